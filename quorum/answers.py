@@ -213,6 +213,8 @@ class Results(_Runs, results.Results):
         out: Folder = "runs",
         name: str | None = None,
         budget_usd: Annotated[float, Field(gt=0)] | None = None,
+        budget_tokens: Annotated[int, Field(gt=0)] | None = None,
+        budget_calls: Annotated[int, Field(gt=0)] | None = None,
         plugins: Sequence[str] = (),
         config_dir: Folder | None = None,
         progress: bool = False,
@@ -231,7 +233,9 @@ class Results(_Runs, results.Results):
             control: whether each run also continues without a change.
             out: folder for results.
             name: of the sweep, and of its folder in `out`; None for the usual one.
-            budget_usd: begin no branch beyond this cost of the whole sweep, in US dollars.
+            budget_usd: spend at most this much on the whole sweep, in US dollars. Paid models need one of the budgets.
+            budget_tokens: use at most so many tokens in the whole sweep.
+            budget_calls: ask language models at most this often in the whole sweep.
             plugins: modules that register components.
             config_dir: folder with more options of the groups.
             progress: show how far it is on standard error.
@@ -253,6 +257,8 @@ class Results(_Runs, results.Results):
             name=name,
             retry_failed=True,
             budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
+            budget_calls=budget_calls,
             plugins=tuple(plugins),
             config_dir=path(config_dir),
             branches=BranchGrid((self.folder,), tuple(map(str, instants)), change, draws, control),

@@ -112,9 +112,9 @@ def sweep(
         name: of the sweep, and of its folder in `out`; None for the usual one.
         retry_failed: run the cells that ended in an error again.
         limit: run so many of the missing cells, at most.
-        budget_usd: begin no cell beyond this cost of the whole sweep, in US dollars.
-        budget_tokens: begin no cell beyond so many tokens of the whole sweep.
-        budget_calls: begin no cell beyond so many calls of the whole sweep.
+        budget_usd: spend at most this much on the whole sweep, in US dollars.
+        budget_tokens: use at most so many tokens in the whole sweep.
+        budget_calls: ask language models at most this often in the whole sweep.
         accept_versions: go on with results of other code.
         strict: refuse keys that have no effect on the minds that are chosen.
         skip_invalid: run the others where some cells cannot be run.

@@ -6,6 +6,7 @@ import operator
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from typing import Any, Protocol
 
 from quorum.agents.llm.errors import BudgetReached, UnknownPrice
 from quorum.agents.llm.limits import estimate_prompt
@@ -230,18 +231,38 @@ def check_price(budget: Budget, model: str, priced: bool) -> None:
         raise UnknownPrice(f"the price of '{model}' is not known, so a budget of money cannot be kept")
 
 
+class Account(Protocol):
+    """What calls are charged to: that of an episode, or that of a cell with its sweep."""
+
+    def open(self, prompt: float, price: Price | None) -> Any:
+        """Begin a call; give what is expected of it, for `close`. See `Spending.open`."""
+
+    def close(self, expected: Any, reply: Reply | None) -> None:
+        """End a call; None where no answer came."""
+
+
+class Allowance(Account, Protocol):
+    """What an episode may draw of a budget that it shares with others.
+
+    Attributes:
+        cut: the bound that has cut the episode; empty: none has.
+    """
+
+    cut: str
+
+
 class Budgeted:
     """A model whose calls keep to a budget.
 
     Args:
         model: the model.
-        spending: what the episode has used, shared by all its models.
+        account: what its calls are charged to, shared by all models of an episode.
         price: price of this model, for the first estimate; None when it is not known.
     """
 
-    def __init__(self, model: Model, spending: Spending, price: Price | None = None) -> None:
+    def __init__(self, model: Model, account: Account, price: Price | None = None) -> None:
         self._model = model
-        self._spending = spending
+        self._account = account
         self._price = price
 
     async def complete(self, request: Request) -> Reply:
@@ -251,10 +272,10 @@ class Budgeted:
             BudgetReached: it would go beyond the budget; nothing has been asked.
             UnknownPrice: an earlier answer did not say what it cost; nothing has been asked.
         """
-        expected = self._spending.open(estimate_prompt(request), self._price)
+        expected = self._account.open(estimate_prompt(request), self._price)
         reply: Reply | None = None
         try:
             reply = await self._model.complete(request)
         finally:
-            self._spending.close(expected, reply)
+            self._account.close(expected, reply)
         return reply

@@ -7,13 +7,14 @@ From the outside in:
 3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-5. `GivingBack`: an answer that a killed attempt at the episode has paid for is not asked for again.
-6. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
-7. `Priced`: what an answer has cost, where it does not say so itself.
-8. `Cached`: an answer that was paid for needs no network, no place and no retry.
-9. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-10. `Limited`: places and rates, each try by itself.
-11. The provider, with the deadline of each try.
+5. `GivingBack`: an answer that an earlier attempt at the episode has paid for is not asked for again.
+6. `Budgeted` again, by what the episode may draw of the budget of its sweep.
+7. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
+8. `Priced`: what an answer has cost, where it does not say so itself.
+9. `Cached`: an answer that was paid for needs no network, no place and no retry.
+10. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+11. `Limited`: places and rates, each try by itself.
+12. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
-from quorum.agents.llm.spending import Budgeted, Spending, UnderWay, Watched, check_price
+from quorum.agents.llm.spending import Allowance, Budgeted, Spending, UnderWay, Watched, check_price
 from quorum.agents.llm.structured import Structuring
 
 _log = logging.getLogger(__name__)
@@ -142,6 +143,7 @@ def build_stack(
     name: str,
     max_repairs: int,
     spending: Spending | None = None,
+    allowance: Allowance | None = None,
     price: Price | None = None,
     priced: bool = False,
     fallbacks: Sequence[Fallback] = (),
@@ -158,6 +160,7 @@ def build_stack(
         name: the model's name, for messages.
         max_repairs: how often an answer of a wrong form is asked for again.
         spending: the episode's budget and what is used of it.
+        allowance: what the episode may draw of the budget of its sweep; answers that are given back are not charged.
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm).
         fallbacks: what is asked where the model cannot be reached.
@@ -171,6 +174,7 @@ def build_stack(
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
     stack: Model = FallingBack(model, fallbacks) if fallbacks else model
+    stack = Budgeted(stack, allowance, price) if allowance is not None else stack
     stack = GivingBack(stack, given) if given is not None else stack
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)

@@ -21,7 +21,7 @@ from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import killed_attempts, read_paid, read_spent
+from quorum.experiments.results.finished import read_paid, read_spent, resumable_attempts
 from quorum.experiments.results.run_folder import RunFolder
 
 REFUSED = "refused"
@@ -168,7 +168,7 @@ class Reruns:
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play into a folder."""
         try:
-            killed = killed_attempts(_attempts(self.folder, planned.cell.name))
+            killed = resumable_attempts(_attempts(self.folder, planned.cell.name))
             result = run_cell(planned.cell, self.folder, branching=planned.branching, attempts=killed)
         except PrefixRefused:
             raise

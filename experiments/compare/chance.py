@@ -13,6 +13,8 @@ MODELS = ("model", "llm", "llm.name", "provider")
 """Factors of which the chance level is the baseline where nobody names another."""
 _WORD = "llm=random"
 _OF_MODELS = ("llm=", "llm.")
+_BOUNDS = {"--budget-usd", "--budget-tokens", "--budget-calls", "--limit"}
+"""Options with a value that chance, which costs nothing, has no use for."""
 
 
 def mixes_chance(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
@@ -50,6 +52,8 @@ def command_for_chance(part: Results) -> str:
     of_arms = (word for own in part.sweep.arms.values() for word in own)
     if (program, verb) != ("quorum", "sweep") or any(word.startswith(_OF_MODELS) for word in of_arms):
         return ""
+    bounded = {place + 1 for place, word in enumerate(words) if word in _BOUNDS}
+    words = [word for place, word in enumerate(words) if word not in _BOUNDS and place not in bounded]
     kept = [word for word in words if not word.lstrip("+").startswith(_OF_MODELS)]
     name = [] if "--name" in words else ["--name", part.folder.resolve().name]
     return shlex.join([program, verb, *kept, _WORD, *name])

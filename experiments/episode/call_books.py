@@ -14,7 +14,7 @@ from quorum.agents.llm.given_back import GivenBack
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
-from quorum.agents.llm.spending import Budget, Spending, Spent
+from quorum.agents.llm.spending import Allowance, Budget, Spending, Spent
 from quorum.experiments.common.run_files import PICTURES, DamagedFile, RunFiles, picture_file
 from quorum.experiments.configuration.schema import Configuration
 
@@ -72,10 +72,20 @@ class CallBooks:
         configuration: of the episode, which has its budget.
         folder: where `calls.jsonl` is written when a model is first asked, as are the pictures of prompts;
             None: nothing is recorded.
-        attempts: folders of earlier attempts that were killed: what they have paid for is not asked for again.
+        attempts: folders of earlier attempts whose answers are given back: what they have paid for is not asked for
+            again.
+        allowance: what may be drawn of the budget of a sweep; None: any amount.
     """
 
-    def __init__(self, configuration: Configuration, folder: Path | None, attempts: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        folder: Path | None,
+        attempts: Sequence[Path] = (),
+        allowance: Allowance | None = None,
+    ) -> None:
+        self.allowance = allowance
+        """What may be drawn of the budget of a sweep."""
         self.spending = Spending(budget_of(configuration))
         """The budget, and what is used of it."""
         self.given = GivenBack(call for attempt in attempts for call in _paid_calls(attempt))

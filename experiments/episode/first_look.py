@@ -65,10 +65,12 @@ class FirstLook:
 
     Args:
         pool: makes the clients of providers, which takes their keys and packages; None: those are not looked for.
+        money: whether the sweep has a budget of money, so that prices must be known.
     """
 
-    def __init__(self, pool: ModelPool | None) -> None:
+    def __init__(self, pool: ModelPool | None, *, money: bool = False) -> None:
         self._pool = pool
+        self._money = money
         self._replayed: set[str] = set()
 
     async def at(self, cell: Cell) -> None:
@@ -142,9 +144,9 @@ class FirstLook:
             return
         client = self._pool.client(config)  # also where its price is known: it takes a key and a package
         price = config.price or client.model.price
-        limits = configuration.budget
+        bounded = self._money or configuration.budget.usd is not None
         with as_user_errors(config):
-            check_price(Budget(limits.usd, limits.tokens, limits.calls), config.label, config.priced or bool(price))
+            check_price(Budget(usd=0.0 if bounded else None), config.label, config.priced or bool(price))
 
 
 def _stop_at_a_step(stamped: Stamped) -> None:

@@ -247,6 +247,7 @@ class EpisodeModels:
                 name=config.label,
                 max_repairs=self.configuration.max_repairs,
                 spending=self.books.spending,
+                allowance=self.books.allowance,
                 price=price,
                 priced=config.priced,
                 fallbacks=fallbacks,

@@ -19,7 +19,7 @@ from maeil.trace import Listener, Recorder, read_trace
 from maeil.user_errors import UserError, mask_passwords
 from maeil.world import closing_world
 from quorum.agents.llm.errors import LanguageModelError, Unreachable
-from quorum.agents.llm.spending import UnderWay
+from quorum.agents.llm.spending import Allowance, UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.extension_errors import FailedEpisode, as_extension_error, extension_errors
 from quorum.experiments.common.memory_file import Memory
@@ -86,6 +86,10 @@ class Interrupted(KeyboardInterrupt):
         self.folder = folder
 
 
+class EpisodeCut(Exception):
+    """The budget of its sweep has ended an episode, which goes on with its paid answers under a larger one."""
+
+
 def run_cell(
     cell: Cell,
     out: Path,
@@ -144,6 +148,7 @@ async def run_in_pool(
     memory: Memory | None = None,
     branching: Branching | None = None,
     attempts: Sequence[Path] = (),
+    allowance: Allowance | None = None,
 ) -> Result:
     """Run a cell together with others of the same process.
 
@@ -155,16 +160,18 @@ async def run_in_pool(
         played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
         memory: that the team brings along from the episode before; None for none.
         branching: the beginning that it has of another run; None: it begins by itself.
-        attempts: folders of earlier attempts at it that were killed: the answers that they have paid for are given
-            back, and they are removed when the episode has them all.
+        attempts: folders of earlier attempts at it: the answers that they have paid for are given back, and they are
+            removed when the episode has them all.
+        allowance: what it may draw of the budget of a sweep; None: any amount.
 
     Raises:
+        EpisodeCut: it would draw more; its folder keeps its passing name.
         asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
         Unwritable: nothing more can be written; nothing is left of the episode.
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded(), ExitStack() as in_use:
-        books = CallBooks(cell.configuration, folder.path, attempts)
+        books = CallBooks(cell.configuration, folder.path, attempts, allowance)
         models = models_of(cell, pool, books, branching)
         try:
             with extension_errors():
@@ -192,12 +199,14 @@ async def run_in_pool(
                 _log.info("%s begins", cell.name)
                 begin = time.perf_counter()
                 end = await play(cell, parts, recorder, branching)
+                if allowance is not None and allowance.cut:
+                    raise EpisodeCut(allowance.cut)
                 seconds = time.perf_counter() - begin
             if cell.configuration.remembers:
                 after = remembered(parts.team)
                 record.remember(after)
             metrics, found, refusals = _score(folder.path)
-        except (KeyboardInterrupt, asyncio.CancelledError) as error:
+        except (KeyboardInterrupt, asyncio.CancelledError, EpisodeCut) as error:
             record.end(Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path), whole=False)
             raise
         except PrefixRefused:
@@ -231,7 +240,8 @@ async def run_in_pool(
         if played is not None:
             await played()
         kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
-        books.settle()
+        if end.outcome != Outcome.ERROR:  # the next attempt at one that failed gets them, too
+            books.settle()
         try:
             board = parts.world.ansi()
         except Exception as error:

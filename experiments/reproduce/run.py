@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.formats import Table
@@ -91,12 +92,12 @@ def answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> I
     Raises:
         UserError: an argument is not valid, a sweep cannot run, or none of its runs counts.
     """
-    left = request.budget_usd
+    left = request.budget
     for part, own in zip(figure.parts, requests(figure, request), strict=True):
-        if left is not None and left <= 0:
+        if left.reached(Spent()):
             return
-        swept = run_sweep_command(replace(own, budget_usd=left), quiet=quiet)
-        left = None if left is None else left - swept.spent.usd
+        swept = run_sweep_command(replace(own, **left.arguments), quiet=quiet)
+        left = left.less(swept.spent)
         if swept.stop in (Stop.INTERRUPTED, Stop.STUCK):
             yield Answer((), (), (), (), swept)
             return

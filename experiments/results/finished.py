@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import orjson
 
 from maeil.inside import list_inside
 from maeil.outcomes import Outcome
+from quorum.agents.llm import errors
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import CHANCE
@@ -118,13 +120,23 @@ def read_spent(folder: Path) -> Spent:
 
 def read_paid(attempt: Path) -> Spent:
     """Return what a dropped attempt at an episode has paid for itself: neither a cache nor an earlier attempt did."""
-    files, spent = RunFiles(attempt), Spent()
-    if attempt.is_symlink() or not files.names(CALLS):
-        return spent
+    return sum(map(spent_on, _paid_calls(attempt)), Spent())
+
+
+def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
+    files = RunFiles(attempt)
+    if not attempt.is_symlink():
+        yield from _calls(files, cached=False, batches=files.names(METRICS))
+
+
+def _calls(files: RunFiles, *, cached: bool, batches: bool = True) -> Iterator[Mapping[str, Any]]:
+    """Yield the answered calls of an attempt, as far as they can be read: those that it has paid for, or the others."""
+    if not files.names(CALLS):
+        return
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
-        for answer in _answers(files, batches=files.names(METRICS)):
-            spent += Spent() if answer.cached else answer
-    return spent
+        for call in _answered(files, batches=batches):
+            if bool(spent_on(call).cached) == cached:
+                yield call
 
 
 RETRIED = ".retried"
@@ -136,15 +148,52 @@ def attempts_at(folder: Path, name: str) -> list[Path]:
     return [folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}")]
 
 
-def killed_attempts(attempts: Iterable[Path]) -> list[Path]:
-    """Return the attempts that did not come to their end, be it an error: their answers can be given back."""
-    return [attempt for attempt in attempts if not attempt.is_symlink() and read_finished(attempt) is None]
+_OF_THE_SERVICE = (errors.RequestRefused, errors.Transient, errors.UnknownPrice, errors.InfrastructureFailed)
+"""Errors that a key, a credit or a server brings about, and no answer."""
+
+
+def resumable_attempts(attempts: Iterable[Path]) -> list[Path]:
+    """Return the attempts whose answers can be given back: those that were killed or cut, or failed with their service.
+
+    An attempt that ended with another error may owe that to its answers: the next one asks again.
+    """
+    return [attempt for attempt in attempts if not attempt.is_symlink() and _resumable(attempt)]
+
+
+def _resumable(attempt: Path) -> bool:
+    try:
+        meta = RunFolder(attempt).check_whole()
+    except DamagedFile:
+        return True
+    name = meta.error.class_ if meta.error is not None else meta.reason.partition(":")[0]
+    kind = getattr(errors, name, None)
+    return meta.outcome == Outcome.ERROR and isinstance(kind, type) and issubclass(kind, _OF_THE_SERVICE)
+
+
+def dropped_at(folder: Path, name: str) -> Spent:
+    """Return what the attempts at a cell that were put aside have paid for, without what its run got back of it.
+
+    Such answers stand in the books of the run.
+    """
+    returned = Counter(map(_asked, _calls(RunFiles(folder / name), cached=True)))
+    spent = Spent()
+    for attempt in attempts_at(folder, name):
+        for call in _paid_calls(attempt):
+            if returned[_asked(call)]:
+                returned[_asked(call)] -= 1
+            else:
+                spent += spent_on(call)
+    return spent
+
+
+def _asked(call: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return who asked what."""
+    return call.get("agent"), call.get("key")
 
 
 def dropped_attempts(folder: Path) -> dict[str, Spent]:
     """Return what the attempts at each cell of a sweep paid for that were put aside, by the name of the cell."""
-    found = {name: list(map(read_paid, attempts_at(folder, name))) for name in list_inside(folder, RETRIED)}
-    return {name: sum(paid, Spent()) for name, paid in found.items() if paid}
+    return {name: dropped_at(folder, name) for name in list_inside(folder, RETRIED) if attempts_at(folder, name)}
 
 
 def _spent(files: RunFolder) -> Iterator[Spent]:
@@ -172,7 +221,12 @@ def _branches(files: RunFolder) -> bool:
 
 
 def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
-    """Return what each answer took, be it one that could not be used.
+    """Return what each answer took."""
+    yield from map(spent_on, _answered(files, batches=batches))
+
+
+def _answered(files: RunFiles, *, batches: bool) -> Iterator[Mapping[str, Any]]:
+    """Return the calls that were answered, be it by an answer that could not be used.
 
     Args:
         files: of the run.
@@ -185,7 +239,7 @@ def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
             return  # the last line of an episode that was killed
         reply = _reply(call)
         if reply is not None and (batches or reply.get("tier") != BATCH):
-            yield spent_on(call)
+            yield call
 
 
 def _reply(call: Mapping[str, Any]) -> Mapping[str, Any] | None:

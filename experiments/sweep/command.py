@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from math import fsum
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent, dollars
+from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.aside import build_aside, split_words
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.configuration.registry import engines, trackers
+from quorum.experiments.episode.expected import Expected, asks_real_model, expected
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
@@ -25,6 +32,7 @@ from quorum.experiments.sweep.plan import SweepPlan, plan, plan_experiment
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
+from quorum.experiments.sweep.spending import SweepBudget
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 from quorum.experiments.tracking.tracking import tracking
 
@@ -58,7 +66,8 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
     if with_keys:
         folder.check()
     refuse_other_parents(planned, folder.path)
-    planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
+    money = request.budget_usd is not None
+    planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys, money=money)
     return planned, folder, aside
 
 
@@ -82,7 +91,55 @@ def show_plan(request: SweepRequest) -> Forecast:
     if batching_of(engine) is not None:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
-    return forecast(planned, status, folder, engine, request.limit)
+    found = forecast(planned, status, folder, engine, request.limit)
+    notice = beyond([found], status.costs.spent, request.budget)
+    return replace(found, notices=(*found.notices, notice)) if notice else found
+
+
+def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> str:
+    """Say that sweeps are expected to take more than their common budget; empty where they are not.
+
+    Args:
+        forecasts: of the sweeps.
+        spent: by them so far.
+        budget: of all of them.
+    """
+    known = all(expected.usd is not None for expected in forecasts)
+    usd = spent.usd + fsum(expected.usd or 0.0 for expected in forecasts)
+    tokens = spent.tokens + fsum(expected.tokens for expected in forecasts)
+    calls = spent.answers + fsum(expected.answers for expected in forecasts)
+    if bound := budget.exceeded(usd, tokens, calls):
+        money = f"{dollars(usd)}, " if known else ""
+        return f"over budget: {money}{tokens:,.0f} tokens and {calls:,.0f} answers are expected in all with {bound}"
+    if not known and budget.usd is not None:
+        return f"{budget.option('usd')}: the price is not known, so the sweep is refused. Use --budget-tokens N."
+    return ""
+
+
+def usually_takes(cell: PlannedCell) -> Expected | None:
+    """Return what a cell is expected to take when none of its kind is finished; None where nothing is known."""
+    rest = cell.rest if isinstance(cell, PlannedBranchCell) else None
+    return expected(orjson.loads(cell.configuration), uses_models=cell.uses_models, rest=rest)
+
+
+def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None:
+    """Require that no cell of a command without a budget asks a paid model.
+
+    Raises:
+        UserError: some do.
+    """
+    paid = [cell for cell in cells if _is_paid(cell)]
+    if paid:
+        estimate = "--plan --expect EFFECT,DEVIATION" if request.study is not None else "--dry-run"
+        raise UserError(
+            f"{len(paid)} episodes ask paid language models",
+            f"Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. {estimate} shows what they take.",
+        )
+
+
+def _is_paid(cell: PlannedCell) -> bool:
+    raw = orjson.loads(cell.configuration)
+    return asks_real_model(raw, uses_models=cell.uses_models) and raw["llm"]["name"] != "replay"
 
 
 def cancel_batches(request: SweepRequest) -> dict[str, Any]:
@@ -105,12 +162,15 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     engine = choose_engine(aside, request.config_dir)
     if batching_of(engine) is not None:
         check_batches(planned.cells)
+    if request.multiplies and not request.budget.any:
+        _require_budget(sweep_status(planned, folder, request).missing[: request.limit], request)
     left = "" if batching_of(engine) is not None else notice_of_batches(folder.path)
     for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
     with tracking(build_aside(trackers, aside, request.config_dir), folder.name) as track:
-        return run_sweep(planned, folder, engine, request=replace(request, track=track), view=view)
+        tracked = replace(request, track=track)
+        return run_sweep(planned, folder, engine, request=tracked, view=view, guess=usually_takes)
 
 
 def _notices(planned: SweepPlan) -> Iterator[str]:

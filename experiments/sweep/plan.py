@@ -61,13 +61,14 @@ class SweepPlan:
         """Number of distinct cells that the grid names, those that cannot be run among them."""
         return len(self.cells) + affected(self.problems)
 
-    def checked(self, folder: Path, *, skip_invalid: bool, with_keys: bool = True) -> SweepPlan:
+    def checked(self, folder: Path, *, skip_invalid: bool, with_keys: bool = True, money: bool = False) -> SweepPlan:
         """Look at one cell of each kind before anything is written.
 
         Args:
             folder: of the sweep; kinds that have a cell there are not looked at again.
             skip_invalid: whether to leave out what cannot be run.
             with_keys: whether keys and packages of providers must be there; a forecast does without.
+            money: whether the sweep has a budget of money, so that prices must be known.
 
         Returns:
             The plan of the cells that can be run.
@@ -76,7 +77,7 @@ class SweepPlan:
             UserError: what is wrong; with `skip_invalid`, only if nothing is left to run.
         """
         problems = Problems(self.problems)
-        wrong = look_at(self.cells, folder, with_keys=with_keys)
+        wrong = look_at(self.cells, folder, with_keys=with_keys, money=money)
         for cell in self.cells:
             if cell.kind in wrong:
                 problems.add(self.places[cell.kind], wrong[cell.kind])

@@ -103,13 +103,16 @@ def refusal(problems: Sequence[Problem], total: int) -> UserError:
     return UserError(listing(problems, total), rest)
 
 
-def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> Mapping[str, UserError]:
+def look_at(
+    cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool, money: bool = False
+) -> Mapping[str, UserError]:
     """Look at one cell of each kind that has none in the folder yet.
 
     Args:
         cells: of a plan.
         folder: of the sweep; it need not be there.
         with_keys: whether keys and packages of providers must be there.
+        money: whether the sweep has a budget of money, so that prices must be known.
 
     Returns:
         The kinds that cannot be run, each with the reason.
@@ -120,15 +123,15 @@ def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> M
     for cell in cells:
         if cell.kind not in started:
             kinds.setdefault(cell.kind, cell)
-    return run_coroutine(_look_at(kinds, with_keys=with_keys)) if kinds else {}
+    return run_coroutine(_look_at(kinds, with_keys=with_keys, money=money)) if kinds else {}
 
 
-async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict[str, UserError]:
+async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool, money: bool) -> dict[str, UserError]:
     parents = Parents()
     seen: dict[bytes, UserError | None] = {}
     found = {}
     async with ConnectingPool() as pool:
-        look = FirstLook(pool if with_keys else None)
+        look = FirstLook(pool if with_keys else None, money=money)
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)
             branched = isinstance(planned, PlannedBranchCell)

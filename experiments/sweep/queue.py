@@ -6,17 +6,19 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from math import fsum
 from pathlib import Path
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
+from quorum.experiments.episode.expected import Expected
 from quorum.experiments.episode.runner import leave_error
-from quorum.experiments.results.finished import FinishedCell, attempts_at, read_finished, read_paid
+from quorum.experiments.results.finished import FinishedCell, dropped_at, read_finished
+from quorum.experiments.sweep.accounts import EVERYTHING, Amounts
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
     CallStatus,
+    Cut,
     Finished,
     Shard,
     Started,
@@ -24,7 +26,8 @@ from quorum.experiments.sweep.engines.protocol import (
     Waits,
     WorkerReport,
 )
-from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.ledger import Ledger
+from quorum.experiments.sweep.spending import Costs
 from quorum.experiments.sweep.stopping import Cancellation, Stop
 from quorum.experiments.sweep.sweep_folder import clear_partials
 
@@ -39,6 +42,11 @@ MOST_FAILURES = 10
 SILENT = 10.0
 """Seconds after which a silent worker is no longer taken to wait for answers: it may be dead."""
 
+MARGIN = 2.0
+"""Times the estimate that is reserved for a cell of a kind without a finished one, as far as it is left."""
+_REST = 0.25
+"""Share of the mean that is reserved for a cell whose earlier attempts have already paid for all of that."""
+
 _PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
 
@@ -52,8 +60,9 @@ class Queue:
     Args:
         folder: of the sweep.
         cells: to be run, in this order; one that follows another of them begins when that is done.
-        budget: of the whole sweep.
         costs: what is known of finished cells; those to come are added.
+        ledger: accounts of the sweep's budget; None: nothing is bounded.
+        guess: returns what a cell is expected to take of a kind without a finished one; None where nothing is known.
         clock: monotonic seconds.
         cancel: lets others stop the sweep; None: nobody does.
     """
@@ -62,10 +71,11 @@ class Queue:
         self,
         folder: Path,
         cells: Iterable[PlannedCell],
-        budget: SweepBudget,
         costs: Costs,
         clock: Callable[[], float] = time.monotonic,
         *,
+        ledger: Ledger | None = None,
+        guess: Callable[[PlannedCell], Expected | None] = lambda _: None,
         cancel: Cancellation | None = None,
     ) -> None:
         self.folder = folder
@@ -77,7 +87,8 @@ class Queue:
         """Cells to be run at the beginning, those among them that follow others."""
         self._waiting = deque(cell for cell in cells if cell.follows not in names)
         self._following = {cell.follows: cell for cell in cells if cell.follows in names}
-        self._budget = budget
+        self._ledger = ledger
+        self._guess = guess
         self._costs = costs
         self._deaths: Counter[str] = Counter()
         self._fruitless = 0
@@ -154,45 +165,66 @@ class Queue:
     def take(self, most: int, *, idle: bool) -> Shard | None:
         """Return the next shard: cells that a worker died with twice one by one, to an idle worker only."""
         cells: list[PlannedCell] = []
-        while self._waiting and len(cells) < most and not self.stopping:
-            cell = self._waiting[0]
+        while len(cells) < most and not self.stopping and (place := self._next()) is not None:
+            cell = self._waiting[place]
             alone = self._deaths[cell.name] >= MOST_DEATHS - 1
             if alone and (cells or not idle):
                 break
             if not self._affordable(cell):
                 break
-            cells.append(self._waiting.popleft())
+            del self._waiting[place]
+            cells.append(cell)
             self.under_way[cell.name] = cell
             if alone:
                 return Shard((cell,), alone=True)
         return Shard(tuple(cells)) if cells else None
 
+    @property
+    def _asking(self) -> list[PlannedCell]:
+        """The cells under way that may ask language models."""
+        return [cell for cell in self.under_way.values() if cell.uses_models]
+
+    def _next(self) -> int | None:
+        """Return the place of the first waiting cell that may begin now, if the budget allows it; None for none.
+
+        Of a kind without a finished cell, one is run at a time: nobody knows yet what they cost.
+        """
+        if self._ledger is None:
+            return 0 if self._waiting else None
+        learning = {cell.kind for cell in self._asking if self._costs.expected(cell.kind) is None}
+        return next((place for place, cell in enumerate(self._waiting) if cell.kind not in learning), None)
+
     def _affordable(self, cell: PlannedCell) -> bool:
         """Whether the budget allows a cell as well as all that are under way; when it never will, the sweep stops.
 
-        While nothing is known of what cells cost, one is run at a time.
+        It does when what the cell is expected to take can be reserved. A cell of which nothing is known gets all that
+        is left, and so is alone.
         """
-        if not (self._budget.any and cell.uses_models):
+        if self._ledger is None or not cell.uses_models:
             return True
-        costs, spent = self._costs, self._costs.spent
-        if self._budget.usd is not None and spent.unpriced:
-            reason = "the price of answers that the sweep has paid for already is not known"
-            self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
-            return False
-        asking = [c for c in (*self.under_way.values(), cell) if c.uses_models]
-        expected = [costs.expected(c.kind) or costs.most() for c in asking]
-        known = [e for e in expected if e is not None]
-        if len(known) < len(expected) > 1:
-            return False
-        usd = spent.usd + fsum(e.usd for e in known)
-        tokens = spent.tokens + sum(e.tokens for e in known)
-        calls = spent.answers + sum(e.answers for e in known)
-        slack = 1e-9 * usd
-        used_up = self._budget.reached(spent)
-        bound = self._budget.exceeded(usd - slack, tokens, calls) or used_up
-        if bound and not self.under_way:
+        alone = not self._asking
+        with self._ledger.changing() as accounts:
+            if self._costs.spent.unpriced and accounts.budget.usd is not None:
+                reason = "the price of answers that the sweep has paid for already is not known"
+                self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
+                return False
+            least, most = self._wanted(cell, alone=alone)
+            bound = accounts.reserve(cell.name, least, most)
+        if bound and alone:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
         return not bound
+
+    def _wanted(self, cell: PlannedCell, *, alone: bool) -> tuple[Amounts, Amounts]:
+        """Return what must be left for a cell to begin, and what is reserved for it."""
+        known = self._costs.expected(cell.kind)
+        found = known or self._guess(cell)
+        if found is None:
+            return (Amounts(), EVERYTHING) if alone else (EVERYTHING, EVERYTHING)
+        whole = Amounts(0.0 if found.priceless else found.usd, found.tokens, found.answers)
+        paid = Amounts.of(self._costs.dropped.get(cell.name, Spent()))
+        least = (whole - paid).most(whole.times(_REST))
+        most = least.times(1.0 if known else MARGIN)
+        return (least if alone else most), most
 
     def report(self, report: WorkerReport) -> None:
         """Take a report of a worker."""
@@ -202,6 +234,8 @@ class Queue:
                 _log.info("%s is under way", name)
             case Finished(done):
                 self._finish(done)
+            case Cut(name, bound) if name in self.under_way:
+                self._waiting.appendleft(self._cut(self.under_way[name], bound))
             case CallStatus(worker):
                 self._calls[worker] = (self._clock(), report)
             case Waits(what):
@@ -220,10 +254,9 @@ class Queue:
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)
-        if done.name in self._costs.dropped:  # a killed attempt whose answers the cell got back is gone
-            self._costs.dropped[done.name] = sum(map(read_paid, attempts_at(self.folder, done.name)), Spent())
-        if self._budget.usd is not None and done.spent.unpriced:
-            self.end(Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. {_PRICES}")
+        if done.name in self._costs.dropped:  # but for what the cell got back of it
+            self._costs.dropped[done.name] = dropped_at(self.folder, done.name)
+        self._settle(done.name)
         if not done.failed and (following := self._following.pop(done.name, None)) is not None:
             self._waiting.append(following)
         self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
@@ -231,6 +264,38 @@ class Queue:
             self.end(
                 Stop.FAILURES, f"{MOST_FAILURES} cells in a row ended in an error, the last one with: {done.reason}"
             )
+
+    def _cut(self, cell: PlannedCell, bound: str) -> PlannedCell:
+        """Take a cell back that the budget has ended; what it paid for is kept."""
+        self._take_back(cell)
+        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it cut keep their answers")
+        return cell
+
+    def _take_back(self, cell: PlannedCell) -> None:
+        """Put aside what there is of a cell that is not under way any more."""
+        self.under_way.pop(cell.name, None)
+        self.running.discard(cell.name)
+        dropped = self._costs.dropped
+        dropped[cell.name] = clear_partials(self.folder, cell.name) + dropped.get(cell.name, Spent())
+        self._settle(cell.name)
+
+    def _settle(self, name: str) -> None:
+        """Enter in the accounts what the books say of a cell that is not under way any more."""
+        if self._ledger is None:
+            return
+        with self._ledger.changing() as accounts:
+            accounts.settle([name], self._costs.spent)
+            unpriced = accounts.unpriced if accounts.budget.usd is not None else ""
+        if unpriced:
+            self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is not known. {_PRICES}")
+
+    def _bound_of(self, name: str) -> str:
+        """Return the bound that has cut a cell; empty where none has."""
+        if self._ledger is None:
+            return ""
+        with self._ledger.changing() as accounts:
+            account = accounts.cells.get(name)
+            return account.cut if account is not None else ""
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
         """Take cells back whose worker is no more, and remove what it left of them."""
@@ -245,11 +310,11 @@ class Queue:
             if done is not None:
                 self._finish(done)
                 continue
+            if bound := self._bound_of(cell.name):
+                again.append(self._cut(cell, bound))
+                continue
             began = cell.name in self.running
-            self.under_way.pop(cell.name, None)
-            self.running.discard(cell.name)
-            dropped = self._costs.dropped
-            dropped[cell.name] = clear_partials(self.folder, cell.name) + dropped.get(cell.name, Spent())
+            self._take_back(cell)
             if began and not self.dropping:
                 self._deaths[cell.name] += 1
             if self._deaths[cell.name] >= MOST_DEATHS:

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 from rich.table import Table
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.spending import Spent
+from quorum.agents.llm.spending import Spent, dollars
 from quorum.experiments.common.budgets import require_budgets
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.files import make_folder
@@ -25,6 +25,7 @@ from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.expected import Expected
 from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
@@ -33,6 +34,7 @@ from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.experiment_file import Experiment
+from quorum.experiments.sweep.ledger import Ledger
 from quorum.experiments.sweep.packing import packing
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue
@@ -64,6 +66,7 @@ class SweepRequest:
         branches: what its cells branch off; None: they begin by themselves.
         study: the experiment whose arms a study plays; None: the words say what is run.
         said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
+            Such a command plays more than its words say, so that paid models need a budget.
         cancel: stops it.
         track: called with the folder of each cell that is done, and of each that ends.
 
@@ -111,11 +114,23 @@ class SweepRequest:
 
     @property
     def common_options(self) -> list[str]:
-        """The options of its folder and its components, as far as they are not the usual ones."""
+        """The options of its folder, its components and its bounds, as far as they are not the usual ones.
+
+        A command that is pasted must not do more than the one before was allowed to.
+        """
         options = ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []
         options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
-        return options + (["--config-dir", str(self.config_dir)] if self.config_dir is not None else [])
+        options += ["--config-dir", str(self.config_dir)] if self.config_dir is not None else []
+        options += ["--accept-versions"] if self.accept_versions else []
+        options += ["--skip-invalid"] if self.skip_invalid else []
+        options += ["--limit", str(self.limit)] if self.limit else []
+        return options + self.budget.words
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether it plays more episodes than its words name: branches, control arms, parts of a figure, rounds."""
+        return self.branches is not None or bool(self.said_again)
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -198,6 +213,7 @@ class SweepResult:
             "held": self.held,
             "stopped": self.stop.value if self.stop else None,
             "reason": self.reason,
+            "over_budget": self.overrun or None,
             "answers": self.spent.answers,
             "cached_answers": self.spent.cached,
             "tokens": self.spent.tokens,
@@ -212,6 +228,15 @@ class SweepResult:
         return self.table()._repr_mimebundle_(include, exclude)
 
     @property
+    def overrun(self) -> str:
+        """Which bound was exceeded, and by how much; empty where none was."""
+        bound = self.request.budget.exceeded(self.spent.usd, self.spent.tokens, self.spent.answers)
+        if not bound:
+            return ""
+        spent = f"{dollars(self.spent.usd)}, {self.spent.tokens:,} tokens and {self.spent.answers:,} answers were spent"
+        return f"over budget: {spent} with {bound}"
+
+    @property
     def exit_code(self) -> int:
         """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
         codes: dict[Stop | None, int] = {Stop.INTERRUPTED: 130, Stop.STUCK: 2}
@@ -223,6 +248,8 @@ class SweepResult:
         said = [f"error: {self.reason}"] if self.stop in (Stop.STUCK, Stop.FAILURES) else []
         if self.stop is Stop.BUDGET:
             said.append(f"notice: {self.reason}; a larger one goes on")
+        if self.overrun:
+            said.append(f"warning: {self.overrun}: answers that were under way took more than expected")
         if self.failed:
             again = self.request.branches is not None or self.request.study is not None
             retry = "the same command runs them again" if again else "run them with --retry-failed"
@@ -263,6 +290,8 @@ class Unfinished(Exception):
         self.sweep = sweep
 
 
+Guess = Callable[[PlannedCell], Expected | None]
+"""Returns what a cell is expected to take; None where nothing is known."""
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
 """Shows a sweep while it runs: returns what is called on every change."""
 
@@ -278,14 +307,20 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     done = {name: cell for name, cell in found.items() if name not in broken}
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
-    costs = Costs(dropped_attempts(folder.path))
-    for cell in plan.cells:
-        if cell.name in done:
-            costs.add(cell.kind, done[cell.name])
+    costs = _costs(folder, plan.cells, done)
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     held = lines.held(plan.cells, done, again)
     missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]
     return SweepStatus(plan.cells, done, {**damaged, **broken}, lines.in_order(missing), costs)
+
+
+def _costs(folder: SweepFolder, cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> Costs:
+    """Return what the cells that are done have cost, those of earlier plans, and the attempts that were put aside."""
+    costs = Costs(dropped_attempts(folder.path), folder.spent_elsewhere(cells))
+    for cell in cells:
+        if cell.name in done:
+            costs.add(cell.kind, done[cell.name])
+    return costs
 
 
 def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:
@@ -304,9 +339,23 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
 
 
 def run_sweep(
-    plan: SweepPlan, folder: SweepFolder, engine: Engine, *, request: SweepRequest, view: View
+    plan: SweepPlan,
+    folder: SweepFolder,
+    engine: Engine,
+    *,
+    request: SweepRequest,
+    view: View,
+    guess: Guess = lambda _: None,
 ) -> SweepResult:
     """Run what is missing of a sweep.
+
+    Args:
+        plan: its cells.
+        folder: its folder.
+        engine: runs them.
+        request: the arguments.
+        view: shows it.
+        guess: returns what a cell is expected to take of a kind without a finished one; None where nothing is known.
 
     Raises:
         UserError: nothing can be written, another command is at work in the folder, there are results of other code,
@@ -326,12 +375,18 @@ def run_sweep(
             folder.retire(cell)
         _prepare(chosen)
         begin = time.monotonic()
-        job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
+        code = CodeVersion.of(provenance())
+        job = SweepJob(folder.path, Path.cwd(), request.plugins, code, claim, budgeted=request.budget.any)
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
-        queue = Queue(folder.path, chosen, request.budget, status.costs, cancel=request.cancel)
-        with packing(folder.path, len(plan.cells), before.values()) as pack:
+        costs = _costs(folder, plan.cells, before)
+        with (
+            packing(folder.path, len(plan.cells), before.values()) as pack,
+            Ledger.kept(folder.path, request.budget, costs.spent) as ledger,
+        ):
+            queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
+                status = replace(status, costs=costs)
                 with view(queue, status) as show, request.cancel.by_signals():
 
                     def changed() -> None:
@@ -353,7 +408,7 @@ def run_sweep(
         held=len(lines.held(plan.cells, present)),
         stop=queue.stop,
         reason=queue.reason,
-        spent=status.costs.spent,
+        spent=costs.spent,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
         request=request,

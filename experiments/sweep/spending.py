@@ -5,10 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.episode.expected import Expected
 from quorum.experiments.results.finished import FinishedCell
+
+KINDS = ("usd", "tokens", "calls")
+"""What a budget may bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +32,34 @@ class SweepBudget:
     @property
     def any(self) -> bool:
         """Whether there is a bound at all."""
-        return (self.usd, self.tokens, self.calls) != (None, None, None)
+        return bool(self.limits)
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The bounds that there are, by kind."""
+        found = {kind: getattr(self, kind) for kind in KINDS}
+        return {kind: limit for kind, limit in found.items() if limit is not None}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The bounds as arguments of `quorum.experiments.sweep.run.SweepRequest`."""
+        return {f"budget_{kind}": getattr(self, kind) for kind in KINDS}
+
+    def option(self, kind: str) -> str:
+        """Return the option that sets a bound."""
+        return f"--budget-{kind} {self.limits[kind]:.12g}"
+
+    @property
+    def words(self) -> list[str]:
+        """The options of all bounds, as words of a command."""
+        return [word for kind in self.limits for word in self.option(kind).split()]
 
     def exceeded(
         self, usd: float, tokens: float, calls: float = 0, beyond: Callable[[float, float], bool] = operator.gt
     ) -> str:
         """Say which bound an amount is beyond; empty when it is within them."""
-        amounts = {"usd": (usd, self.usd), "tokens": (tokens, self.tokens), "calls": (calls, self.calls)}
-        reached = (
-            (kind, bound) for kind, (amount, bound) in amounts.items() if bound is not None and beyond(amount, bound)
-        )
-        return next((f"--budget-{kind} {bound:.12g}" for kind, bound in reached), "")
+        amounts = dict(zip(KINDS, (usd, tokens, calls), strict=True))
+        return next((self.option(kind) for kind, limit in self.limits.items() if beyond(amounts[kind], limit)), "")
 
     def reached(self, spent: Spent) -> str:
         """Say which bound is used up; empty when none is."""
@@ -65,17 +86,21 @@ class _Sum:
         self.spent += done.spent
 
 
+_NOTHING = Spent()
+
+
 class Costs:
     """Means of finished cells, by kind. Failed cells count in what is spent, not in what is expected.
 
     Args:
         dropped: what was paid for without a result, on attempts that failed or were killed, by the name of the cell.
+        elsewhere: what other cells in the folder have cost.
     """
 
-    def __init__(self, dropped: Mapping[str, Spent] | None = None) -> None:
+    def __init__(self, dropped: Mapping[str, Spent] | None = None, elsewhere: Spent = _NOTHING) -> None:
         self.dropped = dict(dropped or {})
         """What was paid for without a result, by the name of the cell."""
-        self._finished = Spent()
+        self._finished = elsewhere
         self._kinds: dict[str, _Sum] = {}
 
     @property
@@ -101,17 +126,4 @@ class Costs:
             spent.usd / number,
             total.seconds / number,
             priceless=spent.unpriced > 0,
-        )
-
-    def most(self) -> Expected | None:
-        """Return the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
-        known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
-        if not known:
-            return None
-        return Expected(
-            max(e.answers for e in known),
-            max(e.tokens for e in known),
-            max(e.usd for e in known),
-            max(e.seconds for e in known),
-            priceless=any(e.priceless for e in known),
         )

@@ -31,13 +31,14 @@ from quorum.experiments.common.packed import clear_packed, drop, packed_in
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_paid
+from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_finished, read_paid
 from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.ledger import LEDGER
 from quorum.experiments.sweep.plan import SweepPlan
 
-_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.")
+_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
@@ -89,6 +90,13 @@ class SweepFolder:
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
         )
+
+    def spent_elsewhere(self, cells: Iterable[PlannedCell]) -> Spent:
+        """Return what the cells of earlier plans took that are in the folder and not among these."""
+        before, names = self._planned_before(), {cell.name for cell in cells}
+        earlier = [cell.name for cell in before.cells if cell.name not in names] if before is not None else []
+        found = (read_finished(self.path / name) for name in earlier)
+        return sum((done.spent for done in found if done is not None), Spent())
 
     def _folders(self) -> set[str]:
         """Return the names of what is there; packed cells are not among them."""

@@ -105,8 +105,8 @@ def branch(
     without a change equals its run byte for byte, except for wall-clock fields, if its models answer the same.
 
     A single branch is a run in DIR. More than one is a sweep of branches: run the same command again to resume it and
-    to retry failed branches, and compare the branches with `quorum compare SWEEP`. The exit code is 1 if an episode
-    ends as `error`.
+    to retry failed branches, and compare the branches with `quorum compare SWEEP`. With paid models, a sweep of
+    branches requires a budget. The exit code is 1 if an episode ends as `error`.
 
     \b
     Examples:

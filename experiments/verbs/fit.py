@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +49,8 @@ def fit(
 
     Each round draws graphs, plays them on the same boards, and makes the edges of the better ones more likely. Every
     fifth round drops the least likely edges. Use the file with topology=learned topology.edges=FILE. Run the same
-    command again to resume. seed=N names the first board. A budget is for the whole fit, including finished episodes.
+    command again to resume. seed=N names the first board. A budget is for the whole fit, including finished episodes;
+    with paid models, it is required.
 
     By the default objective a fit does not reliably prune the edges of agents that only do harm, because a few episodes
     differ more by chance than by one talker. To find such agents, use --objective model.completion_tokens. It also
@@ -69,18 +71,36 @@ def fit(
     if what != "topology":
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
+    values = {"out": out, "runs": runs, "objective": objective, "rounds": rounds, "boards": boards}
+    values |= {"graphs": graphs, "prune": prune, "config-dir": config_dir}
+    again = [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+    again += [word for module in plugin or () for word in ("--plugin", module)]
+    again += [*budget.words, *(["--force"] if force else [])]
+    command = shlex.join(["quorum", "fit", what, *(words or ()), *again])
     request = FitRequest(
-        tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir, budget
+        tuple(words or ()),
+        objective,
+        rounds,
+        boards,
+        graphs,
+        prune,
+        runs,
+        tuple(plugin or ()),
+        config_dir,
+        budget,
+        command,
     )
     if dry_run:
-        options.print_estimate(estimate_fit(request), as_json=as_json)
+        expected = estimate_fit(request)
+        over = budget.exceeded(expected["usd"] or 0.0, expected["tokens"], expected["answers"])
+        options.print_estimate({**expected, **({"over_budget": over} if over else {})}, as_json=as_json)
         return
     output = Output(out, "--out", force)
     output.check()
     try:
         fitted = fit_topology(request, lambda line: echo(line, err=True), quiet=quiet)
     except Unfinished as stopped:
-        echo("the fit is not finished; run the same command again to resume it", err=True)
+        echo("the fit is not finished", err=True)
         if stopped.sweep.complaint:
             echo(stopped.sweep.complaint, err=True)
         raise typer.Exit(stopped.sweep.exit_code or 1) from stopped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,8 @@ def reproduce(
     runs: Annotated[Path, options.value("--runs", "DIR", "Keep the episodes in this folder.")] = Path("runs"),
     dry_run: options.DryRun = False,
     budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     accept_versions: options.AcceptVersions = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -45,7 +48,8 @@ def reproduce(
 
     Without a name, lists the figures. Runs the figure's experiments into RUNS/FIGURE, or what is missing of them, and
     shows the published numbers next to ours. Each point agrees, differs or is not comparable, by the rules of
-    docs/reproduce.md. The exit code does not depend on the verdicts.
+    docs/reproduce.md. The exit code does not depend on the verdicts. With paid models, a budget is required; it is for
+    all experiments of the figure.
 
     \b
     Examples:
@@ -65,9 +69,21 @@ def reproduce(
         raise UserError(f"reproduce {name}: {words[0]}: it plays no episodes, so there is nothing to set")
     from quorum.experiments.common.outputs import require_writable
     from quorum.experiments.sweep.run import SweepRequest
+    from quorum.experiments.sweep.spending import SweepBudget
 
     given = tuple(words or ())
-    request = SweepRequest(given, runs / name, budget_usd=budget_usd, accept_versions=accept_versions)
+    budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
+    again = ["quorum", "reproduce", name, *given, *(["--runs", str(runs)] if runs != Path("runs") else [])]
+    again += [*(["--accept-versions"] if accept_versions else []), *budget.words]
+    request = SweepRequest(
+        given,
+        runs / name,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
+        accept_versions=accept_versions,
+        said_again=shlex.join(again),
+    )
     if dry_run:
         _forecast(figure, request, as_json=as_json)
         return
@@ -77,6 +93,8 @@ def reproduce(
         data.append(answer.plain())
         codes.append(answer.sweep.exit_code if answer.sweep is not None else 0)
         _show(answer, as_json=as_json, quiet=quiet)
+    if figure.parts and len(data) < len(figure.parts) and request.budget.any:
+        echo(f"{len(figure.parts) - len(data)} experiments were not started; go on with: {request.command}", err=True)
     if as_json:
         echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
     if code := max(codes):
@@ -97,9 +115,10 @@ def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
 
 def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) -> None:
     """Say what each sweep of a figure would run, and what that would take."""
+    from quorum.agents.llm.spending import Spent
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.reproduce.run import requests
-    from quorum.experiments.sweep.command import show_plan
+    from quorum.experiments.sweep.command import beyond, show_plan
 
     found = [show_plan(own) for own in requests(figure, request)]
     if as_json:
@@ -107,6 +126,8 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
         return
     for expected in found:
         Console().print(expected.table(), soft_wrap=True)
+    if notice := beyond(found, Spent(), request.budget):
+        echo(f"all experiments together are {notice}")
     if not found:
         echo("It plays no episodes and asks no model; measuring takes some minutes.")
 

@@ -64,6 +64,7 @@ def study(
     study_name: options.Name = None,
     budget_usd: options.BudgetUsd = None,
     budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     accept_versions: options.AcceptVersions = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -75,7 +76,7 @@ def study(
     Without a question, lists them. Plays the team that you give next to control arms on the same boards, or what is
     missing of them, and writes what was found in words, the effects against the noise floor, a disclosure sheet and a
     bundle that `quorum check` re-executes. "No effect above the noise floor" is a finding; the exit code does not
-    depend on it.
+    depend on it. With paid models, a budget is required; it is for all arms.
 
     \b
     Examples:
@@ -103,6 +104,7 @@ def study(
         expected=_expected(expect),
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         accept_versions=accept_versions,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,

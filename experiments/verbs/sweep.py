@@ -53,8 +53,8 @@ def sweep(
     Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
     experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. track=NAME logs
     finished cells to MLflow or Weights & Biases. A budget is for the whole sweep, including finished cells: when it is
-    used up, no more cells start. Ctrl-C lets running episodes finish; a second one drops them. The exit code is 1 if
-    cells ended as `error`.
+    used up, no more calls start, and a larger one goes on. Ctrl-C lets running episodes finish; a second one drops
+    them. The exit code is 1 if cells ended as `error`.
 
     \b
     Examples:
@@ -120,7 +120,7 @@ def run_or_show(
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
-    if outcome.complaint and (outcome.exit_code or not quiet):
+    if outcome.complaint and (outcome.exit_code or outcome.overrun or not quiet):
         echo(outcome.complaint, err=True)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)

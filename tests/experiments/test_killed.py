@@ -25,6 +25,8 @@ from tests.serving import served
 
 BRAIN = SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0)))
 WORDS = ("env=squeeze", "n=2", "agents=naive", "max_steps=4", "topology=debate")
+BRANCH = ("branch", "{run}", "--at", "1", "--draws", "3", "--name", "s", "--quiet", "--budget-calls", "5000")
+FIT = ("fit", "topology", "--rounds", "2", "--boards", "1", "--graphs", "2", "--budget-calls", "5000")
 SEARCH = ("blame", "{run}", "--success", "score>=999", "--budget-calls", "5000", "--draws", "2", "--json")
 
 
@@ -43,13 +45,13 @@ def reported(_: Path, printed: str) -> Spent:
 @pytest.mark.parametrize(
     ("words", "after", "booked"),
     [
-        (("branch", "{run}", "--at", "1", "--draws", "3", "--name", "s", "--quiet", "engine.workers=1"), 5, finished),
+        ((*BRANCH, "engine.workers=1"), 5, finished),
         (SEARCH, 9, reported),
         ((*SEARCH, "--reference", "self"), 3, reported),  # in the shadow
         ((*SEARCH, "--reference", "self"), 20, reported),
         (("results", "{run}", "--credit", "live", "--budget-calls", "5000"), 3, finished),
         (("results", "{run}", "--credit", "message", "--budget-calls", "5000"), 15, finished),
-        (("fit", "topology", "--rounds", "2", "--boards", "1", "--graphs", "2", "--quiet", "--force"), 12, finished),
+        ((*FIT, "--quiet", "--force"), 12, finished),
     ],
     ids=["branch", "blame", "blame, shadow", "blame, after its shadow", "credit live", "credit message", "fit"],
 )

@@ -27,6 +27,7 @@ from tests.serving import served
 
 TEAM = ("env=squeeze", "n=2", "agents=naive", "max_steps=4", "llm.cache=false", PRICES)
 WORKER = "engine.workers=1"
+BOUND = ("--budget-calls", "5000")
 
 pytestmark = pytest.mark.conformance
 
@@ -119,7 +120,7 @@ def crash(begin: Callable[..., BaseProcess], quorum: Quorum, till: Till) -> Cras
 def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quorum, crash: Crash) -> None:
     run = run_of(tmp_path, *model)
     before, folder = till.answers, tmp_path / "runs" / "b"
-    command = ("branch", str(run), "--at", "1", "--draws", "2", "--name", "b", "--json", WORKER)
+    command = ("branch", str(run), "--at", "1", "--draws", "2", "--name", "b", "--json", WORKER, *BOUND)
     lost = crash(7, lambda: paid(folder).answers, "another quorum sweep is at work in this folder", *command)
     kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}
     poor = json.loads(quorum(*command, "--budget-usd", f"{paid(folder).usd:.9f}").stdout)
@@ -135,6 +136,7 @@ def test_a_fit(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quoru
     # has one or two episodes. So after 35 answers one is done, and another is under way.
     sizes = ("--rounds", "4", "--boards", "1", "--graphs", "2")
     command = ("fit", "topology", *TEAM, *model, WORKER, "engine.episodes=1", *sizes, "--json", "--runs", "fits")
+    command = (*command, *BOUND)
     crash(35, lambda: paid(tmp_path / "fits").answers, "another quorum fit is at work in this folder", *command)
     done = {
         path: path.stat().st_mtime_ns for path in tmp_path.glob("fits/*/*/*/trace.jsonl") if "partial" not in str(path)

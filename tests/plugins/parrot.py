@@ -47,6 +47,10 @@ class ParrotConfig(ProviderConfig):
     usd: float | None
     """Price of an answer; null: unknown."""
 
+    @property
+    def priced(self) -> bool:
+        return self.usd is not None
+
 
 class Parrot(ProvidedModel):
     """Always says the same."""

@@ -23,7 +23,7 @@ from maeil.forks import close_in_children, hold_in_forks
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BatchRules
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck, SweepJob, WorkerReport
+from quorum.experiments.sweep.engines.protocol import CellQueue, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
 
@@ -150,8 +150,7 @@ class _Process(Member):
         try:
             while self.connection.poll():
                 report = self.connection.recv()
-                if isinstance(report, Finished):
-                    self.cells.pop(report.done.name, None)
+                self.hear(report)
                 yield report
         except (EOFError, OSError):
             self.ended = True

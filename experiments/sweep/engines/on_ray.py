@@ -23,7 +23,6 @@ from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
     CellQueue,
-    Finished,
     Started,
     Stuck,
     SweepJob,
@@ -167,8 +166,7 @@ class RayEngine:
                 actor.calls.remove(call)
                 actor.runs = True
                 for report in reports:
-                    if isinstance(report, Finished):
-                        actor.cells.pop(report.done.name, None)
+                    actor.hear(report)
                     work.report(report)
 
     def _lost(self, actor: _Actor, work: CellQueue, error: str) -> None:

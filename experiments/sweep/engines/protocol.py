@@ -32,6 +32,7 @@ class SweepJob:
         code: the code that the workers must run, too.
         claim: of the command that runs the sweep; see `quorum.experiments.sweep.engines.locks`.
         batching: the bounds of batches; None where every request goes out by itself.
+        budgeted: whether the sweep has a budget; see `quorum.experiments.sweep.ledger`.
     """
 
     folder: Path
@@ -40,6 +41,7 @@ class SweepJob:
     code: CodeVersion
     claim: str
     batching: BatchRules | None = None
+    budgeted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,19 @@ class Finished:
     """A cell is done: its folder has its final name."""
 
     done: FinishedCell
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The budget of the sweep has ended a cell: its folder keeps its passing name.
+
+    Attributes:
+        name: of the cell.
+        bound: that has cut it.
+    """
+
+    name: str
+    bound: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +127,7 @@ class Waits:
     what: str
 
 
-WorkerReport = Started | Finished | CallStatus | Stuck | Waits
+WorkerReport = Started | Finished | Cut | CallStatus | Stuck | Waits
 
 
 class CellQueue(Protocol):

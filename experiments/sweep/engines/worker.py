@@ -25,11 +25,18 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.results.finished import FinishedCell, attempts_at, finished_cell, killed_attempts, read_finished
+from quorum.experiments.episode.runner import EpisodeCut, leave_error, run_in_pool
+from quorum.experiments.results.finished import (
+    FinishedCell,
+    attempts_at,
+    finished_cell,
+    read_finished,
+    resumable_attempts,
+)
 from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sign_in
-from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started, Stuck, SweepJob, WorkerReport
+from quorum.experiments.sweep.engines.protocol import CallStatus, Cut, Finished, Started, Stuck, SweepJob, WorkerReport
+from quorum.experiments.sweep.ledger import CellAllowance, Ledger
 
 PULSE = 1.0
 """Seconds between two reports of the calls."""
@@ -69,6 +76,7 @@ class Worker:
         self._stuck = False
         self._keeping: set[asyncio.Task[None]] = set()
         self._presence = sign_in(job.folder)
+        self._ledger = Ledger(job.folder) if job.budgeted else None
         _collect_seldom()
 
     async def run(self, cell: PlannedCell) -> None:
@@ -86,6 +94,8 @@ class Worker:
                 with contextlib.nullcontext() if waves is None else waves.episode(cell.name):
                     done = await task
                 self._report(Finished(done))
+            except EpisodeCut as cut:
+                self._report(Cut(cell.name, str(cut)))
             except UserError as error:
                 self._stuck = True
                 self._keeping.discard(task)
@@ -122,6 +132,7 @@ class Worker:
             played: called before its files are brought to disk.
 
         Raises:
+            EpisodeCut: the budget of the sweep has ended it.
             UserError: nothing more can be written, this process lacks a component of the cell, a template or a plug-in
                 is not what it was when the sweep was planned, the memory of the cell before it is gone, or the run that
                 it branches off is gone or has changed.
@@ -137,12 +148,13 @@ class Worker:
             memory = branching.memory
         else:
             memory = self._memory_of(planned.follows) if planned.follows else None
-        attempts = killed_attempts(attempts_at(self._job.folder, planned.name)) if planned.uses_models else ()
+        attempts = resumable_attempts(attempts_at(self._job.folder, planned.name)) if planned.uses_models else ()
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
+        allowance = CellAllowance(self._ledger, planned.name) if self._ledger and planned.uses_models else None
         run = partial(run_in_pool, cell, folder, self._pool, played=played, memory=memory, branching=branching)
         try:
-            await run(attempts=attempts)
-        except (Unwritable, InputsChanged):
+            await run(attempts=attempts, allowance=allowance)
+        except (Unwritable, InputsChanged, EpisodeCut):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
@@ -195,6 +207,8 @@ class Worker:
         """Close all connections."""
         self.report_calls()
         await self._pool.close()
+        if self._ledger is not None:
+            self._ledger.close()
         self._presence.close()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.sweep.engines.protocol import CellQueue, Shard
+from quorum.experiments.sweep.engines.protocol import CellQueue, Cut, Finished, Shard, WorkerReport
 
 BEAT = 0.2
 """Seconds after which an engine looks up even when nothing is reported."""
@@ -41,6 +41,14 @@ class Member(ABC):
         self.cells |= {cell.name: cell for cell in shard.cells}
         self._alone = shard.alone
         self.send(shard.cells)
+
+    def hear(self, report: WorkerReport) -> None:
+        """Take note of a report: a cell that it has ended makes room for another one."""
+        match report:
+            case Finished(done):
+                self.cells.pop(done.name, None)
+            case Cut(name):
+                self.cells.pop(name, None)
 
     @abstractmethod
     def send(self, cells: tuple[PlannedCell, ...]) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class FitRequest:
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         budget: what all of its rounds may spend together.
+        command: that goes on with it.
     """
 
     words: tuple[str, ...]
@@ -75,6 +76,7 @@ class FitRequest:
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
     budget: SweepBudget = SweepBudget()  # noqa: RUF009 (frozen)
+    command: str = ""
 
     def __post_init__(self) -> None:
         """Check the metric, and that a comparison is possible.
@@ -86,7 +88,7 @@ class FitRequest:
             raise UserError(f"--objective {self.metric}: there is no such metric", metric_hint(self.metric))
         if METRICS[self.metric].better is None:
             raise UserError(f"--objective {self.metric}: neither higher nor lower values of it are better")
-        require_budgets(**{f"budget_{kind}": limit for kind, limit in asdict(self.budget).items()})
+        require_budgets(**self.budget.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +264,8 @@ def _fit(
             words=(f"topology={TOPOLOGY}", *rest, grid, seed, *engine),
             out=folder,
             name=f"round_{number:02d}",
-            **_limits(request.budget, spent),
+            **(request.budget if request.budget.reached(spent) else request.budget.less(spent)).arguments,
+            said_again=request.command,
             plugins=request.plugins,
             config_dir=request.config_dir,
         )
@@ -292,12 +295,6 @@ def _fit(
             )
     left = [(logits.edges[i], float(logits.logits[i])) for i in np.flatnonzero(logits.kept)]
     return Fitted(n, request.metric, folder, episodes, simulated, left, pruned, values)
-
-
-def _limits(budget: SweepBudget, spent: Spent) -> dict[str, Any]:
-    """Return the budget of a round: what earlier ones have left, if anything; else it has nothing to play."""
-    left = budget if budget.reached(spent) else budget.less(spent)
-    return {f"budget_{kind}": limit for kind, limit in asdict(left).items()}
 
 
 def _text(logits: EdgeLogits, graph: Drawn) -> str:

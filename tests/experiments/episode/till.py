@@ -42,6 +42,8 @@ class Till:
     prompt: int = 0
     completion: int = 0
     asked: int = 0
+    dearest: float = 0.0
+    """Money for the dearest answer."""
     stopped: threading.Event = field(default_factory=threading.Event)
     """Set when somebody asks after it has stopped serving."""
 
@@ -59,6 +61,7 @@ class Till:
         reply = await self.brain.complete(request)
         if is_over and self.then is Then.REFUSE:
             reply = Reply("No.", Finish.REFUSAL, reply.usage, None, 0.0, reply.model, simulated=True)
+        self.dearest = max(self.dearest, (reply.usage.prompt * INPUT + reply.usage.completion * OUTPUT) / 1e6)
         self.answers += 1
         self.prompt += reply.usage.prompt
         self.completion += reply.usage.completion

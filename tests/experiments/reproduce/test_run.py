@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.reproduce import run
 from quorum.experiments.reproduce.figure_file import PublishedFigure
 from quorum.experiments.results import read_results
@@ -25,8 +26,7 @@ class Swept:
     """What a sweep came to, as far as it matters."""
 
     def __init__(self, usd: float, stop: Stop | None = None) -> None:
-        self.spent, self.stop = self, stop
-        self.usd = usd
+        self.spent, self.stop = Spent(usd=usd), stop
 
 
 def test_words_of_the_command_take_the_place_of_those_of_the_figure() -> None:

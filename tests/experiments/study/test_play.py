@@ -120,7 +120,7 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
 
 
 def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
-    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD))
+    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, budget_calls=100))
     with pytest.raises(Unfinished) as caught:
         play(study, quiet=True)
     assert "the same command runs them again" in caught.value.sweep.complaint
@@ -161,7 +161,7 @@ def test_a_clock_that_counts_seconds_has_no_audit_and_says_why(tmp_path: Path) -
 
 
 def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_path: Path) -> None:
-    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, with_room=True))
+    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, with_room=True, budget_calls=100))
     record = _screened(study, (0,), Record(), quiet=True)
     assert (list(record.screened), dict(record.no_room)) == ([], {})
 

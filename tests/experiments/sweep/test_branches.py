@@ -322,7 +322,7 @@ def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Pa
         words = (*TEAM, *model, "llm.prices={input: 1, output: 1}", "llm.cache=false")
         run = run_cell(Cell.compose(words), tmp_path / "runs").folder
         expected = show_plan(asked(run, tmp_path, at=["3"]))
-        spent = swept(run, tmp_path, at=["3"]).spent
+        spent = swept(run, tmp_path, at=["3"], budget_calls=1000).spent
     assert (expected.answers, spent.answers) == (6, 6)
     assert expected.usd == pytest.approx(expected.tokens / 1e6, rel=1e-3)
     assert expected.tokens == pytest.approx(spent.tokens, rel=0.2)
@@ -336,7 +336,10 @@ def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
         run = run_cell(Cell.compose(words), tmp_path / "runs").folder
         assert brain.requests == 24
         brain.requests = 0
-        result = swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"])
+        with pytest.raises(UserError, match="4 episodes ask paid language models"):
+            swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"])
+        assert brain.requests == 0
+        result = swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"], budget_calls=1000)
     # Six in each live step, for the control and for the other temperature.
     assert brain.requests == result.spent.answers == 2 * (18 + 6)
 

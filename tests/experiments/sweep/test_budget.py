@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from maeil.user_errors import UserError
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.stopping import Stop
 from tests.experiments.sweep.conftest import Sweep
@@ -18,23 +21,25 @@ def test_money_stops_the_sweep_before_it_is_overspent_and_more_of_it_goes_on(swe
     assert (len(first.finished), first.left, first.spent.usd) == (3, 3, 1.5)
     assert "the budget of the sweep does not reach for another cell (--budget-usd 1.6)" in first.complaint
     assert "3 cells are left; go on with: quorum sweep" in first.complaint
-    assert "--budget" not in first.request.command
+    assert first.request.command.endswith("--budget-usd 1.6")
     same = sweep(*words, budget_usd=1.6)
     assert (len(same.finished), same.spent.usd) == (0, 1.5)
     more = sweep(*words, budget_usd=3.0)
     assert (len(more.finished), more.left, more.spent.usd, more.stop) == (3, 0, 3.0, None)
 
 
-def test_tokens_are_a_budget_too(sweep: Sweep) -> None:
+def test_tokens_and_answers_are_budgets_too(sweep: Sweep) -> None:
     summary = sweep(*CELLS, "seed=range(0,6)", budget_tokens=5)  # the mind says 2 of each answer
     assert (summary.stop, len(summary.finished), summary.spent.tokens) == (Stop.BUDGET, 2, 4)
+    summary = sweep(*CELLS, "seed=range(0,6)", budget_calls=4)
+    assert (summary.stop, len(summary.finished), summary.spent.answers) == (Stop.BUDGET, 2, 4)
 
 
-def test_a_budget_in_money_needs_prices(sweep: Sweep) -> None:
-    outcome = sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
-    assert (outcome.stop, outcome.exit_code, len(outcome.finished)) == (Stop.STUCK, 2, 1)
-    assert "the price of the model in corridor-n1-asker-parrot" in outcome.complaint
-    assert "Use --budget-tokens N" in outcome.complaint
+def test_a_budget_in_money_needs_prices_before_the_first_answer(sweep: Sweep, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the price of 'parrot' is not known") as refused:
+        sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
+    assert "--budget-tokens N" in str(refused.value)
+    assert not (tmp_path / "s").exists()
 
 
 def test_what_was_paid_at_an_unknown_price_is_not_taken_for_nothing(sweep: Sweep) -> None:
@@ -58,8 +63,7 @@ def test_attempts_that_failed_and_were_repeated_count_in_what_is_spent(sweep: Sw
     assert sweep(*words, retry_failed=True, budget_usd=first.spent.usd).stop is Stop.BUDGET
 
 
-def test_nothing_is_expected_of_a_kind_before_one_of_it_is_done_but_the_most_of_the_others() -> None:
-    costs = Costs()
-    assert (costs.expected("a"), costs.most()) == (None, None)
+def test_nothing_is_expected_of_a_kind_before_one_of_it_is_done() -> None:
+    assert Costs().expected("a") is None
     assert SweepBudget(usd=1.0).exceeded(1.0, 10**9) == ""
     assert SweepBudget(usd=1.0, tokens=5).exceeded(0.5, 6) == "--budget-tokens 5"

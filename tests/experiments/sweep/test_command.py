@@ -80,13 +80,15 @@ def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_command_that_goes_on_names_the_sweep_and_none_of_the_options_of_one_call(
+def test_the_command_that_goes_on_names_the_sweep_and_everything_that_bounds_it(
     asked: Callable[..., SweepRequest], options: Path
 ) -> None:
     outcome = run_sweep_command(
-        asked("agents=walker", "seed=0,1", limit=0, retry_failed=True, budget_usd=3.0), quiet=True
+        asked("agents=walker", "seed=0,1", limit=1, retry_failed=True, budget_usd=3.0, budget_calls=5), quiet=True
     )
     assert outcome.request.command.startswith("quorum sweep env=corridor agents=walker seed=0,1 engine.workers=1 ")
     plugins = " ".join(f"--plugin {module}" for module in MODULES)
     assert f"--name s {plugins} --config-dir {options}" in outcome.request.command
-    assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.request.command.split())
+    assert outcome.request.command.endswith(" --limit 1 --budget-usd 3 --budget-calls 5")
+    assert outcome.request.command in outcome.complaint
+    assert "--retry-failed" not in outcome.request.command

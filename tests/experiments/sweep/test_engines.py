@@ -20,7 +20,7 @@ from quorum.experiments.sweep.engines.slurm import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
-from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.spending import Costs
 from quorum.experiments.sweep.stopping import Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
@@ -136,7 +136,7 @@ def _hand_out(queue: Queue, most: int, episodes: int) -> list[_Recorded]:
 
 
 def _queue(folder: Path, *words: str) -> Queue:
-    return Queue(folder, plan(words).cells, SweepBudget(), Costs())
+    return Queue(folder, plan(words).cells, Costs())
 
 
 def test_teams_without_models_are_handed_out_two_to_a_worker_and_others_as_many_as_it_plays(tmp_path: Path) -> None:

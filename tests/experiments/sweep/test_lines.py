@@ -31,7 +31,7 @@ from quorum.experiments.sweep.engines.protocol import Finished
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest
-from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.spending import Costs
 from tests.conftest import PATIENCE, command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -265,7 +265,7 @@ def test_a_cell_waits_for_no_worker_before_the_one_that_it_follows_is_done(
     planned: Callable[..., Any], tmp_path: Path
 ) -> None:
     cells = planned("seed=0,1", "episode=range(0,3)").cells
-    queue = Queue(tmp_path, cells, SweepBudget(), Costs())
+    queue = Queue(tmp_path, cells, Costs())
     shard = queue.take(6, idle=True)
     assert shard is not None
     assert [re.search(r"-s(\d)-", cell.name)[1] for cell in shard.cells] == ["0", "1"]  # type: ignore[index]
@@ -278,7 +278,7 @@ def test_a_cell_waits_for_no_worker_before_the_one_that_it_follows_is_done(
 def test_a_line_goes_on_after_every_end_but_an_error(
     planned: Callable[..., Any], tmp_path: Path, outcome: Outcome, waiting: int
 ) -> None:
-    queue = Queue(tmp_path, planned("episode=range(0,2)").cells, SweepBudget(), Costs())
+    queue = Queue(tmp_path, planned("episode=range(0,2)").cells, Costs())
     shard = queue.take(1, idle=True)
     assert shard is not None
     name, code = shard.cells[0].name, CodeVersion("1")

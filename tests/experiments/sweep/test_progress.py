@@ -18,7 +18,7 @@ from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
 from quorum.experiments.sweep.queue import SILENT, Queue
 from quorum.experiments.sweep.run import SweepStatus
-from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.spending import Costs
 from quorum.experiments.sweep.stopping import Stop
 
 
@@ -40,7 +40,7 @@ class Sweeping:
         costs = Costs()
         self.names = [cell.name for cell in cells]
         self.clock = Clock()
-        self.queue = Queue(folder, cells, SweepBudget(), costs, self.clock)
+        self.queue = Queue(folder, cells, costs, self.clock)
         self.status = SweepStatus(cells, {}, {}, cells, costs)
 
     def begin(self, name: str) -> None:
@@ -171,7 +171,7 @@ def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: S
 
 def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> None:
     cells = plan(["n=1,2,4", "seed=0,1"], None).cells
-    queue = Queue(tmp_path, cells, SweepBudget(), Costs(), Clock())
+    queue = Queue(tmp_path, cells, Costs(), Clock())
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
     clock = Clock()
@@ -185,7 +185,7 @@ def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> No
 
 def test_without_arms_the_components_that_vary_are_the_arms(tmp_path: Path) -> None:
     cells = plan(["n=1,2", "agents=naive", "topology=individual,debate", "seed=0,1,2"], None).cells
-    queue = Queue(tmp_path, cells, SweepBudget(), Costs(), Clock())
+    queue = Queue(tmp_path, cells, Costs(), Clock())
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
     clock = Clock()
