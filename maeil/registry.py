@@ -93,6 +93,11 @@ class Registry(Generic[T]):
         return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *self._offered]))
 
     @property
+    def offering(self) -> frozenset[str]:
+        """The modules in which installed packages offer something; none is imported."""
+        return frozenset(point.module for points in self._offered.values() for point in points)
+
+    @property
     def _offered(self) -> Mapping[str, Sequence[EntryPoint]]:
         return _offers(tuple(sys.path), self.entry_points)
 

@@ -42,7 +42,7 @@ def fit(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Learn who should write to whom, by AgentPrune.
 
@@ -70,7 +70,16 @@ def fit(
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
     request = FitRequest(
-        tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir, budget
+        tuple(words or ()),
+        objective,
+        rounds,
+        boards,
+        graphs,
+        prune,
+        runs,
+        tuple(plugin or ()),
+        tuple(config_dir or ()),
+        budget,
     )
     if dry_run:
         options.print_estimate(estimate_fit(request), as_json=as_json)
