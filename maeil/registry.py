@@ -118,7 +118,9 @@ class Registry(Generic[T]):
     def _load(self, name: str) -> object:
         points = self._offered.get(name, ())
         if not points:
-            hint = choices_hint(name, f"The {self.plural}", self.names())
+            hint = (
+                f"{choices_hint(name, f'The {self.plural}', self.names())} --plugin MODULE registers one of your own."
+            )
             raise UserError(f"{self.group}.name: no {self.kind} is called {name!r}", hint)
         if len(points) > 1:
             values = ", ".join(sorted(point.value for point in points))

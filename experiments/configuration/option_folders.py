@@ -42,7 +42,10 @@ def option_folders(config_dir: ConfigDir = ()) -> tuple[Path, ...]:
     for folder in named:
         if not folder.is_dir():
             raise UserError(f"--config-dir {folder}: no such folder")
-    return tuple(dict.fromkeys((*named, CONFIGS, *carried_folders())))
+    found: dict[Path, Path] = {}
+    for folder in (*named, CONFIGS, *carried_folders()):
+        found.setdefault(folder.resolve(), folder)
+    return tuple(found.values())
 
 
 def named_folders(config_dir: ConfigDir) -> tuple[Path, ...]:
