@@ -53,7 +53,7 @@ def test_a_cache_that_nobody_asked_for_is_done_without_and_one_that_is_asked_for
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("answers are not kept on disk") == 1
     assert "llm.cache_path=FILE" in ended.stderr
-    refused = quorum(*WORDS, "llm.cache=true", XDG_CACHE_HOME=str(home))
+    refused = quorum(*WORDS[:-1], "llm.cache=true", XDG_CACHE_HOME=str(home))
     assert refused.returncode == 2
     assert "llm.cache_path: " in refused.stderr
     assert "cannot be opened" in refused.stderr

@@ -158,7 +158,8 @@ def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
     folder = write("world", "arches", tmp_path)
     bare = write("topology", "bare", tmp_path) / "bare"
     shutil.move(bare / "configs", tmp_path / "moved")
-    (tmp_path / "json.py").touch()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "json.py").touch()
     moved = ("--config-dir", "moved")
     assert "needs --plugin MODULE or an installation" in refusal(tmp_path, "run", "env=arches")
     assert "no topology is called 'bare'" in (told := refusal(tmp_path, "run", "topology=bare", *moved))
@@ -168,7 +169,7 @@ def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
     assert "Give the package in it: --plugin arches/arches." in refusal(tmp_path, "run", "--plugin", "arches/")
     assert "Give its path" in refusal(folder.parent, "run", "--plugin", "arces")
     assert "there is no module here" in refusal(tmp_path, "run", "--plugin", "./arces.py")
-    assert "Python finds another module of this name" in refusal(tmp_path, "run", "--plugin", "./json.py")
+    assert "Python finds another module of this name" in refusal(tmp_path, "run", "--plugin", "own/json.py")
     assert "--config-dir nowhere: no such folder" in refusal(tmp_path, "run", *moved, "--config-dir", "nowhere")
 
 
