@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from maeil.user_errors import UserError, choices_hint, nearest
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.option_folders import CONFIGS, ConfigDir, option_folders
 from quorum.experiments.configuration.registry import ALL_REGISTRIES
 
@@ -128,12 +128,15 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
         place: the key at which the name stands, where that is not the group.
     """
     known = option_names(group, config_dir)
-    if name in next((registry.names() for registry in ALL_REGISTRIES if registry.group == group), ()):
+    registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
+    if name in registered.get(group, ()):
         own = f"It is registered, and its values are missing: --config-dir DIR, where DIR/{group}/{name}.yaml has them."
+    elif group in registered:
+        own = "One of your own needs --plugin MODULE or an installation."
     else:
-        own = "One of your own needs --plugin MODULE or an installation." if not nearest(name, known) else ""
+        own = "One of your own needs --config-dir DIR."
     begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
-    return UserError(begin, f"{choices_hint(name, f'Options of {group}', known)} {own}".rstrip())
+    return UserError(begin, f"{choices_hint(name, f'Options of {group}', known)} {own}")
 
 
 def contents(folders: Sequence[Path]) -> str | None:
