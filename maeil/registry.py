@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
+NAMED_MODULES: set[str] = set()
+"""The modules that the user has named with `--plugin`: of those that a recorded run names, these alone are imported."""
+
 
 @cache
 def _declared(_path: tuple[str, ...]) -> Any:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
-from maeil.component import NAMED_MODULES
+from maeil.registry import NAMED_MODULES
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.registry import ALL_REGISTRIES
 

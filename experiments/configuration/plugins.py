@@ -10,9 +10,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from maeil.component import NAMED_MODULES
 from maeil.exits import without_exit
 from maeil.metrics import METRICS
+from maeil.registry import NAMED_MODULES
 from maeil.user_errors import UserError, shown_path
 from quorum.agents.skills import skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
