@@ -41,7 +41,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 _END = gzip.compress(bytes(2 * tarfile.BLOCKSIZE), mtime=0)
 """What ends an archive of tar."""
 _LONG_NAME = re.compile(rb"[0-9]+ path=(.*)\n", re.DOTALL)
-"""The name of the next file, in a header of its own: one that is long, or not in ASCII."""
+"""The name of the next file, in a separate header: one that is long, or not in ASCII."""
 _DIGEST = 64
 """Characters of the SHA-256 that an index begins with: that of the rest."""
 

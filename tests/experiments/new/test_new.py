@@ -122,8 +122,11 @@ def test_flags_may_be_repeated_and_name_paths_and_a_resumed_command_repeats_them
     flags += ["--config-dir", "one", "--config-dir", "two"]
     words = ("sweep", "env=wide", "env.name=gates", "topology=odd", "agents=naive", "n=2", "max_steps=3", "seed=0,1")
     (tmp_path / "one" / "env" / "wide.yaml").write_text("name: gates\nn: ${n}\ndoors: 1\nmax_steps: ${max_steps}\n")
-    shown = run(tmp_path, *command(*words, "--name", "s", "--limit", "1", *flags))
-    again = next(line for line in shown.splitlines() if "quorum sweep" in line)
+    begun = subprocess.run(
+        command(*words, "--name", "s", "--limit", "1", *flags), cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    again = next(line for line in begun.stderr.splitlines() if "quorum sweep" in line)
     typed = shlex.split(again[again.index("quorum sweep") :])
     assert [word for word in typed if word in flags] == flags
     run(tmp_path, *command(*typed[1:]))
@@ -162,10 +165,10 @@ def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "own" / "json.py").touch()
     moved = ("--config-dir", "moved")
     assert "needs --plugin MODULE or an installation" in refusal(tmp_path, "run", "env=arches")
-    assert "no topology is called 'bare'" in (told := refusal(tmp_path, "run", "topology=bare", *moved))
-    assert "--plugin MODULE" in told
-    told = refusal(tmp_path, "run", "topology=bare", "--plugin", "bare/bare")
-    assert "--config-dir DIR, where DIR/topology/bare.yaml" in told
+    assert "no topology is called 'bare'" in (reported := refusal(tmp_path, "run", "topology=bare", *moved))
+    assert "--plugin MODULE" in reported
+    reported = refusal(tmp_path, "run", "topology=bare", "--plugin", "bare/bare")
+    assert "--config-dir DIR, where DIR/topology/bare.yaml" in reported
     assert "Give the package in it: --plugin arches/arches." in refusal(tmp_path, "run", "--plugin", "arches/")
     assert "Give its path" in refusal(folder.parent, "run", "--plugin", "arces")
     assert "there is no module here" in refusal(tmp_path, "run", "--plugin", "./arces.py")
@@ -194,7 +197,7 @@ def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) 
 
 
 def test_a_recorded_run_imports_no_package_that_lies_next_to_it(tmp_path: Path) -> None:
-    """An untrusted folder has a run of its own world, and the world: only `--plugin` makes it run."""
+    """An untrusted folder holds a run and the package of its world, which only `--plugin` may import."""
     folder = write("world", "traps", tmp_path)
     run(tmp_path, *command("run", "env=traps", "n=2", "max_steps=3", "--plugin", "traps/traps"))
     with (folder / "traps" / "__init__.py").open("a") as module:
