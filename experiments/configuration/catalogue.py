@@ -119,7 +119,7 @@ def option_names(group: str, config_dir: ConfigDir = ()) -> list[str]:
 
 
 def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = "") -> UserError:
-    """Make the error that a group has no option of a name: it lists the available ones, and names the flag that may be missing.
+    """Make the error that a group has no option of a name; it names the flag that may be missing.
 
     Args:
         group: the group.

@@ -122,11 +122,11 @@ def test_flags_may_be_repeated_and_name_paths_and_a_resumed_command_repeats_them
     flags += ["--config-dir", "one", "--config-dir", "two"]
     words = ("sweep", "env=wide", "env.name=gates", "topology=odd", "agents=naive", "n=2", "max_steps=3", "seed=0,1")
     (tmp_path / "one" / "env" / "wide.yaml").write_text("name: gates\nn: ${n}\ndoors: 1\nmax_steps: ${max_steps}\n")
-    begun = subprocess.run(
+    first = subprocess.run(
         command(*words, "--name", "s", "--limit", "1", *flags), cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    again = next(line for line in begun.stderr.splitlines() if "quorum sweep" in line)
+    again = next(line for line in first.stderr.splitlines() if "quorum sweep" in line)
     typed = shlex.split(again[again.index("quorum sweep") :])
     assert [word for word in typed if word in flags] == flags
     run(tmp_path, *command(*typed[1:]))
