@@ -17,10 +17,6 @@ RECORDED: Mapping[str, bool] = {"recorded": True}
 """The pydantic context for values that were read from the folder of a run."""
 
 
-NAMED_MODULES: set[str] = set()
-"""The modules that the user has named with `--plugin`: of those that a recorded run names, these alone are imported."""
-
-
 def may_name_files(info: ValidationInfo) -> bool:
     """Whether a value may be the path of a file, which its validator reads.
 

@@ -26,6 +26,9 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
+NAMED_MODULES: set[str] = set()
+"""The modules that the user has named with `--plugin`: of those that a recorded run names, these alone are imported."""
+
 
 @cache
 def _declared(_path: tuple[str, ...]) -> Any:
@@ -93,6 +96,11 @@ class Registry(Generic[T]):
         return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *self._offered]))
 
     @property
+    def offering(self) -> frozenset[str]:
+        """The modules in which installed packages offer something; none is imported."""
+        return frozenset(point.module for points in self._offered.values() for point in points)
+
+    @property
     def _offered(self) -> Mapping[str, Sequence[EntryPoint]]:
         return _offers(tuple(sys.path), self.entry_points)
 
@@ -113,7 +121,9 @@ class Registry(Generic[T]):
     def _load(self, name: str) -> object:
         points = self._offered.get(name, ())
         if not points:
-            hint = choices_hint(name, f"The {self.plural}", self.names())
+            hint = (
+                f"{choices_hint(name, f'The {self.plural}', self.names())} --plugin MODULE registers one of your own."
+            )
             raise UserError(f"{self.group}.name: no {self.kind} is called {name!r}", hint)
         if len(points) > 1:
             values = ", ".join(sorted(point.value for point in points))

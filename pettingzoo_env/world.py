@@ -15,11 +15,12 @@ from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, Validatio
 
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
-from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
+from maeil.component import RECORDED, Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 from maeil.environments.errors import WorldError
 from maeil.outcomes import Outcome
 from maeil.plans import Plan
+from maeil.registry import NAMED_MODULES
 from maeil.tasks import Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
 from pettingzoo_env.description import Description, Grid, Parts, read_description

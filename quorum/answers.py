@@ -70,7 +70,7 @@ class _Runs:
         budget_calls: int | None = None,
         budget_usd: float | None = None,
         plugins: Sequence[str] = (),
-        config_dir: Folder | None = None,
+        config_dir: Folder | Sequence[Folder] = (),
     ) -> Blame | ManyRuns:
         """Find the decision that made a run fail, as `quorum blame` does; of several runs, for each that failed.
 
@@ -90,7 +90,7 @@ class _Runs:
             budget_calls: ask paid models at most this often.
             budget_usd: spend at most this much, in US dollars.
             plugins: modules that register components.
-            config_dir: folder with more options of the groups.
+            config_dir: folders with more options of the groups; one may stand alone.
 
         Returns:
             The verdict on a run, or those on all failed runs; `print` shows either as the verb does.
@@ -107,7 +107,7 @@ class _Runs:
             budget=Budget(budget_reruns, budget_calls, budget_usd),
             draws=draws,
             since=shares_from,
-            config_dir=path(config_dir),
+            config_dir=paths(config_dir),
             shares=shares,
             method=method,
         )
@@ -136,7 +136,7 @@ class Result(_Runs, runner.Result):
         world: str | None = None,
         out: Folder = "runs",
         plugins: Sequence[str] = (),
-        config_dir: Folder | None = None,
+        config_dir: Folder | Sequence[Folder] = (),
     ) -> Result:
         """Continue the run from a chosen step with something changed, as `quorum branch` does.
 
@@ -154,7 +154,7 @@ class Result(_Runs, runner.Result):
             world: a change of the world, as JSON.
             out: folder for results.
             plugins: modules that register components.
-            config_dir: folder with more options of the groups.
+            config_dir: folders with more options of the groups; one may stand alone.
 
         Returns:
             The branch. What the verb prints as a notice is logged as a warning.
@@ -166,7 +166,7 @@ class Result(_Runs, runner.Result):
         load_plugins(plugins)
         edits = [*words, *edits_of_minds(names(mind))]
         change = read_change(
-            edits, says=names(say), plans=names(plan), drops=drop, world=world, config_dir=path(config_dir)
+            edits, says=names(say), plans=names(plan), drops=drop, world=world, config_dir=paths(config_dir)
         )
         with extension_errors():
             planned = Parent.open(self.folder).branch(instant_of(str(at)) if at is not None else None, change)
@@ -216,7 +216,7 @@ class Results(_Runs, results.Results):
         budget_tokens: Annotated[int, Field(gt=0)] | None = None,
         budget_calls: Annotated[int, Field(gt=0)] | None = None,
         plugins: Sequence[str] = (),
-        config_dir: Folder | None = None,
+        config_dir: Folder | Sequence[Folder] = (),
         progress: bool = False,
     ) -> SweepResult:
         """Continue all runs that did not fail with something changed, as a sweep, as `quorum branch SWEEP` does.
@@ -237,7 +237,7 @@ class Results(_Runs, results.Results):
             budget_tokens: use at most so many tokens in the whole sweep.
             budget_calls: ask language models at most this often in the whole sweep.
             plugins: modules that register components.
-            config_dir: folder with more options of the groups.
+            config_dir: folders with more options of the groups; one may stand alone.
             progress: show how far it is on standard error.
 
         Returns:
@@ -248,7 +248,7 @@ class Results(_Runs, results.Results):
         """
         edits = [*words, *edits_of_minds(names(mind))]
         change = read_change(
-            edits, says=names(say), plans=names(plan), drops=drop, world=world, config_dir=path(config_dir)
+            edits, says=names(say), plans=names(plan), drops=drop, world=world, config_dir=paths(config_dir)
         )
         instants = (at,) if isinstance(at, int | str) else at
         request = SweepRequest(
@@ -260,7 +260,7 @@ class Results(_Runs, results.Results):
             budget_tokens=budget_tokens,
             budget_calls=budget_calls,
             plugins=tuple(plugins),
-            config_dir=path(config_dir),
+            config_dir=paths(config_dir),
             branches=BranchGrid((self.folder,), tuple(map(str, instants)), change, draws, control),
         )
         return swept(request, progress=progress)
@@ -341,9 +341,9 @@ def swept(request: SweepRequest, *, progress: bool) -> SweepResult:
     return result
 
 
-def path(folder: Folder | None) -> Path | None:
-    """Return a folder as a path; None stays None."""
-    return None if folder is None else Path(folder)
+def paths(folders: Folder | Sequence[Folder]) -> tuple[Path, ...]:
+    """Return one folder or several as paths."""
+    return (Path(folders),) if isinstance(folders, str | PathLike) else tuple(map(Path, folders))
 
 
 def names(given: str | Sequence[str]) -> tuple[str, ...]:

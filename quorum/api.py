@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from maeil.user_errors import UserError
-from quorum.answers import Comparison, Folder, Result, Results, alone, answer, names, path, swept
+from quorum.answers import Comparison, Folder, Result, Results, alone, answer, names, paths, swept
 from quorum.experiments.common.extension_errors import extension_errors
 from quorum.experiments.compare import Question
 from quorum.experiments.compare import compare as _compare
@@ -45,7 +45,7 @@ def run(
     out: Folder = "runs",
     strict: bool = False,
     plugins: Sequence[str] = (),
-    config_dir: Folder | None = None,
+    config_dir: Folder | Sequence[Folder] = (),
 ) -> Result:
     """Run one episode, and keep its trace and metrics.
 
@@ -59,7 +59,7 @@ def run(
         out: folder for results.
         strict: refuse keys that have no effect on the minds that are chosen.
         plugins: modules that register components.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups; one may stand alone.
 
     Returns:
         The outcome, the metrics, and the folder with the trace.
@@ -72,9 +72,9 @@ def run(
     """
     load_plugins(plugins)
     with extension_errors():
-        cell = Cell.compose(overrides, path(config_dir))
+        cell = Cell.compose(overrides, paths(config_dir))
         if strict:
-            refuse(without_effect(overrides, cell, path(config_dir)))
+            refuse(without_effect(overrides, cell, paths(config_dir)))
     return answer(Result, run_cell(cell, Path(out)))
 
 
@@ -92,7 +92,7 @@ def sweep(
     strict: bool = False,
     skip_invalid: bool = False,
     plugins: Sequence[str] = (),
-    config_dir: Folder | None = None,
+    config_dir: Folder | Sequence[Folder] = (),
     progress: bool = False,
     cancel: Cancellation | None = None,
 ) -> SweepResult:
@@ -119,7 +119,7 @@ def sweep(
         strict: refuse keys that have no effect on the minds that are chosen.
         skip_invalid: run the others where some cells cannot be run.
         plugins: modules that register components.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups; one may stand alone.
         progress: show how far it is on standard error.
         cancel: stops it from another thread.
 
@@ -143,7 +143,7 @@ def sweep(
         strict=strict,
         skip_invalid=skip_invalid,
         plugins=tuple(plugins),
-        config_dir=path(config_dir),
+        config_dir=paths(config_dir),
         cancel=cancel or Cancellation(),
     )
     return swept(request, progress=progress)

@@ -14,6 +14,7 @@ from quorum.experiments.blame.ending import FINISHED, Ending, Success
 from quorum.experiments.blame.shares import Shares
 from quorum.experiments.blame.verdict import LATE, Verdict
 from quorum.experiments.common.version import __version__
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.results.summary import aligned
 
 SEARCH = "search"
@@ -36,7 +37,7 @@ class Question:
         draws: samples of each correction, if models are asked or the world draws lots.
         margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
         shares: whether to find the shares of agents and the minimal sets.
         method: `search`, `rules`, or the procedure of a reader.
     """
@@ -47,7 +48,7 @@ class Question:
     draws: int = 1
     margin: int | None = None
     since: int = 0
-    config_dir: Path | None = None
+    config_dir: ConfigDir = ()
     shares: bool = True
     method: str = SEARCH
 

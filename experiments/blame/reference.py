@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,6 +15,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.edits import edited
 from quorum.experiments.configuration.members import MEMBERS
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.call_books import CallBooks
@@ -38,13 +38,13 @@ class Reference:
     Attributes:
         parent: the run.
         by: `self`, the name of a mind, `KEY=VALUE` of `agents` and `llm`, or a name with values.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
         stands_in: whether the simulated model, at their prices, takes the place of all paid models: an estimate.
     """
 
     parent: Parent
     by: tuple[str, ...]
-    config_dir: Path | None = None
+    config_dir: ConfigDir = ()
     stands_in: bool = False
     _known: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
     _simulated: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
@@ -52,13 +52,13 @@ class Reference:
     _said: dict[str, Sequence[tuple[str, str, Any]]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, parent: Parent, by: Sequence[str], config_dir: Path | None = None) -> Reference:
+    def of(cls, parent: Parent, by: Sequence[str], config_dir: ConfigDir = ()) -> Reference:
         """Choose the reference policy.
 
         Args:
             parent: the run.
             by: as the user gives it; empty: `heuristic`, or `self` in a team of only heuristic minds.
-            config_dir: folder with more options of the groups.
+            config_dir: folders with more options of the groups.
 
         Raises:
             UserError: it cannot be read, or cannot take over.

@@ -17,6 +17,7 @@ from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import PlannedBranch
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.option_folders import named_folders
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
@@ -59,13 +60,13 @@ class Correction:
         """What participants say, plan and do not hear, as the options of a command."""
         return Change((), self.words, self.drops).told
 
-    def command(self, run: str, edits: tuple[str, ...], config_dir: str | None = None, draws: int = 1) -> str:
+    def command(self, run: str, edits: tuple[str, ...], config_dir: Sequence[str] = (), draws: int = 1) -> str:
         """Return the command that plays it, ready to paste into a shell.
 
         Args:
             run: folder of the run.
             edits: `KEY=VALUE` that give the participants the reference.
-            config_dir: folder with more options of the groups.
+            config_dir: folders with more options of the groups.
             draws: samples to play.
         """
         words = ["quorum", "branch", run, "--at", str(self.at)]
@@ -76,7 +77,7 @@ class Correction:
         for option in self.told:
             words += option.split(" ", 1)
         words += ["--draws", str(draws), "--no-control", *["--luck"] * self.luck] if draws > 1 else []
-        words += ["--config-dir", config_dir] if config_dir is not None else []
+        words += [word for folder in config_dir for word in ("--config-dir", folder)]
         return shlex.join(words)
 
 
@@ -121,7 +122,7 @@ class Reruns:
     def command(self, correction: Correction, draws: int = 1) -> str:
         """Return the command that plays a correction."""
         reference = self.reference
-        config_dir = str(reference.config_dir) if reference.config_dir is not None else None
+        config_dir = [str(folder) for folder in named_folders(reference.config_dir)]
         edits = (*reference.edits(correction.minds), *self.edits)
         return correction.command(str(reference.parent.run), edits, config_dir, draws)
 

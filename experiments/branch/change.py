@@ -19,6 +19,7 @@ from maeil.user_errors import UserError
 from maeil.world import DrawsLots, World, closing_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 
@@ -41,7 +42,7 @@ class Change:
         edits: `KEY=VALUE` of the configuration.
         words: scripted answers of participants.
         drops: ids of messages of the run that are not delivered.
-        config_dir: folder with more options of the groups that edits name.
+        config_dir: folders with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
         luck: whether the world draws other lots, those of the draw, which are the same whatever else changes.
         probe: whether the agents are asked what they believe, and the branch then ends.
@@ -50,7 +51,7 @@ class Change:
     edits: Sequence[str] = ()
     words: Sequence[ScriptedAnswer] = ()
     drops: Sequence[int] = ()
-    config_dir: Path | None = None
+    config_dir: ConfigDir = ()
     world: Mapping[str, Any] | None = None
     luck: bool = False
     probe: bool = False
@@ -80,7 +81,7 @@ def read_change(
     world: str | None = None,
     luck: bool = False,
     probe: bool = False,
-    config_dir: Path | None = None,
+    config_dir: ConfigDir = (),
 ) -> Change:
     """Read everything that a branch changes, as a command gives it.
 
@@ -92,7 +93,7 @@ def read_change(
         world: a change of the world state, in JSON.
         luck: whether the world draws other lots.
         probe: whether the agents are asked what they believe, and the branch then ends.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: a part of it cannot be read, or does not go with a probe.

@@ -17,7 +17,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
@@ -40,6 +40,8 @@ _SCHEMA = 1
 _GZIP = 16 + zlib.MAX_WBITS
 _END = gzip.compress(bytes(2 * tarfile.BLOCKSIZE), mtime=0)
 """What ends an archive of tar."""
+_LONG_NAME = re.compile(rb"[0-9]+ path=(.*)\n", re.DOTALL)
+"""The name of the next file, in a separate header: one that is long, or not in ASCII."""
 _DIGEST = 64
 """Characters of the SHA-256 that an index begins with: that of the rest."""
 
@@ -125,21 +127,14 @@ class Shard:
             DamagedShard: they cannot be read, or are larger than `LARGEST_CELL`.
         """
         start, end = self._places[place : place + 2]
-        unpacker, found = zlib.decompressobj(_GZIP), {}
+        unpacker = zlib.decompressobj(_GZIP)
         try:
             text = unpacker.decompress(self._read(self.archive, start, min(end - start, LARGEST_CELL)), LARGEST_CELL)
             if not unpacker.eof:
                 raise zlib.error("cut off, or too large")
-            with tarfile.open(fileobj=BytesIO(text), mode="r:") as archive:
-                for entry in archive:
-                    cell, *names = entry.name.split("/")
-                    own = cell == self.names[place] and len(names) in (1, 2) and all(map(_is_name, names))
-                    if own and entry.type == tarfile.REGTYPE and not entry.issparse():
-                        file = archive.extractfile(entry)
-                        found["/".join(names)] = file.read() if file is not None else b""
+            return dict(_files_of(self.names[place], text))
         except (zlib.error, tarfile.TarError, ValueError) as error:
             raise DamagedShard(self._folder, self.archive, f"damaged: {error}") from error
-        return found
 
     def _read(self, name: str, start: int, size: int) -> bytes:
         try:
@@ -235,6 +230,35 @@ def as_member(name: str, files: Mapping[str, bytes]) -> bytes:
             archive.addfile(entry, BytesIO(data))
         end = archive.offset
     return gzip.compress(text.getvalue()[:end], 6, mtime=0)
+
+
+def _files_of(cell: str, text: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a cell in an archive, by their names in its folder; what else there is, is passed over.
+
+    `tarfile` writes archives, but it does not read this one, which may be untrusted: it follows headers of headers by
+    recursion, and, up to Python 3.13.5, files of a negative size for ever.
+
+    Raises:
+        tarfile.TarError, ValueError: it is damaged.
+    """
+    place, long_name = 0, None
+    while place < len(text):
+        header = tarfile.TarInfo.frombuf(text[place : place + tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+        place += tarfile.BLOCKSIZE
+        data = text[place : place + max(0, header.size)]
+        if len(data) != header.size:
+            raise ValueError("a file is cut off")
+        place += -(-header.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+        if header.type == tarfile.XHDTYPE:
+            if long_name is not None:
+                raise ValueError("a name has several headers")
+            path = _LONG_NAME.fullmatch(data)
+            long_name = path[1].decode() if path is not None else None
+            continue
+        folder, *names = (long_name or header.name).split("/")
+        if folder == cell and len(names) in (1, 2) and all(map(_is_name, names)) and header.type == tarfile.REGTYPE:
+            yield "/".join(names), data
+        long_name = None
 
 
 def write_shard(folder: Path, members: Mapping[str, bytes], rows: bytes, finished: bytes) -> None:

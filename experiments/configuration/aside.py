@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from maeil.registry import Registry
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import Composer
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.overrides import parse
 
 
@@ -25,13 +25,13 @@ def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str],
     return about, [word for word in words if word not in about]
 
 
-def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: Path | None = None, *, usual: str = "") -> Any:
+def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir = (), *, usual: str = "") -> Any:
     """Build what the words about a kind of component choose; None where none does, and nothing is usual.
 
     Args:
         kind: `engines` or `trackers`.
         words: of a command; those about other groups are passed over.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
         usual: the option that is meant where none is named; empty for none.
 
     Raises:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-"""The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.option_folders import CONFIGS, ConfigDir, option_folders
+from quorum.experiments.configuration.registry import ALL_REGISTRIES
 
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
@@ -93,21 +94,49 @@ def knobs() -> tuple[Knob, ...]:
     return tuple(knob for knob in _own_knobs(CONFIGS / "config.yaml") if not knob.key.startswith("defaults"))
 
 
-def options(config_dir: Path | None = None) -> tuple[Option, ...]:
+def options(config_dir: ConfigDir = ()) -> tuple[Option, ...]:
     """Return the options of all groups.
 
     Args:
-        config_dir: folder of a third party with more of them.
+        config_dir: folders with more of them.
+
+    Raises:
+        UserError: there is no such folder.
     """
-    own = _options(config_dir, str(config_dir)) if config_dir not in (None, CONFIGS) else ()
-    found = [*_shipped(contents([CONFIGS])), *own]
+    others = (folder for folder in option_folders(config_dir) if folder != CONFIGS)
+    found = [*_shipped(contents([CONFIGS])), *(option for folder in others for option in _options(folder, str(folder)))]
     order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
 
 
-def option_names(group: str, config_dir: Path | None) -> list[str]:
-    """Return the names of the options of a group."""
+def option_names(group: str, config_dir: ConfigDir = ()) -> list[str]:
+    """Return the names of the options of a group.
+
+    Raises:
+        UserError: as `options`.
+    """
     return sorted({option.name for option in options(config_dir) if option.group == group})
+
+
+def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = "") -> UserError:
+    """Make the error that a group has no option of a name; it names the flag that may be missing.
+
+    Args:
+        group: the group.
+        name: the name.
+        config_dir: as of `options`.
+        place: the key at which the name stands, where that is not the group.
+    """
+    known = option_names(group, config_dir)
+    registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
+    if name in registered.get(group, ()):
+        own = f"It is registered, and its values are missing: --config-dir DIR, where DIR/{group}/{name}.yaml has them."
+    elif group in registered:
+        own = "One of your own needs --plugin MODULE or an installation."
+    else:
+        own = "One of your own needs --config-dir DIR."
+    begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
+    return UserError(begin, f"{choices_hint(name, f'Options of {group}', known)} {own}")
 
 
 def contents(folders: Sequence[Path]) -> str | None:

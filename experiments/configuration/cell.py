@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,6 +17,7 @@ from pydantic import NonNegativeInt
 
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.schema import Configuration, validate
 
 _log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class Cell:
         return cls(configuration, configuration.plain(), inputs(configuration))
 
     @classmethod
-    def compose(cls, arguments: Sequence[str], config_dir: Path | None = None) -> Cell:
+    def compose(cls, arguments: Sequence[str], config_dir: ConfigDir = ()) -> Cell:
         """Make a cell of `KEY=VALUE` arguments.
 
         Raises:

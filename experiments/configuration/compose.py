@@ -19,17 +19,18 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.catalogue import (
     BUILTIN_GROUPS,
-    CONFIGS,
     EXTENSION,
     SWEEP_GROUPS,
     contents,
     group_names,
+    no_option,
     option_names,
     options,
 )
 from quorum.experiments.configuration.checked_values import shown_value
 from quorum.experiments.configuration.member_values import expand, is_mind
 from quorum.experiments.configuration.option_files import broken_yaml, check_option
+from quorum.experiments.configuration.option_folders import CONFIGS, ConfigDir, option_folders
 from quorum.experiments.configuration.overrides import HYDRA, parse, single_values
 from quorum.experiments.configuration.provider_hint import provider_hint
 from quorum.experiments.configuration.secrets import refuse_environment
@@ -46,12 +47,12 @@ _MOST_TEMPLATES = 256
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 
 
-def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
+def compose(arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
     """Compose and resolve the configuration of one cell. It is not validated yet.
 
     Args:
         arguments: `KEY=VALUE` in Hydra's override grammar, one value a key.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: an argument cannot be read, or names a group, an option or a key that does not exist.
@@ -69,24 +70,23 @@ class Composer:
     `tests/experiments/configuration/test_templates.py`.
 
     Args:
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: there is no such folder.
     """
 
-    def __init__(self, config_dir: Path | None = None) -> None:
-        self._config_dir = config_dir
-        self._search_path = _search_path(config_dir)
-        self._folders = (*([config_dir] if config_dir is not None else []), CONFIGS)
+    def __init__(self, config_dir: ConfigDir = ()) -> None:
+        self._folders = option_folders(config_dir)
+        self._search_path = _search_path(self._folders)
         self._contents = contents(self._folders)
         self._refused: dict[object, UserError] = {}
         self.groups = group_names(self._folders)
         """The groups that can be chosen from."""
 
     def options(self, group: str) -> list[str]:
-        """Return the options of a group, those of the user's folder among them."""
-        return option_names(group, self._config_dir)
+        """Return the options of a group, those of other folders among them."""
+        return option_names(group, self._folders)
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
@@ -169,16 +169,15 @@ class Composer:
             return found
 
     def _check_files(self, overrides: Sequence[Override]) -> None:
-        """Make sure that the files can be read which the user's folder has for the options that are chosen."""
-        if self._config_dir is None:
-            return
+        """Make sure that the files can be read which other folders have for the options that are chosen."""
         for override in overrides:
             value = override.value()
             chosen = value if isinstance(value, list) else [value]
             for name in chosen if override.key_or_group in self.groups else ():
-                file = self._config_dir / override.key_or_group / f"{name}.yaml"
-                if file.is_file():
-                    check_option(file)
+                for folder in self._folders:
+                    file = folder / override.key_or_group / f"{name}.yaml"
+                    if folder != CONFIGS and file.is_file():
+                        check_option(file)
 
     def _alone(self, lines: tuple[str, ...]) -> Template:
         return self._kept(None, lines, lambda: _composed(None, [*self._search_path, *lines]))
@@ -218,8 +217,7 @@ class Composer:
         """Put what Hydra refused into our words."""
         if isinstance(error, MissingConfigException) and error.missing_cfg_file:
             group, _, option = error.missing_cfg_file.partition("/")
-            hint = choices_hint(option, f"Options of {group}", error.options or ())
-            return UserError(f"{group}: there is no option {option!r}", hint)
+            return no_option(group, option, self._folders)
         if isinstance(error, InterpolationResolutionError | MissingMandatoryValue):
             reason = str(error).splitlines()[0]
             for key in (override.key_or_group for override in overrides if override.is_delete()):
@@ -291,14 +289,14 @@ def _adds(override: Override) -> bool:
     return signed or (is_open(override.key_or_group) and not override.is_delete())
 
 
-def _search_path(config_dir: Path | None) -> list[str]:
-    if config_dir is None:
-        return []
-    if not config_dir.is_dir():
-        raise UserError(f"--config-dir {config_dir}: no such folder")
-    # Hydra's grammar: a backslash counts only before a quote, also the closing one.
-    location = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), str(config_dir.resolve()))
-    return [f"hydra.searchpath=['file://{location}']"]
+def _search_path(folders: Sequence[Path]) -> list[str]:
+    places = [f"'file://{_quoted(str(folder.resolve()))}'" for folder in folders if folder != CONFIGS]
+    return [f"hydra.searchpath=[{','.join(places)}]"] if places else []
+
+
+def _quoted(text: str) -> str:
+    """Write a text between single quotes in Hydra's grammar: a backslash counts only before one, also the closing."""
+    return re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), text)
 
 
 def _meaning(key: str | None) -> str:

@@ -11,11 +11,12 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.catalogue import CONFIGS, option_names
+from quorum.experiments.configuration.catalogue import no_option, option_names
 from quorum.experiments.configuration.leaves import leaves
 from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.option_files import option_values
+from quorum.experiments.configuration.option_folders import ConfigDir, option_folders
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.provider_hint import provider_hint
 from quorum.experiments.configuration.secrets import refuse_environment
@@ -42,13 +43,13 @@ _REASONS = {
 """Why others cannot."""
 
 
-def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
+def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
     """Return a recorded configuration with other values. It is not validated.
 
     Args:
         plain: resolved, as a run has it.
         arguments: `KEY=VALUE`; a group alone chooses one of its options.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: an argument cannot be read, or names an option or a key that does not exist or cannot be changed; or
@@ -59,7 +60,7 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path 
     if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # it is untrusted
         raise UserError("its configuration holds '${', which a resolved one does not")
     template = OmegaConf.create(dict(plain))
-    folders = (*([config_dir] if config_dir is not None else []), CONFIGS)
+    folders = option_folders(config_dir)
     for override in sorted(overrides, key=lambda found: found.key_or_group.count(".")):  # names before their values
         _apply(template, override, folders)
     expand(template, folders)
@@ -106,9 +107,8 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
         keys = ", ".join(f"{group}.{name}" for name in template[group])
         raise UserError(f"{key}: it is a group of values, which has no options", f"Give one of them: {keys}.")
     elif key == group:
-        known = option_names(group, folders[0])
-        if value not in known:
-            raise UserError(f"{group}: there is no option {value!r}", choices_hint(str(value), "They are", known))
+        if value not in option_names(group, folders):
+            raise no_option(group, str(value), folders)
         template[group] = dict(option_values(group, str(value), folders))
     else:
         _check_key(template, key, value)

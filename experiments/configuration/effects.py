@@ -7,12 +7,12 @@ prompts and its budget. A run with such a key looks like another experiment and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.overrides import parse
 
 Words = Iterable[tuple[str, str]]
@@ -58,13 +58,13 @@ class EffectCheck:
         return "; ".join(found)
 
 
-def without_effect(arguments: Sequence[str], cell: Cell, config_dir: Path | None = None) -> str:
+def without_effect(arguments: Sequence[str], cell: Cell, config_dir: ConfigDir = ()) -> str:
     """Say which arguments of a run change nothing; empty for none.
 
     Args:
         arguments: `KEY=VALUE`, as the cell was composed of them.
         cell: the run.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
     """
     words = [(override.key_or_group, override.input_line or "") for override in parse(arguments)]
     check = EffectCheck(words, lambda: compose((), config_dir))

@@ -6,20 +6,20 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
-from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions, trackers
+from quorum.experiments.configuration.option_folders import CONFIGS, ConfigDir, option_folders
+from quorum.experiments.configuration.registry import ALL_REGISTRIES
 
 
-def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
+def listing(group: str | None, config_dir: ConfigDir) -> dict[str, Any]:
     """Return the groups with their options, the top-level knobs, and the components without a file, as JSON-ready data.
 
     Args:
         group: only this group.
-        config_dir: folder of a third party with more options.
+        config_dir: folders with more options.
 
     Raises:
         UserError: there is no such group.
@@ -36,20 +36,17 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         },
         "knobs": [asdict(knob) for knob in knobs()] if group is None else [],
         "components": {
-            registry.group: list(registry.names())
-            for registry in (*REGISTRIES, extensions, engines, trackers)
-            if group in (None, registry.group)
+            registry.group: list(registry.names()) for registry in ALL_REGISTRIES if group in (None, registry.group)
         },
     }
 
 
-def _options(config_dir: Path | None) -> Sequence[Option]:
-    if config_dir is not None and not config_dir.is_dir():
-        raise UserError(f"--config-dir {config_dir}: no such folder")
-    if config_dir is not None:
-        from quorum.experiments.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
+def _options(config_dir: ConfigDir) -> Sequence[Option]:
+    for folder in option_folders(config_dir):
+        if folder != CONFIGS:
+            from quorum.experiments.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
 
-        check_folder(config_dir)
+            check_folder(folder)
     return options(config_dir)
 
 
@@ -98,7 +95,7 @@ def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], widt
     chosen = {option["component"] for option in members}
     for name in components:
         if name not in chosen:
-            yield from _row(f"  {name}", "registered by a package or plugin; --config-dir finds its YAML", 16, width)
+            yield from _row(f"  {name}", "registered, without an option file: --config-dir DIR", 16, width)
 
 
 def _keys(entries: Sequence[dict[str, str]], prefix: str, width: int) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import Any
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.catalogue import option_names
+from quorum.experiments.configuration.catalogue import no_option, option_names
 from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.secrets import refuse_environment
@@ -73,16 +73,15 @@ def _values(said: Any, place: str, template: DictConfig, folders: tuple[Path, ..
         names = (str(key) for key in template[GROUP] if key not in (MEMBERS, LEADER))
         base: Mapping[str, Any] = {key: f"${{{GROUP}.{key}}}" for key in names}
         return _layered(base, own, place, template, folders)
-    if name in minds.names() and name not in option_names(GROUP, folders[0]):
+    if name in minds.names() and name not in option_names(GROUP, folders):
         return own  # of a plug-in that has no file: all its values must be here
     rest = {key: value for key, value in own.items() if key != "name"}
     return _layered(_option(GROUP, str(name), place, folders), rest, place, template, folders)
 
 
 def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Mapping[str, Any]:
-    known = option_names(group, folders[0])
-    if name not in known:
-        raise UserError(f"{place}: there is no option {name!r} of {group}", choices_hint(name, "They are", known))
+    if name not in option_names(group, folders):
+        raise no_option(group, name, folders, place)
     return option_values(group, name, folders)
 
 
@@ -123,7 +122,7 @@ def _expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
     llm = OmegaConf.select(template, _MODELS)
     if not isinstance(llm, DictConfig):
         return
-    known = option_names(_MODELS, folders[0])
+    known = option_names(_MODELS, folders)
     for where, values, usual in list(_model_places(llm)):
         name = values.get(PRESET)
         if name is None:

@@ -52,3 +52,5 @@ trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""
+ALL_REGISTRIES: tuple[Registry[Any], ...] = (*REGISTRIES, extensions, engines, trackers)
+"""Every registry of components."""

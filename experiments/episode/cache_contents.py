@@ -9,6 +9,7 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.cache import Cache, NotOurs, is_marked, remove
+from quorum.experiments.common.files import os_errors
 from quorum.experiments.episode.model_pool import default_cache
 
 
@@ -52,7 +53,8 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
     Raises:
         UserError: it is no cache of ours, which is left as it is, or it cannot be opened.
     """
-    usual = default_cache()
+    with os_errors("cache: there is no usual file of it"):
+        usual = default_cache()
     path = path or usual
     if not path.exists():
         return CacheContents(path, 0, 0)

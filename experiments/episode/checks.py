@@ -24,6 +24,7 @@ from quorum.agents.llm.stack import build_stack
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, owners, requirements
 from quorum.experiments.common.version import __version__
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
@@ -51,7 +52,7 @@ class Finding:
     detail: str
 
 
-def check(arguments: Sequence[str], out: Path, config_dir: Path | None, *, compiled: bool = False) -> Iterator[Finding]:
+def check(arguments: Sequence[str], out: Path, config_dir: ConfigDir, *, compiled: bool = False) -> Iterator[Finding]:
     """Look at the interpreter, the packages, the folder for results, and whether the configuration can be run.
 
     Args:
@@ -145,7 +146,7 @@ def _writable(out: Path) -> Finding:
     return Finding("--out", True, True, f"{out}{os.sep} can be written")
 
 
-def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
+def _configuration(arguments: Sequence[str], config_dir: ConfigDir) -> Iterator[Finding]:
     from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 - so that a missing package is reported above, not raised here
 
     try:

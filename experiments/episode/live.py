@@ -329,7 +329,7 @@ def in_words(content: str) -> str:
     """Return a message as it stands; a joint plan as what it has each agent do, feedback on it as what is wrong."""
     try:
         answer = msgspec.json.decode(content, type=_JointPlan)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):  # a model may write 200,000 brackets
         return _objection(content)
     return (
         "; ".join(f"{name}: {_plan(plan)}" for name, plan in answer.suggestions.items()) or "nobody has anything to do"
@@ -339,7 +339,7 @@ def in_words(content: str) -> str:
 def _objection(content: str) -> str:
     try:
         answer = msgspec.json.decode(content, type=_Objection)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return " ".join(content.split())
     proposal = f"would rather {_plan(answer.proposal)}" if answer.proposal is not None else ""
     return "; ".join(part for part in (answer.problem, answer.issue, proposal) if part) or "objects"

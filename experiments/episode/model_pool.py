@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from maeil.contracts import described, name_of
 from maeil.errors import ContractError, EpisodeStop
+from maeil.user_cache import user_cache
 from maeil.user_errors import UserError
 from quorum.agents.llm import errors
 from quorum.agents.llm.cache import Cache, NotOurs
@@ -140,9 +140,12 @@ _NO_LIMIT = 10**9
 
 
 def default_cache() -> Path:
-    """Return the usual file of the cache: in the user's cache folder."""
-    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(folder) / "quorum" / "replies.sqlite"
+    """Return the usual file of the cache: in the user's cache folder.
+
+    Raises:
+        OSError: the user has no home.
+    """
+    return user_cache() / "replies.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         """The calls of all episodes that are under way."""
         self._processes = processes
         self._clients: dict[str, Client] = {}
-        self._caches: dict[Path, Cache] = {}
+        self._caches: dict[Path | None, Cache | None] = {}
 
     def client(self, config: ProviderConfig) -> Client:
         """Return the client of a configuration, made when it is first asked for.
@@ -246,18 +249,24 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         limits = [self._of_batches, *(client.limits for client in self._clients.values())]
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
-    def cache(self, path: Path) -> Cache:
-        """Return the cache in a file.
+    def cache(self, config: ProviderConfig) -> Cache | None:
+        """Return the cache of a configuration; None, with a notice, if it cannot be opened and nobody asked for it.
 
         Raises:
-            UserError: it cannot be opened.
+            UserError: it cannot be opened, and the configuration asks for it: `cache=true`, or a `cache_path`.
         """
-        if path not in self._caches:
+        path = Path(config.cache_path) if config.cache_path else None
+        is_wanted = path is not None or config.cache is True
+        if path not in self._caches or (is_wanted and self._caches[path] is None):
             try:
-                self._caches[path] = Cache(path)
+                self._caches[path] = Cache(path or default_cache())
             except (OSError, sqlite3.Error, NotOurs) as error:
+                place = path or "the usual file"
                 hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
-                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
+                if is_wanted:
+                    raise UserError(f"llm.cache_path: {place} cannot be opened: {error}", hint) from error
+                _log.warning("answers are not kept on disk: %s cannot be opened: %s. %s", place, error, hint)
+                self._caches[path] = None
         return self._caches[path]
 
     async def __aexit__(self, *_: object) -> None:
@@ -269,7 +278,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             await self.waves.close()
         for client in self._clients.values():
             await client.model.close()
-        for cache in self._caches.values():
+        for cache in filter(None, self._caches.values()):
             cache.close()
         self._clients.clear()
         self._caches.clear()

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
@@ -24,7 +23,7 @@ from quorum.experiments.configuration.providers.config import ModelConfig, Provi
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.draws import request_draw
-from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, default_cache
+from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
 
 
 class ByRole:
@@ -270,8 +269,8 @@ class EpisodeModels:
         """Return a model with its limits, retries and cache, and its price."""
         client = self.pool.client(config)
         caching = None
-        if config.caches:
-            cache = self.pool.cache(Path(config.cache_path) if config.cache_path else default_cache())
+        cache = self.pool.cache(config) if config.caches else None
+        if cache is not None:
             caching = partial(Cached, cache=cache, identity=client.identity, sampled=config.cache is True)
         price = config.price or client.model.price
         model = with_access(

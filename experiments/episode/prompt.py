@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from maeil.errors import EpisodeStop
@@ -20,6 +19,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin,
 from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels, grounded
@@ -261,7 +261,7 @@ def _prolonged(value: Any, idle: Mapping[str, Any], most: int) -> Any:
     return {key: _prolonged(part, idle, most) for key, part in value.items()}
 
 
-def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
+def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
     """Find what the model of a participant is asked in the first turn of some sort.
 
     All are answered by the simulated model meanwhile, whatever `llm` says: nothing is spent. Where it gives no cause
@@ -269,7 +269,7 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
 
     Args:
         wanted: the turn; minds that think without a language model give place to `agents=naive` unless they are named.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: an argument is wrong, the participant's mind asks no model, or it has no such turn.

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration, validate
 
 
-def standing_in(
-    configuration: Configuration, names: Sequence[str] = (), config_dir: Path | None = None
-) -> Configuration:
+def standing_in(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
     """Return a configuration in which the simulated model answers at the prices of its models.
 
     It samples unless the models have the temperature 0.
@@ -22,7 +20,7 @@ def standing_in(
     Args:
         configuration: of an episode that would be paid for.
         names: participants whose models may have prices of their own.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
     """
     plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
     plain["llm"] |= {**_values(configuration.llm), "agents": {n: _values(configuration.llm_of(n)) for n in names}}

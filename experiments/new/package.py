@@ -47,8 +47,7 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
     if kind not in COMMANDS:
         raise UserError(f"new {kind}: there is no such kind", choices_hint(kind, "Kinds", COMMANDS))
     _check_name(kind, name)
-    options = f"--plugin {name}" + (f" --config-dir {name}/configs" if kind in REGISTRIES else "")
-    commands = ("pytest", *(f"{command.format(name=name)} {options}" for command in COMMANDS[kind]))
+    commands = ("pytest", *(f"{command.format(name=name)} --plugin {name}" for command in COMMANDS[kind]))
     target = out / name
     if os.path.lexists(target):
         raise UserError(f"new {kind} {name}: {target} exists already", "Take another name, or another folder: --out.")
@@ -74,7 +73,7 @@ def _check_name(kind: str, name: str) -> None:
         raise UserError(f"{begin} {rule}", "Such as doors, or my_doors.")
     if kind in REGISTRIES:
         registry = REGISTRIES[kind]
-        taken = name in (*registry.names(), *option_names(registry.group, None))
+        taken = name in (*registry.names(), *option_names(registry.group))
     else:
         taken = f"talk.{name}" in METRICS
     if taken:

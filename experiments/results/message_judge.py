@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from maeil.errors import EpisodeStop
@@ -27,6 +26,7 @@ from quorum.agents.prompting.schemas import ground
 from quorum.agents.prompting.templates import SHIPPED, Templates
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.expected import asks_real_model
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
@@ -96,7 +96,7 @@ class Judge:
 
     words: Sequence[str]
     limits: Mapping[str, float | None]
-    folder: Path | None = None
+    folder: ConfigDir = ()
     _books: CallBooks = field(init=False)
 
     def __post_init__(self) -> None:

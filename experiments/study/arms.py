@@ -12,6 +12,7 @@ from quorum.agents.skills import skills_of
 from quorum.experiments.configuration.catalogue import EXPERIMENT, EXTENSION
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.study.question import TREATMENT, ArmFile, Question
@@ -67,7 +68,7 @@ class Treatment:
     configuration: Configuration
 
     @classmethod
-    def of(cls, words: Sequence[str], config_dir: Path | None = None) -> Treatment:
+    def of(cls, words: Sequence[str], config_dir: ConfigDir = ()) -> Treatment:
         """Read the words of a command.
 
         Raises:

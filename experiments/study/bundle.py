@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import io
+import hashlib
 import os
 import stat
 import zipfile
@@ -15,19 +15,22 @@ from pathlib import Path
 
 import orjson
 
-from maeil.digests import digest, digest_now
-from maeil.inside import list_inside, open_inside
+from maeil.digests import digest_now
+from maeil.inside import list_inside, move_inside, open_inside, remove_inside, sync_folder
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_all
-from quorum.experiments.common.run_files import LARGEST_TEXT, META, MIB, DamagedFile, RunFiles
+from quorum.experiments.common.files import os_errors, require_file
+from quorum.experiments.common.run_files import LARGEST_META, LARGEST_TEXT, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.results.run_folder import METRICS, RunFolder, runs_inside
 from quorum.experiments.results.sweep_file import PLAN
+from quorum.experiments.study.sheet import LARGEST as LARGEST_SHEET
 from quorum.experiments.study.sheet import SHEET, STUDY, WRITTEN_BY
 
 BUNDLE, MANIFEST = "study.zip", "manifest.json"
+_PASSING = f".{BUNDLE}"
+"""The name of a bundle that is not whole."""
 DONORS = "donors"
 """The folder of files that configurations name, such as what was said on other boards."""
 _OF_THE_STUDY = (PLAN, STUDY, SHEET)
@@ -42,25 +45,71 @@ LARGEST = 4096 * MIB
 def write_bundle(folder: Path) -> Path:
     """Write `study.zip` into the folder of a study, whole or not at all, and return it.
 
-    No link is followed, and nothing outside of the folder is read.
+    Files are packed piece by piece as they are read. No link is followed, and nothing outside of the folder is read.
 
     Raises:
         UserError: a file cannot be read, there are too many, or the zip cannot be written.
     """
-    files = {name: _content(folder, name) for name in sorted(_names(folder))}
-    digests = {name: (digest(data), len(data)) for name, data in files.items()}
-    size = sum(map(len, files.values()))
-    if len(files) >= MOST_FILES or size > LARGEST:
-        bounds = f"{MOST_FILES:,} files and {LARGEST // MIB:,} MiB"
-        raise UserError(f"{folder}: a bundle holds {bounds}, and these are {len(files):,} and {size // MIB:,} MiB")
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-        for name, data in {MANIFEST: manifest_of(digests, files.get(SHEET, b"")), **files}.items():
-            entry = zipfile.ZipInfo(name)  # of 1980, whenever it is written
-            entry.external_attr, entry.create_system, entry.compress_type = _MODE, 3, zipfile.ZIP_DEFLATED
-            packed.writestr(entry, data)
-    write_all(folder, {BUNDLE: target.getvalue()})
+    hint = "Make room; then type it again."
+    with os_errors(f"{folder / BUNDLE}: cannot be written", hint):
+        require_file(folder / BUNDLE)
+        remove_inside(folder, _PASSING)
+        handle = open_inside(folder, _PASSING, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            with open(handle, "w+b") as target:
+                with zipfile.ZipFile(target, "w") as packed:
+                    _pack(packed, folder)
+                target.flush()
+                os.fsync(handle)
+            move_inside(folder, _PASSING, BUNDLE)
+        except BaseException:
+            remove_inside(folder, _PASSING)
+            raise
+        sync_folder(folder)
     return folder / BUNDLE
+
+
+def _pack(packed: zipfile.ZipFile, folder: Path) -> None:
+    """Write the files of a study, and its manifest as the last one."""
+    digests: dict[str, tuple[str, int]] = {}
+    left = LARGEST
+    for name in sorted(_names(folder)):
+        digest, size = hashlib.sha256(), 0
+        with packed.open(_entry(name), "w") as entry:
+            for chunk in _chunks(folder, name):
+                digest.update(chunk)
+                size += len(chunk)
+                if size > left:
+                    raise UserError(f"{folder}: a bundle holds {LARGEST // MIB:,} MiB, and these files are larger")
+                entry.write(chunk)
+        digests[name] = digest.hexdigest(), size
+        left -= size
+        if len(digests) >= MOST_FILES:
+            raise UserError(f"{folder}: a bundle holds {MOST_FILES:,} files, and these are more")
+    packed.writestr(_entry(MANIFEST), manifest_of(digests, _sheet(folder)))
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)  # of 1980, whenever it is written
+    entry.external_attr, entry.create_system, entry.compress_type = _MODE, 3, zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _chunks(folder: Path, name: str) -> Iterator[bytes]:
+    try:
+        handle = open_inside(folder, name, os.O_RDONLY)
+    except FileNotFoundError:  # of a cell that is packed
+        cell, _, file_name = name.partition("/")
+        yield RunFiles(folder / cell).part(file_name, 0, LARGEST_TEXT)
+        return
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder / name}: it cannot be read: {error}") from error
+    with open(handle, "rb") as file:
+        yield from iter(lambda: file.read(MIB), b"")
+
+
+def _sheet(folder: Path) -> bytes:
+    return RunFiles(folder).read(SHEET, LARGEST_SHEET) or b""
 
 
 def manifest_of(files: Mapping[str, tuple[str, int]], sheet: bytes) -> bytes:
@@ -82,10 +131,14 @@ def manifest_of(files: Mapping[str, tuple[str, int]], sheet: bytes) -> bytes:
 def manifest_problems(folder: Path) -> Iterator[str]:
     """Hold the files of an unpacked bundle against its manifest, and yield what is wrong."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    stored = found.pop(MANIFEST).read_bytes() if MANIFEST in found else b""
+    found.pop(MANIFEST, None)
     made = {name: (digest_now(path), path.stat().st_size) for name, path in found.items()}
     try:
+        stored = RunFiles(folder).read(MANIFEST, LARGEST_META) or b""
         listed = {name: (str(own["sha256"]), int(own["size"])) for name, own in orjson.loads(stored)["files"].items()}
+    except DamagedFile as damage:
+        yield damage.brief
+        return
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         yield f"{MANIFEST}: {error or 'it is missing'}"
         return
@@ -96,7 +149,7 @@ def manifest_problems(folder: Path) -> Iterator[str]:
             yield f"{name}: {MANIFEST} does not name it"
         elif made[name] != listed[name]:
             yield f"{name}: its SHA-256 and size are not those of {MANIFEST}"
-    if made == listed and stored != manifest_of(made, _content(folder, SHEET) if SHEET in made else b""):
+    if made == listed and stored != manifest_of(made, _sheet(folder)):
         yield f"{MANIFEST}: it is not what these files give"
 
 
@@ -128,14 +181,3 @@ def _names(folder: Path) -> Iterator[str]:
 def _named_files(folder: Path) -> Iterator[str]:
     names = (f"{DONORS}.json", *(f"{DONORS}/{name}" for name in list_inside(folder, DONORS)))
     yield from filter(RunFiles(folder).holds, names)
-
-
-def _content(folder: Path, name: str) -> bytes:
-    try:
-        with open(open_inside(folder, name, os.O_RDONLY), "rb") as file:
-            return file.read()
-    except FileNotFoundError:  # of a cell that is packed
-        cell, _, file_name = name.partition("/")
-        return RunFiles(folder / cell).part(file_name, 0, LARGEST_TEXT)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{folder / name}: it cannot be read: {error}") from error

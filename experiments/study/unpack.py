@@ -7,11 +7,12 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
+from unicodedata import normalize
 
 from maeil.inside import make_inside, open_inside
 from maeil.user_errors import UserError
@@ -23,6 +24,10 @@ _MOST_TIMES, _SMALL = 100, 64 * MIB
 """How many times its size a bundle may unpack to, where that is more than a small number of bytes."""
 _END, _END_LENGTH, _LONGEST_END = b"PK\x05\x06", 22, 22 + 65_535
 _LARGEST_INDEX = 64 * MIB
+_MOST_PARTS = 8
+"""Folders and file of a name: a bundle has up to four."""
+_LONGEST_PART = 255
+"""Bytes of a folder or a file in a name, which most file systems take."""
 
 
 @contextmanager
@@ -35,20 +40,22 @@ def unpacked(file: Path) -> Iterator[tuple[Path, list[str]]]:
     Raises:
         UserError: it is no bundle, or one that would write outside of the folder, or without bounds.
     """
-    with os_errors(f"{file}: cannot be read"):
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting
-    with open(handle, "rb") as opened, TemporaryDirectory(prefix="quorum-check-") as folder:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UserError(f"{file}: it is no file")
-        try:
-            _check_index(opened)
-            with zipfile.ZipFile(opened) as packed:
+    with ExitStack() as closing:
+        with os_errors(f"{file}: cannot be unpacked", "Make room in the folder for temporary files, or set TMPDIR."):
+            handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting
+            opened = closing.enter_context(open(handle, "rb"))
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UserError(f"{file}: it is no file")
+            try:
+                _check_index(opened)
+                packed = closing.enter_context(zipfile.ZipFile(opened))
                 _check_entries(packed, os.fstat(handle).st_size)
-                damages = list(_unpack(packed, Path(folder)))
-        # the last one is how zipfile refuses a format that it does not read
-        except (zipfile.BadZipFile, _Refused, ValueError, EOFError, NotImplementedError) as error:
-            raise UserError(f"{file}: it is no bundle of a study: {error}", "Ask for study.zip again.") from error
-        yield Path(folder), damages
+                folder = Path(closing.enter_context(TemporaryDirectory(prefix="quorum-check-")))
+                damages = list(_unpack(packed, folder))
+            # the last one is how zipfile refuses a format that it does not read
+            except (zipfile.BadZipFile, _Refused, ValueError, EOFError, NotImplementedError) as error:
+                raise UserError(f"{file}: it is no bundle of a study: {error}", "Ask for study.zip again.") from error
+        yield folder, damages
 
 
 class _Refused(Exception):
@@ -70,24 +77,42 @@ def _check_index(file: BinaryIO) -> None:
 
 def _check_entries(packed: zipfile.ZipFile, size: int) -> None:
     entries = packed.infolist()
-    names = {entry.filename for entry in entries}
-    folders = {name[:place] for name in names for place, sign in enumerate(name) if sign == "/"}
     unpacked_size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES:
         raise _Refused(f"it has more than {MOST_FILES:,} files")
     if unpacked_size > LARGEST or unpacked_size > max(_SMALL, _MOST_TIMES * size):
         raise _Refused(f"it unpacks to {unpacked_size // MIB:,} MiB")
-    if len({name.casefold() for name in names}) < len(entries) or folders & names:
-        raise _Refused("two of its files have the same name")
     for entry in entries:
         mode, name = entry.external_attr >> 16, entry.orig_filename
         shown = repr(name[:100])
-        if any(part in ("", ".", "..") for part in name.split("/")) or not name.isprintable() or "\\" in name:
+        parts = name.split("/", _MOST_PARTS)
+        if len(parts) > _MOST_PARTS or not all(map(_is_name, parts)):
             raise _Refused(f"{shown} is no name of a file inside it")
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or entry.is_dir():
             raise _Refused(f"{shown} is a link or no file")
         if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise _Refused(f"{shown} is packed in a way that bundles are not")
+    _check_places([entry.filename for entry in entries])
+
+
+def _is_name(part: str) -> bool:
+    """Whether a part of a path is the name of a file or a folder on any system."""
+    is_plain = part.isprintable() and not part.endswith((".", " ")) and "\\" not in part
+    return part != "" and is_plain and len(part.encode()) <= _LONGEST_PART
+
+
+def _folded(name: str) -> str:
+    """Return what names share that a system which ignores case or composes letters takes for one."""
+    return normalize("NFC", normalize("NFD", name).casefold())
+
+
+def _check_places(names: Sequence[str]) -> None:
+    """Refuse names that any file system takes for one another, of files and of folders."""
+    files = {_folded(name) for name in names}
+    folders = {name[:place] for name in names for place, sign in enumerate(name) if sign == "/"}
+    folded = {_folded(folder) for folder in folders}
+    if len(files) < len(names) or len(folded) < len(folders) or folded & files:
+        raise _Refused("two of its files or folders have the same name")
 
 
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> Iterator[str]:

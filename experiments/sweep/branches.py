@@ -18,6 +18,7 @@ from quorum.experiments.branch.parent import Parent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.compose import Composer
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.recorded_episode import open_episode
@@ -56,13 +57,13 @@ class BranchGrid:
         return (*found, *draws, *luck, *([] if self.control else ["--no-control"]))
 
 
-def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | None = None) -> SweepPlan:
+def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir = ()) -> SweepPlan:
     """Plan a sweep of branches.
 
     Args:
         words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
         asked: the runs, the branch points, and what else is varied.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: there is no such run, a word or a branch point is not valid, no branch can run, or nothing is asked.

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from math import fsum
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -21,6 +20,7 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.aside import build_aside, split_words
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.effects import refuse
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.episode.expected import Expected, asks_real_model, expected
 from quorum.experiments.results.finished import RETRIED
@@ -40,7 +40,7 @@ _MOST_NAMED = 10
 """Damaged cells that are named one by one."""
 
 
-def choose_engine(words: Sequence[str], config_dir: Path | None = None) -> Engine:
+def choose_engine(words: Sequence[str], config_dir: ConfigDir = ()) -> Engine:
     """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
 
     Raises:

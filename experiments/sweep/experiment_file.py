@@ -17,14 +17,14 @@ comparison shows when nothing else is asked for, and `published` holds results o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
-from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
+from quorum.experiments.configuration.catalogue import EXPERIMENT, no_option
 from quorum.experiments.configuration.checked_values import describe_validation_errors
+from quorum.experiments.configuration.option_folders import ConfigDir, option_folders
 from quorum.experiments.results.sweep_file import Published
 
 
@@ -45,22 +45,20 @@ class Experiment(BaseModel):
     """What others have published of the same."""
 
 
-def load(name: str, config_dir: Path | None = None) -> Experiment:
+def load(name: str, config_dir: ConfigDir = ()) -> Experiment:
     """Read a named experiment.
 
     Args:
         name: of its file, without the ending.
-        config_dir: folder whose `experiment/` is looked into first.
+        config_dir: folders whose `experiment/` is looked into first.
 
     Raises:
         UserError: there is no such file, or it is not one of an experiment.
     """
-    folders = [folder / EXPERIMENT for folder in (config_dir, CONFIGS) if folder is not None]
+    folders = [folder / EXPERIMENT for folder in option_folders(config_dir)]
     files = {file.stem: file for folder in reversed(folders) for file in sorted(folder.glob("*.yaml"))}
     if name not in files:
-        raise UserError(
-            f"{EXPERIMENT}: there is no option {name!r}", choices_hint(name, f"Options of {EXPERIMENT}", sorted(files))
-        )
+        raise no_option(EXPERIMENT, name, config_dir)
     try:
         raw = parse_yaml(files[name].read_bytes())
     except (NotPlain, OSError) as error:

@@ -33,28 +33,30 @@ LARGEST_ARCHIVE = 64 << 20
 
 
 def pack(folder: Path, cells: Sequence[FinishedCell]) -> None:
-    """Move finished cells from their folders to shards. What cannot be packed stays.
+    """Move finished cells from their folders to shards, each as soon as it is full. What cannot be packed stays.
 
     Raises:
         OSError: nothing more can be written.
     """
     members: dict[str, bytes] = {}
-    rows: list[Row] = []
-    size = 0
-    for place, cell in enumerate(cells):
+    packed: list[tuple[FinishedCell, Row]] = []
+    for cell in cells:
         run = RunFolder(folder / cell.name)
         files, row = _files(run), run.row()
         if files is None or not isinstance(row, Row):
             continue
         members[cell.name] = as_member(cell.name, files)
-        rows.append(row)
-        size += len(members[cell.name])
-        if size > LARGEST_ARCHIVE:
-            pack(folder, cells[place + 1 :])
-            break
-    if not members:
-        return
-    write_shard(folder, members, pack_rows(rows), pack_finished([cell for cell in cells if cell.name in members]))
+        packed.append((cell, row))
+        if sum(map(len, members.values())) > LARGEST_ARCHIVE:
+            _move(folder, members, packed)
+            members, packed = {}, []
+    if members:
+        _move(folder, members, packed)
+
+
+def _move(folder: Path, members: Mapping[str, bytes], packed: Sequence[tuple[FinishedCell, Row]]) -> None:
+    """Write the next shard, and remove the folders of its cells."""
+    write_shard(folder, members, pack_rows([row for _, row in packed]), pack_finished([cell for cell, _ in packed]))
     for name in members:
         remove_folder(folder, name)
     _log.info("packed %d cells in %s", len(members), folder)

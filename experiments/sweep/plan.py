@@ -13,6 +13,7 @@ from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import shared_inputs
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.results.sweep_file import Published, SweepParent
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
@@ -95,12 +96,12 @@ class SweepPlan:
         return f"{self.experiment or 'sweep'}-{digest[:8]}"
 
 
-def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
+def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
     """Plan a sweep.
 
     Args:
         words: `KEY=VALUES` in Hydra's sweep grammar, and `experiment=NAME` if wanted.
-        config_dir: folder with more options of the groups, experiments among them.
+        config_dir: folders with more options of the groups, experiments among them.
 
     Raises:
         UserError: a word, a configuration or the experiment is not valid; the grid is empty; two arms are the same.
@@ -119,13 +120,13 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
     return replace(planned, experiment=name, words=tuple(words))
 
 
-def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
+def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
     """Plan a sweep of an experiment that need not stand in a file.
 
     Args:
         experiment: its grid and its arms.
         words: `KEY=VALUES` that take the place of those of the experiment that set the same key.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
 
     Raises:
         UserError: as `plan`.

@@ -23,6 +23,7 @@ from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.option_folders import ConfigDir, named_folders
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.expected import Expected
@@ -62,7 +63,7 @@ class SweepRequest:
         strict: refuse words that change nothing in some cells.
         skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
         branches: what its cells branch off; None: they begin by themselves.
         study: the experiment whose arms a study plays; None: the words say what is run.
         said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
@@ -86,7 +87,7 @@ class SweepRequest:
     strict: bool = False
     skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
-    config_dir: Path | None = None
+    config_dir: ConfigDir = ()
     branches: BranchGrid | None = None
     study: Experiment | None = None
     said_again: str = ""
@@ -121,7 +122,7 @@ class SweepRequest:
         options = ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []
         options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
-        options += ["--config-dir", str(self.config_dir)] if self.config_dir is not None else []
+        options += [word for folder in named_folders(self.config_dir) for word in ("--config-dir", str(folder))]
         options += ["--accept-versions"] if self.accept_versions else []
         options += ["--skip-invalid"] if self.skip_invalid else []
         options += ["--limit", str(self.limit)] if self.limit else []

@@ -76,7 +76,7 @@ def blame(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Find which decisions made a run fail, and how probable that is.
 
@@ -122,7 +122,7 @@ def blame(
         budget=Budget(budget_reruns, budget_calls, budget_usd, budget_tokens),
         draws=draws,
         since=since,
-        config_dir=config_dir,
+        config_dir=tuple(config_dir or ()),
         shares=shares,
         method=method,
     )

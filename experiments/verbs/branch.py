@@ -96,7 +96,7 @@ def branch(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Continue a recorded run from a chosen step, with other minds, models or prompts.
 
@@ -135,7 +135,7 @@ def branch(
         world=world,
         luck=luck,
         probe=probe,
-        config_dir=config_dir,
+        config_dir=tuple(config_dir or ()),
     )
     if probe and control:
         raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
@@ -158,7 +158,7 @@ def branch(
         budget_calls=budget_calls,
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
-        config_dir=config_dir,
+        config_dir=tuple(config_dir or ()),
         branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
     outcome = run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)

@@ -33,7 +33,7 @@ def check(
     budget_calls: options.BudgetCalls = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
@@ -81,7 +81,7 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
     from quorum.experiments.episode.checks import price_findings
 
-    found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir, compiled=compile_)
+    found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir or (), compiled=compile_)
     findings = list(found)
     if as_json:
         echo_json([asdict(finding) for finding in findings])

@@ -43,7 +43,7 @@ def fit(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Learn who should write to whom, by AgentPrune.
 
@@ -72,9 +72,10 @@ def fit(
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
     values = {"out": out, "runs": runs, "objective": objective, "rounds": rounds, "boards": boards}
-    values |= {"graphs": graphs, "prune": prune, "config-dir": config_dir}
+    values |= {"graphs": graphs, "prune": prune}
     again = [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
     again += [word for module in plugin or () for word in ("--plugin", module)]
+    again += [word for folder in config_dir or () for word in ("--config-dir", str(folder))]
     again += [*budget.words, *(["--force"] if force else [])]
     command = shlex.join(["quorum", "fit", what, *(words or ()), *again])
     request = FitRequest(
@@ -86,7 +87,7 @@ def fit(
         prune,
         runs,
         tuple(plugin or ()),
-        config_dir,
+        tuple(config_dir or ()),
         budget,
         command,
     )

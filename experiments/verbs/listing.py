@@ -22,7 +22,7 @@ def list_(
     *,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """List the groups, their options and the keys that all experiments share.
 
@@ -47,7 +47,7 @@ def list_(
         entries = glossary.glossary(rest or None)
         data, text = {"metrics": entries}, glossary.as_text(entries, width)
     else:
-        data = listing(group, config_dir)
+        data = listing(group, config_dir or ())
         text = as_text(data, width)
     if as_json:
         echo_json(data)

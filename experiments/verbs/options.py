@@ -57,12 +57,15 @@ Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read the
 Plugins = Annotated[
     list[str] | None,
     values(
-        "--plugin", "MODULE", "Import this module, which registers components, metrics or figures.", unset="no module"
+        "--plugin",
+        "MODULE|PATH",
+        "Import this module, which registers components, metrics or figures.",
+        unset="no module",
     ),
 ]
-ConfigDir = Annotated[
-    Path | None,
-    value("--config-dir", "DIR", "Find more options of the groups in this folder.", unset="no folder"),
+ConfigDirs = Annotated[
+    list[Path] | None,
+    values("--config-dir", "DIR", "Find more options of the groups in this folder.", unset="no folder"),
 ]
 Out = Annotated[Path, value("--out", "DIR", "Keep results in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]

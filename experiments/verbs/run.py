@@ -30,7 +30,7 @@ def run(
     budget_calls: options.BudgetCalls = None,
     strict: options.Strict = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
@@ -68,8 +68,8 @@ def run(
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     aside, words = split_words(overrides or [], trackers)
     arguments = [*words, *limits]
-    cell = Cell.compose(arguments, config_dir)
-    if notice := without_effect(arguments, cell, config_dir):
+    cell = Cell.compose(arguments, config_dir or ())
+    if notice := without_effect(arguments, cell, config_dir or ()):
         if strict:
             refuse(notice)
         if not quiet:
@@ -78,7 +78,7 @@ def run(
         for line in (f"notice: {text}" if (text := uninformed(cell.configuration)) else "", expectation(cell)):
             if line:
                 echo(line, err=True)
-    with tracking(build_aside(trackers, aside, config_dir), "quorum") as track, ending():
+    with tracking(build_aside(trackers, aside, config_dir or ()), "quorum") as track, ending():
         with shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way)
         track(result.folder)

@@ -16,7 +16,7 @@ def show(
     *,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Show a resolved configuration and its hash; or a prompt, or the failures of runs.
 
@@ -34,7 +34,7 @@ def show(
     """
     from quorum.experiments.configuration.cell import Cell
 
-    cell = Cell.compose(overrides or [], config_dir)
+    cell = Cell.compose(overrides or [], config_dir or ())
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
         echo_json(shown)
@@ -57,7 +57,7 @@ def show_prompt(
     ] = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Show a prompt of a language model, word for word.
 
@@ -85,7 +85,7 @@ def show_prompt(
 
         prompt = recorded_prompt(wanted)
     else:
-        prompt = find_prompt(wanted, config_dir)
+        prompt = find_prompt(wanted, config_dir or ())
     if output is not None:
         output.write(prompt.picture())
     if prompt.remark:
@@ -109,7 +109,7 @@ def show_failures(
     budget_usd: options.BudgetUsd = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Show why the teams of recorded runs failed, by rule, with the events that prove it.
 
@@ -133,7 +133,7 @@ def show_failures(
     if judge or budget_calls is not None or budget_usd is not None:
         from quorum.experiments.results.message_judge import Judge
 
-        reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir)
+        reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
     with of_all(runs, partial(failures_of, judge=reader)) as found:
         if as_json:
             echo_json([one.plain() for one in found])

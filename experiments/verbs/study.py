@@ -69,7 +69,7 @@ def study(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Answer whether an effect is real, and what it is made of.
 
@@ -107,7 +107,7 @@ def study(
         budget_calls=budget_calls,
         accept_versions=accept_versions,
         plugins=tuple(plugin or ()),
-        config_dir=config_dir,
+        config_dir=tuple(config_dir or ()),
     )
     chosen = Study.of(request, with_keys=not plan)
     if plan:

@@ -46,7 +46,7 @@ def sweep(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
-    config_dir: options.ConfigDir = None,
+    config_dir: options.ConfigDirs = None,
 ) -> None:
     """Run a grid of episodes, or the part of it that has no results yet.
 
@@ -81,7 +81,7 @@ def sweep(
         strict=strict,
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
-        config_dir=config_dir,
+        config_dir=tuple(config_dir or ()),
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")

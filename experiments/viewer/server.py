@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -91,6 +92,7 @@ class AccessControl:
         return None
 
 
+_NUMBER = re.compile("[0-9]{1,18}")
 _LONGEST_SEARCH = 200
 """Characters of a search, at most."""
 
@@ -118,10 +120,10 @@ class Served:
             f"{run}/episode": self._episode,
             f"{run}/family": self._family,
             f"{run}/progress": self._progress,
-            f"{run}/page/{{t:int}}": partial(self._page, lambda episode: episode.pages),
-            f"{run}/film/{{t:int}}": partial(self._page, lambda episode: episode.film),
-            f"{run}/ways/{{t:int}}": partial(self._page, lambda episode: episode.ways),
-            f"{run}/call/{{number:int}}": self._call,
+            f"{run}/page/{{t}}": partial(self._page, lambda episode: episode.pages),
+            f"{run}/film/{{t}}": partial(self._page, lambda episode: episode.film),
+            f"{run}/ways/{{t}}": partial(self._page, lambda episode: episode.ways),
+            f"{run}/call/{{number}}": self._call,
             f"{run}/picture/{{digest}}": self._picture,
             f"{run}/search": self._search,
         }
@@ -178,11 +180,11 @@ class Served:
         return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
 
     async def _page(self, kind: Callable[[Episode], Pages | MadePages], request: Request) -> Response:
-        t: int = request.path_params["t"]
+        t = _number(request.path_params["t"])
         return await self._of(request, lambda episode: kind(episode).data(episode.pages.holding(t)))
 
     async def _call(self, request: Request) -> Response:
-        number: int = request.path_params["number"]
+        number = _number(request.path_params["number"])
         try:
             return await self._of(request, lambda episode: msgspec.json.encode(episode.calls.call(number)))
         except (IndexError, ValueError):
@@ -221,6 +223,17 @@ def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
     if found is None:
         raise HTTPException(404, otherwise)
     return found
+
+
+def _number(text: str) -> int:
+    """Read a number in an address, which is of at most 18 digits: Python reads none of thousands.
+
+    Raises:
+        HTTPException: it is none.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise HTTPException(404, "There is no such page.")
+    return int(text)
 
 
 def _json(data: Any) -> Response:

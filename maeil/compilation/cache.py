@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from maeil.compilation.numba_alone import numba
+from maeil.user_cache import user_cache
 
 WAY_OUT = "Set NUMBA_CACHE_DIR to a folder of yours that can be written to."
 
@@ -30,10 +31,9 @@ def cache_folder() -> Path:
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named).absolute()
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path(caches) if os.path.isabs(caches) else Path.home() / ".cache"
-    folder = home / "quorum" / "kernels"
+    folder = Path("kernels")
     try:
+        folder = user_cache() / folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         for part in (folder.parent, folder):

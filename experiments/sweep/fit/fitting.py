@@ -28,6 +28,7 @@ from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.configuration.aside import split_words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.episode.call_books import spent_in
 from quorum.experiments.episode.expected import asks_real_model
@@ -61,7 +62,7 @@ class FitRequest:
         prune: share of the edges that are left that is dropped at a time.
         out: folder for the episodes of all fits.
         plugins: modules that register components.
-        config_dir: folder with more options of the groups.
+        config_dir: folders with more options of the groups.
         budget: what all of its rounds may spend together.
         command: that goes on with it.
     """
@@ -74,7 +75,7 @@ class FitRequest:
     prune: float
     out: Path
     plugins: tuple[str, ...] = ()
-    config_dir: Path | None = None
+    config_dir: ConfigDir = ()
     budget: SweepBudget = SweepBudget()  # noqa: RUF009 (frozen)
     command: str = ""
 
@@ -204,7 +205,7 @@ def estimate_fit(request: FitRequest) -> dict[str, Any]:
     }
 
 
-def _pilot(cell: Cell, config_dir: Path | None) -> Spent:
+def _pilot(cell: Cell, config_dir: ConfigDir) -> Spent:
     """Play a cell in memory with the simulated model at the prices of its model, and return what that takes."""
     spent = []
 

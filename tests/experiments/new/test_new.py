@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -62,11 +65,10 @@ def test_the_commands_of_its_readme_run_and_list_shows_it(package: tuple[str, st
     assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
 
 
-def test_an_installed_package_needs_no_plugin_and_may_have_one(package: tuple[str, str, Path], tmp_path: Path) -> None:
-    """As an installer leaves it: the entry points of its pyproject.toml, and a path to its folder."""
-    kind, name, folder = package
+def installed(folder: Path, place: Path) -> str:
+    """Install a package as an editable installation leaves it; return what `PYTHONPATH` needs."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = tmp_path / f"{project['name']}-{project['version']}.dist-info"
+    info = place / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
     groups = project["entry-points"].items()
@@ -74,10 +76,160 @@ def test_an_installed_package_needs_no_plugin_and_may_have_one(package: tuple[st
         f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in rows.items()) for group, rows in groups
     )
     (info / "entry_points.txt").write_text(points)
+    return f"{folder}:{place}"
+
+
+def test_an_installed_package_needs_no_flag_and_may_have_one(package: tuple[str, str, Path], tmp_path: Path) -> None:
+    kind, name, folder = package
+    path = installed(folder, tmp_path)
     line = shlex.split(COMMANDS[kind][0].format(name=name))[1:]
-    configs = ["--config-dir", str(folder / name / "configs")] if kind != "metric" else []
     for plugin in ([], ["--plugin", name]):
-        run(tmp_path, *command(*line, *configs, *plugin), path=f"{folder}:{tmp_path}")
+        run(tmp_path, *command(*line, *plugin), path=path)
+    listed = run(tmp_path, *command("list", GROUPS[kind]), path=path)
+    assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
+
+
+def test_components_of_three_packages_combine_in_all_verbs_without_a_flag(tmp_path: Path) -> None:
+    """Workers find them as the command does; a recorded run, a branch of it and a comparison need no flag either."""
+    names = {"world": "hatches", "topology": "twos", "metric": "asked"}
+    path = ":".join(installed(write(kind, name, tmp_path), tmp_path) for kind, name in names.items())
+    words = ("env=hatches", "n=3", "topology=twos", "agents=naive", "max_steps=6")
+
+    def quorum(*typed: str) -> str:
+        return run(tmp_path, *command(*typed), path=path)
+
+    quorum("sweep", *words, "seed=0,1", "env.doors=2,3", "engine.workers=2", "--name", "s")
+    assert "talk.asked" in quorum("results", "runs/s", "--csv")
+    quorum("compare", "runs/s", "--by", "env.doors", "--metric", "talk.asked")
+    quorum("check", "runs/s")
+    cell = next(path.parent.name for path in tmp_path.glob("runs/s/*/meta.json"))
+    quorum("branch", f"runs/s/{cell}", "--at", "2", "--mind", "agent_0=heuristic", "--name", "b")
+    quorum("show", *words)
+
+
+def write(kind: str, name: str, out: Path) -> Path:
+    write_package(kind, name, out)
+    return out / name
+
+
+def test_flags_may_be_repeated_and_name_paths_and_a_resumed_command_repeats_them(tmp_path: Path) -> None:
+    for kind, name in {"world": "gates", "topology": "couples"}.items():
+        write(kind, name, tmp_path / "own")
+    for folder, option in {"one": "env", "two": "topology"}.items():
+        (tmp_path / folder / option).mkdir(parents=True)
+    (tmp_path / "two" / "topology" / "odd.yaml").write_text("name: couples\nfirst: odd\n")
+    flags = ["--plugin", "own/gates/gates", "--plugin", "own/couples/couples"]
+    flags += ["--config-dir", "one", "--config-dir", "two"]
+    words = ("sweep", "env=wide", "env.name=gates", "topology=odd", "agents=naive", "n=2", "max_steps=3", "seed=0,1")
+    (tmp_path / "one" / "env" / "wide.yaml").write_text("name: gates\nn: ${n}\ndoors: 1\nmax_steps: ${max_steps}\n")
+    first = subprocess.run(
+        command(*words, "--name", "s", "--limit", "1", *flags), cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    again = next(line for line in first.stderr.splitlines() if "quorum sweep" in line)
+    typed = shlex.split(again[again.index("quorum sweep") :])
+    assert [word for word in typed if word in flags] == flags
+    run(tmp_path, *command(*typed[1:]))
+    assert len(list(tmp_path.glob("runs/s/*/meta.json"))) == 2
+
+
+def test_a_module_of_one_file_carries_the_options_next_to_it(tmp_path: Path) -> None:
+    package = write("topology", "rows", tmp_path / "packages") / "rows"
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "rows.py").write_text(
+        (package / "topology.py").read_text()
+        + "\nfrom quorum.experiments.configuration.registry import topologies\ntopologies.register('rows', component)\n"
+    )
+    (package / "configs").rename(own / "configs")
+    run(
+        tmp_path, *command("run", "topology=rows", "agents=negotiator", "n=2", "max_steps=3", "--plugin", "own/rows.py")
+    )
+
+
+def refusal(folder: Path, *words: str, path: str = "") -> str:
+    done = subprocess.run(
+        command(*words), cwd=folder, env=environment(PYTHONPATH=f"{ROOT}:{path}"), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
+    folder = write("world", "arches", tmp_path)
+    bare = write("topology", "bare", tmp_path) / "bare"
+    shutil.move(bare / "configs", tmp_path / "moved")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "json.py").touch()
+    moved = ("--config-dir", "moved")
+    assert "needs --plugin MODULE or an installation" in refusal(tmp_path, "run", "env=arches")
+    assert "no topology is called 'bare'" in (reported := refusal(tmp_path, "run", "topology=bare", *moved))
+    assert "--plugin MODULE" in reported
+    reported = refusal(tmp_path, "run", "topology=bare", "--plugin", "bare/bare")
+    assert "--config-dir DIR, where DIR/topology/bare.yaml" in reported
+    assert "Give the package in it: --plugin arches/arches." in refusal(tmp_path, "run", "--plugin", "arches/")
+    assert "Give its path" in refusal(folder.parent, "run", "--plugin", "arces")
+    assert "there is no module here" in refusal(tmp_path, "run", "--plugin", "./arces.py")
+    assert "Python finds another module of this name" in refusal(tmp_path, "run", "--plugin", "own/json.py")
+    assert "--config-dir nowhere: no such folder" in refusal(tmp_path, "run", *moved, "--config-dir", "nowhere")
+
+
+def test_an_option_of_an_installed_package_replaces_none_of_ours(tmp_path: Path) -> None:
+    folder = write("topology", "sly", tmp_path)
+    own = folder / "sly" / "configs"
+    shutil.copy(own / "topology" / "sly.yaml", own / "topology" / "debate.yaml")
+    (own / "llm").mkdir()
+    (own / "llm" / "simulated.yaml").write_text("name: random\n")
+    path = installed(folder, tmp_path)
+    words = ("show", "topology=debate", "agents=naive", "agents.members.agent_0=naive")
+    assert run(tmp_path, *command(*words), path=path) == run(tmp_path, *command(*words))
+
+
+def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) -> None:
+    folder = write("topology", "torn", tmp_path)
+    (folder / "torn" / "configs" / "topology" / "torn.yaml").write_text("name: [\n")
+    path = installed(folder, tmp_path)
+    for words in (("run", "topology=torn"), ("list", "topology")):
+        assert "it is no YAML" in refusal(tmp_path, *words, path=path)
+    run(tmp_path, *command("run", "max_steps=2"), path=path)
+
+
+def test_a_recorded_run_imports_no_package_that_lies_next_to_it(tmp_path: Path) -> None:
+    """An untrusted folder holds a run and the package of its world, which only `--plugin` may import."""
+    folder = write("world", "traps", tmp_path)
+    run(tmp_path, *command("run", "env=traps", "n=2", "max_steps=3", "--plugin", "traps/traps"))
+    with (folder / "traps" / "__init__.py").open("a") as module:
+        module.write("\nimport pathlib\npathlib.Path(__file__).with_name('imported').touch()\n")
+    recorded = next(tmp_path.glob("runs/*/meta.json")).parent
+    for place in (tmp_path, folder):
+        for verb in ("results", "check", "replay", "show"):
+            subprocess.run(
+                command(verb, str(recorded)), cwd=place, env=environment(PYTHONPATH=str(ROOT)), capture_output=True,
+                check=False,
+            )  # fmt: skip
+    assert not (folder / "traps" / "imported").exists()
+
+
+@pytest.mark.conformance
+def test_pip_installs_a_package_whose_world_needs_no_flag(tmp_path: Path) -> None:
+    """As the guide has it: `quorum new`, `pip install -e`, and no flag from then on."""
+    venv.create(tmp_path / "venv", system_site_packages=False, with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    site = next((tmp_path / "venv").glob("lib/python*/site-packages"))
+    own = [sysconfig.get_path("purelib"), str(ROOT)]
+    (site / "outer.pth").write_text("\n".join(own) + "\n")
+    for kind, name in NAMES.items():
+        folder = write(kind, name, tmp_path)
+        pip = (str(python), "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q", "-e")
+        run(tmp_path, *pip, str(folder))
+    for kind, name in NAMES.items():
+        words = COMMANDS[kind][0].format(name=name).split()[1:]
+        run(tmp_path, str(python), "-m", "quorum", *words)
+    words = ("sweep", "env=world", "topology=by_twos", "agents=naive", "n=2", "max_steps=4", "seed=0,1", "--name", "s")
+    run(tmp_path, str(python), "-m", "quorum", *words)
+    run(tmp_path, str(python), "-m", "quorum", "compare", "runs/s", "--by", "seed", "--metric", "talk.questions")
 
 
 MISTAKES = {
@@ -134,6 +286,7 @@ def test_a_folder_without_a_package_is_no_plugin(tmp_path: Path, monkeypatch: py
     write_package("world", "far_doors", tmp_path)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        UserError, match=r"--plugin far_doors: far_doors is a folder without an __init__\.py\n.*cd far_doors"
+        UserError,
+        match=r"--plugin far_doors: far_doors is a folder without an __init__\.py\n.*--plugin far_doors/far_doors",
     ):
         load_plugins(["far_doors"])

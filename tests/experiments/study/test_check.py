@@ -7,6 +7,8 @@ import os
 import random
 import shutil
 import signal
+import tempfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -64,7 +66,7 @@ def test_equal_folders_give_equal_bundles(study: Path, tmp_path: Path) -> None:
     os.utime(tmp_path / "s" / STUDY, (1, 1))
     assert write_bundle(tmp_path / "s").read_bytes() == (study / BUNDLE).read_bytes()
     listed = json.loads(content(study / BUNDLE, MANIFEST))["files"]
-    assert [MANIFEST, *listed] == names(study / BUNDLE)
+    assert [*listed, MANIFEST] == names(study / BUNDLE)
     assert {STUDY, SHEET, "sweep.json"} < listed.keys()
 
 
@@ -284,15 +286,84 @@ def packed(target: Path, *entries: tuple[str, bytes], **changes: int) -> Path:
         ([("a", b"x"), ("a", b"y")], {}, "the same name"),
         ([("a", b"x"), ("A", b"y")], {}, "the same name"),
         ([("a", b"x"), ("a/b", b"y")], {}, "the same name"),
+        ([("a", b"x"), ("A/b", b"y")], {}, "the same name"),
+        ([("a/b", b"x"), ("A/c", b"y")], {}, "the same name"),
+        ([("\u00e9", b"x"), ("e\u0301", b"y")], {}, "the same name"),
+        ([("a.", b"x")], {}, "no name of a file"),
+        ([("a /b", b"x")], {}, "no name of a file"),
+        ([("a\u202eb", b"x")], {}, "no name of a file"),
+        ([("/".join("a" * 9), b"x")], {}, "no name of a file"),
+        ([("/".join("a" * 1_200), b"x")], {}, "no name of a file"),
+        ([("/".join("a" * 3_000), b"x")], {}, "no name of a file"),
+        ([("a" * 256, b"x")], {}, "no name of a file"),
+        ([("\u00e9" * 128 + "/b", b"x")], {}, "no name of a file"),
         ([(f"bomb{number}", bytes(40 << 20)) for number in range(2)], {}, "unpacks to 80 MiB"),
     ],
 )
-def test_a_zip_that_would_do_harm_is_refused(entries: list, changes: dict, said: str, tmp_path: Path) -> None:
+def test_a_zip_that_would_do_harm_is_refused_before_anything_is_made(
+    entries: list, changes: dict, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "mkdtemp", None)
     (tmp_path / "in").mkdir()
     bundle = packed(tmp_path / "in" / "study.zip", *entries, **changes)
     with pytest.raises(UserError, match=said):
         check_study(bundle)
     assert [path.name for path in tmp_path.rglob("*")] == ["in", "study.zip"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device"), SystemExit(143)])
+def test_what_was_unpacked_is_removed_however_the_check_ends(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = packed(tmp_path / "study.zip", ("run/meta.json", b"{}"), ("run/trace.jsonl", b""))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+
+    def fail(*_: object) -> None:
+        assert len(list((tmp_path / "temporary").rglob("*"))) == 3
+        raise error
+
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    wanted = (UserError, "cannot be unpacked: No space left") if isinstance(error, OSError) else (type(error), None)
+    with pytest.raises(wanted[0], match=wanted[1]):
+        check_study(bundle)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_check_without_a_place_for_temporary_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = packed(tmp_path / "study.zip", ("a", b"x"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(UserError, match=r"cannot be unpacked: No such file or directory\n.*TMPDIR"):
+        check_study(bundle)
+
+
+def test_a_bundle_is_packed_piece_by_piece_and_whole_or_not_at_all(study: Path, tmp_path: Path) -> None:
+    shutil.copytree(study, tmp_path / "s")
+    (tmp_path / "s" / "donors").mkdir()
+    (tmp_path / "s" / "donors" / "large.json").write_bytes(b"[" + bytes(200 << 20))
+    before = (tmp_path / "s" / BUNDLE).read_bytes()
+    tracemalloc.start()
+    write_bundle(tmp_path / "s")
+    assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    tracemalloc.stop()
+    (tmp_path / "s" / "donors" / "large.json").unlink()
+    assert write_bundle(tmp_path / "s").read_bytes() == before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zipfile.ZipFile, "writestr", raises(OSError(28, "No space left on device")))
+        with pytest.raises(UserError, match=r"study\.zip: cannot be written: No space left on device\nMake room"):
+            write_bundle(tmp_path / "s")
+    assert (tmp_path / "s" / BUNDLE).read_bytes() == before
+    assert not list((tmp_path / "s").glob(".*zip*"))
+
+
+def raises(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
 
 
 def test_a_zip_with_a_list_without_bounds_is_refused(tmp_path: Path) -> None:

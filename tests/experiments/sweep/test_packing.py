@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from quorum.experiments.results.packed_rows import pack_finished, pack_rows, pac
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep import packing
+from quorum.experiments.sweep.packing import pack
 from tests.conftest import FORKS, Quorum
 from tests.experiments.sweep.conftest import Sweep
 
@@ -356,6 +359,70 @@ def test_what_is_no_file_of_the_cell_is_not_unpacked(tmp_path: Path, outside: Pa
     unpack(folder / "cell")
     assert not list((folder / "cell").rglob("*"))
     assert sorted(os.listdir(tmp_path)) == ["mine", "s"]
+
+
+def block(name: bytes, kind: bytes, size: bytes = b"", data: bytes = b"") -> bytes:
+    """Give a header of tar with what follows it, as nobody's program would write it."""
+    header = bytearray(name.ljust(100, b"\0") + b"0000600\0" + 16 * b"0" + size.rjust(11, b"0") + b"\0" + 12 * b"0")
+    header += b" " * 8 + kind
+    header = header.ljust(512, b"\0")
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + data.ljust(-(-len(data) // 512) * 512, b"\0")
+
+
+HOSTILE_ARCHIVES = {
+    "nested pax headers": block(b"x", b"x", b"27", b"23 path=cell/meta.json\n") * 20_000,
+    "nested long names of GNU": block(b"././@LongLink", b"L", b"17", b"cell/meta.json\0") * 20_000,
+    "a negative size": block(b"cell/meta.json", b"0", b"").replace(b"0" * 11 + b"\0", b"\xff" * 10 + b"\xfe\x00", 1),
+    "a size beyond the end": block(b"cell/meta.json", b"0", b"77777777777"),
+    "a pax size of 5,000 digits": block(b"x", b"x", b"11622", b"5010 size=" + b"9" * 4_999 + b"\n"),
+    "a pax length of 5,000 digits": block(b"x", b"x", b"11621", b"9" * 5_000 + b" path=cell/a\n"),
+    "sparse": block(b"cell/meta.json", b"S", b"1000", bytes(512)),
+    "a pax name that is no text": block(b"x", b"x", b"17", b"15 path=cell/\xff\n"),
+    "a member of nulls": bytes(4 << 20),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_ARCHIVES)
+def test_an_archive_that_would_do_harm_ends_at_once(kind: str, tmp_path: Path) -> None:
+    write_shard(tmp_path, {"cell": gzip.compress(HOSTILE_ARCHIVES[kind], 1, mtime=0)}, b"\x90", b"\x90")
+    shard, place = packed_in(tmp_path).places["cell"]
+    begin = time.process_time()
+    with suppress(DamagedShard):
+        assert shard.files(place) == {}
+    assert time.process_time() - begin < 5
+
+
+def test_verbs_report_nested_headers_in_a_shard_in_one_message(tmp_path: Path, quorum: Quorum) -> None:
+    member = gzip.compress(HOSTILE_ARCHIVES["nested pax headers"], 1, mtime=0)
+    (tmp_path / "s").mkdir()
+    write_shard(tmp_path / "s", {"cell": member}, b"\x90", b"\x90")
+    for verb in (
+        ("replay", "s/cell"),
+        ("results", "s", "--recompute"),
+        ("check", "s"),
+        ("view", "s/cell", "--export", "x.html"),
+    ):
+        ended = quorum(*verb)
+        assert "Traceback" not in ended.stderr, verb
+        assert ended.returncode in (0, 1, 2), (verb, ended)
+
+
+def test_shards_are_written_as_they_fill_up(loose: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither depth nor memory grows with the number of shards."""
+    done = [finished_cell(loose / row.name) for row in read_results(loose).rows]
+    held: list[int] = []
+
+    def note(folder: Path, members: Mapping[str, bytes], *more: bytes) -> None:
+        held.append(len(members))
+        write_shard(folder, members, *more)
+
+    monkeypatch.setattr(packing, "LARGEST_ARCHIVE", 1)
+    monkeypatch.setattr(packing, "write_shard", note)
+    monkeypatch.setattr(packing, "pack", None)
+    pack(loose, done)
+    assert held == [1] * len(done)
+    assert len(packed_in(loose).shards) == len(done)
 
 
 def test_a_shard_that_is_a_link_is_not_followed(loose: Path, tmp_path: Path) -> None:

@@ -137,6 +137,12 @@ def test_paths_that_lead_elsewhere_are_refused(port: int, path: str) -> None:
     assert "def " not in text
 
 
+@pytest.mark.parametrize("place", ["page", "film", "ways", "call"])
+@pytest.mark.parametrize("number", ["9" * 5_000, "9" * 19, "1e999", "NaN", "-1", "%EF%BC%91", "0x1", ""])
+def test_a_number_that_no_run_has_is_not_found(port: int, place: str, number: str) -> None:
+    assert ask(port, f"/{TOKEN}/api/run/fine/{place}/{number}")[0] == 404
+
+
 @pytest.mark.parametrize("name", ["linked-trace", "linked-calls", "linked-meta"])
 def test_links_among_the_files_of_a_run_are_not_followed(port: int, name: str) -> None:
     status, _, text = ask(port, f"/{TOKEN}/api/run/{name}/episode")
