@@ -13,7 +13,8 @@ From the outside in:
 8. `Cached`: an answer that was paid for needs no network, no place and no retry.
 9. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
 10. `Limited`: places and rates, each try by itself.
-11. The provider, with the deadline of each try.
+11. `Redacting`: no text of a reply or an error holds a key; everything above may be written down.
+12. The provider, with the deadline of each try; its door over HTTP lets no key in.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from rich.logging import RichHandler
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.sanitize import sanitize
@@ -70,7 +71,7 @@ def _frames(error: BaseException | None) -> Iterator[str]:
 
 
 class _Sanitizing(logging.Formatter):
-    """Writes records of which nothing can act on a terminal: they may quote what a model wrote."""
+    """Writes records without secrets, of which nothing can act on a terminal: they may quote what a model wrote."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(map(sanitize, super().format(record).split("\n")))
+        return "\n".join(map(sanitize, redact_message(super().format(record)).split("\n")))

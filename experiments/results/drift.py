@@ -183,7 +183,9 @@ def _model(pool: ModelPool, config: ProviderConfig, spending: Spending) -> Model
     with as_user_errors(config):
         check_price(spending.budget, config.label, config.priced or price is not None)
     retry = RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT)
-    reached = with_access(client.model, rng=random.Random(0), retry=retry, limits=pool.limits(client), price=price)
+    reached = with_access(
+        pool.model(client), rng=random.Random(0), retry=retry, limits=pool.limits(client), price=price
+    )
     return Budgeted(reached, spending, price)
 
 

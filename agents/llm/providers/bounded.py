@@ -1,7 +1,8 @@
-"""The bounds of one exchange over HTTP: when it has to begin, how long its answer may be, and where it may lead.
+"""The door of every exchange over HTTP: when it has to begin, how long its answer may be, and what passes.
 
-The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. So the
-bounds stand below them, around the transport of their HTTP client.
+The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. They
+send what they find in the environment to whatever address they are given. So the door stands below them, around the
+transport of their HTTP client: it lets identifiers of a service out to that service alone, and no key in.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import os
 import sys
 import zlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
+from quorum.agents.llm.redaction import Redaction
 
 _PACKING = "gzip"
 _OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -25,17 +27,21 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of one exchange.
+    """The bounds of one exchange, and what passes through its door.
 
     Attributes:
         connect: seconds within which there must be a connection.
         first_byte: seconds from the request to the first byte of its answer; None: as long as the whole may take.
         max_bytes: longest answer, as it arrives and unpacked.
+        redact: takes keys out of what arrives.
+        headers: that the configuration has, in lower case: they are sent wherever they are configured for.
     """
 
     connect: float = 10.0
     first_byte: float | None = None
     max_bytes: int = 8 * MIB
+    redact: Redaction = field(default_factory=lambda: Redaction(()))
+    headers: frozenset[str] = frozenset()
 
 
 async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds) -> Any:
@@ -47,6 +53,8 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         quorum.agents.llm.errors.BadRequest: the server redirects to another one.
     """
     request.headers["accept-encoding"] = _PACKING
+    for name in _of_other_services(request.url.host) - bounds.headers:
+        request.headers.pop(name, None)
     if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
         timeouts["connect"] = min(bounds.connect, timeouts.get("connect") or bounds.connect)
     try:
@@ -56,16 +64,36 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         if not scope.expired():
             raise
         raise TimedOut(f"no first byte within {bounds.first_byte:g} s (llm.first_byte_timeout)") from None
+    redact = bounds.redact
     try:
         _check_redirect(request.url, response)
         body = await _read(response, bounds.max_bytes)
     except BaseException:
         await response.aclose()
         raise
-    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
-    return type(response)(
-        response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
-    )
+    headers = [(name, redact(value)) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
+    # Without extensions: the server's own reason phrase stands there, and some SDKs quote it.
+    return type(response)(response.status_code, headers=headers, content=redact.in_bytes(body), request=request)
+
+
+_IDENTIFIERS = {"openai-organization": "api.openai.com", "openai-project": "api.openai.com"}
+"""Headers that the SDKs send by variables of the environment, and the only host for which they are meant."""
+_CUSTOM_HEADERS = {"OPENAI_CUSTOM_HEADERS": "api.openai.com", "ANTHROPIC_CUSTOM_HEADERS": "api.anthropic.com"}
+"""Variables in which the SDKs look for more headers, and the same."""
+
+
+def _of_other_services(host: str) -> set[str]:
+    """Return the headers that the environment has for the hosts of other services, in lower case."""
+    found = {name for name, meant in _IDENTIFIERS.items() if not is_at(host, meant)}
+    for variable, meant in _CUSTOM_HEADERS.items():
+        if (lines := os.environ.get(variable)) and not is_at(host, meant):
+            found |= {line.partition(":")[0].strip().lower() for line in lines.split("\n") if ":" in line}
+    return found
+
+
+def is_at(host: str, service: str) -> bool:
+    """Return whether a host is that of a service, or below it."""
+    return host == service or host.endswith(f".{service}")
 
 
 class _BoundedTransport:
