@@ -163,7 +163,8 @@ class Provider(ProvidedModel):
         return getattr(self._sdk, self._client_name)(
             api_key=self._key.reveal(),
             base_url=base_url,
-            default_headers=self._headers,
+            # Said here, since otherwise one of the environment (`..._CUSTOM_HEADERS`) stands in the place of the key.
+            default_headers={**self._headers, "Authorization": f"Bearer {self._key.reveal()}"},
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once

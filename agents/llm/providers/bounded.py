@@ -11,7 +11,7 @@ import asyncio
 import os
 import sys
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -53,8 +53,9 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         quorum.agents.llm.errors.BadRequest: the server redirects to another one.
     """
     request.headers["accept-encoding"] = _PACKING
-    for name in _of_other_services(request.url.host) - bounds.headers:
-        request.headers.pop(name, None)
+    for name, value in _of_other_services(request.url.host):
+        if name not in bounds.headers and request.headers.get(name) == value:
+            del request.headers[name]
     if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
         timeouts["connect"] = min(bounds.connect, timeouts.get("connect") or bounds.connect)
     try:
@@ -76,23 +77,29 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
     return type(response)(response.status_code, headers=headers, content=redact.in_bytes(body), request=request)
 
 
-_IDENTIFIERS = {"openai-organization": "api.openai.com", "openai-project": "api.openai.com"}
-"""Headers that the SDKs send by variables of the environment, and the only host for which they are meant."""
-_CUSTOM_HEADERS = {"OPENAI_CUSTOM_HEADERS": "api.openai.com", "ANTHROPIC_CUSTOM_HEADERS": "api.anthropic.com"}
-"""Variables in which the SDKs look for more headers, and the same."""
+_OPENAI, _ANTHROPIC = "api.openai.com", "api.anthropic.com"
+_IDENTIFIERS = {
+    "OPENAI_ORG_ID": ("openai-organization", _OPENAI),
+    "OPENAI_ORGANIZATION": ("openai-organization", _OPENAI),
+    "OPENAI_PROJECT_ID": ("openai-project", _OPENAI),
+}
+"""Variables whose values the SDKs send, in which header, and the only host for which they are meant."""
+_CUSTOM_HEADERS = {"OPENAI_CUSTOM_HEADERS": _OPENAI, "ANTHROPIC_CUSTOM_HEADERS": _ANTHROPIC}
+"""Variables in which the SDKs look for lines `NAME: VALUE` of more headers, and the same."""
 
 
-def _of_other_services(host: str) -> set[str]:
-    """Return the headers that the environment has for the hosts of other services, in lower case."""
-    found = {name for name, meant in _IDENTIFIERS.items() if not is_at(host, meant)}
+def _of_other_services(host: str) -> Iterator[tuple[str, str]]:
+    """Yield the headers that the environment has for the hosts of other services: names in lower case, and values."""
+    for variable, (name, meant) in _IDENTIFIERS.items():
+        if (value := os.environ.get(variable)) and not _is_at(host, meant):
+            yield name, value
     for variable, meant in _CUSTOM_HEADERS.items():
-        if (lines := os.environ.get(variable)) and not is_at(host, meant):
-            found |= {line.partition(":")[0].strip().lower() for line in lines.split("\n") if ":" in line}
-    return found
+        if (lines := os.environ.get(variable)) and not _is_at(host, meant):
+            parts = (line.partition(":") for line in lines.split("\n"))
+            yield from ((name.strip().lower(), value.strip()) for name, _, value in parts)
 
 
-def is_at(host: str, service: str) -> bool:
-    """Return whether a host is that of a service, or below it."""
+def _is_at(host: str, service: str) -> bool:
     return host == service or host.endswith(f".{service}")
 
 
