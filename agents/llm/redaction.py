@@ -85,6 +85,7 @@ class Redaction:
     def __init__(self, secrets: Iterable[str]) -> None:
         needles = {needle for secret in secrets for needle in _forms(secret)}
         self._needles = sorted(needles, key=len, reverse=True)
+        self._plain = list(filter(None, map(_plain, self._needles)))
         self._pattern: re.Pattern[str] | None = None
 
     @classmethod
@@ -100,7 +101,7 @@ class Redaction:
 
     def __call__(self, text: str) -> str:
         """Return the text with `[key]` in place of every secret."""
-        if not self._needles or not self._suspects(text):
+        if not self._plain or not self._suspects(text):
             return text
         if self._pattern is None:
             self._pattern = re.compile("|".join(map(_pattern, self._needles)))
@@ -108,10 +109,8 @@ class Redaction:
 
     def _suspects(self, text: str) -> bool:
         """Return whether a text may hold a secret, with the speed of plain searches: almost none does."""
-        plain = _ESCAPE.sub(_unescaped, text) if _ESCAPE.search(text) else text
-        for sign in _LEFT_OUT:
-            plain = plain.replace(sign, "")
-        return any(needle in plain for needle in self._needles)
+        plain = _plain(text)
+        return any(needle in plain for needle in self._plain)
 
     def in_bytes(self, data: bytes) -> bytes:
         """Return bytes of any encoding that has ASCII within it with `[key]` in place of every secret."""
@@ -149,15 +148,24 @@ def _forms(secret: str) -> Iterator[str]:
 _OF_ADDRESSES = str.maketrans("+/", "-_")
 
 
+def _plain(text: str) -> str:
+    """Return a text without escapes, line ends, blanks and backslashes."""
+    plain = _ESCAPE.sub(_unescaped, text) if _ESCAPE.search(text) else text
+    for sign in _LEFT_OUT:
+        plain = plain.replace(sign, "")
+    return plain
+
+
 def _pattern(needle: str) -> str:
-    return f"(?:{_LINE_END})?".join(map(_sign, needle))
+    return f"(?:{_LINE_END})?".join(map(_sign, re.sub(r"\\+", r"\\", needle)))
 
 
 def _sign(sign: str) -> str:
     code = f"{ord(sign):02x}"
     either = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in code)
     escaped = "" if sign.isalnum() else r"\\*"
-    return rf"(?:{escaped}{re.escape(sign)}|\\+u00{either}|%(?:25)*{either})"
+    itself = r"\\++" if sign == "\\" else f"{escaped}{re.escape(sign)}"  # any number: JSON doubles them
+    return rf"(?:\\+u00{either}|%(?:25)*{either}|{itself})"
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -50,7 +50,7 @@ def found_in(data: bytes, key: str) -> list[str]:
     text = data.decode("latin-1")
     cores = {f"base64 {before}": _core(key, before) for before in range(3)}
     forms = {"plain": key, "quoted": quote(key, safe=""), "escaped": escaped(key), "percent": percent(key), **cores}
-    joined = text.replace("\\n", "").replace("\n", "")
+    joined = text.replace("\\n", "").replace("\n", "").replace("\\", "")
     return [name for name, form in forms.items() if form.lower() in text.lower() or form in joined]
 
 
