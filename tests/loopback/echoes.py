@@ -71,7 +71,7 @@ class Echo:
     """
 
     inner: ASGIApp
-    statuses: Mapping[int, int] = field(default_factory=lambda: STATUSES)
+    statuses: Callable[[int], int | None] = STATUSES.get
     seen: list[dict[str, str]] = field(default_factory=list)
     repeated: int = 0
     _number: int = 0
@@ -101,7 +101,8 @@ class Echo:
     async def _answer(self, start: Message, body: bytes, key: str, number: int, send: Send) -> None:
         self.repeated += 1
         form = FORMS[number % len(FORMS)](key)
-        status = self.statuses.get(number, start["status"])
+        planned = self.statuses(number)
+        status = start["status"] if planned is None else planned
         if status >= 400 and start["status"] < 400:
             said = f"Rate limit reached for {form} in organization {key}: try again in 10ms."
             error = {"message": said, "type": f"error {form}", "code": form, "param": form, "status": form}

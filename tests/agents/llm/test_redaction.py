@@ -105,8 +105,8 @@ def test_a_message_shows_neither_secrets_nor_passwords(monkeypatch: pytest.Monke
 async def test_no_text_of_a_reply_of_any_provider_holds_a_key() -> None:
     given_back = Reply(
         text=CANARY, finish=Finish.STOP, usage=Usage(1, 1), usd=None, seconds=0.0, model=CANARY,
-        value={CANARY: [CANARY]}, not_sent=(CANARY,), rejected=(Rejected(CANARY, (CANARY,)),), thinking=CANARY, tier=CANARY, fingerprint=CANARY,
-        fallback=CANARY, carried=({"data": CANARY},),
+        value={CANARY: [CANARY]}, not_sent=(CANARY,), rejected=(Rejected(CANARY, (CANARY,)),), thinking=CANARY,
+        tier=CANARY, fingerprint=CANARY, fallback=CANARY, carried=({"data": CANARY},),
     )  # fmt: skip
     answer = await Redacting(Brain([given_back]), REDACT).complete(request())
     assert CANARY not in repr(answer)
