@@ -134,7 +134,6 @@ def every_verb(llm: Sequence[str]) -> list[list[str]]:
         ["sweep", *play, "seed=1,2", "--name", "grid", "--dry-run"],
         ["show", *play],
         ["show", "prompt", *play],
-        ["show", "failures", "runs/grid"],
         ["results", "runs/grid", "--csv"],
         ["results", "runs/grid", "--json"],
         ["results", "runs/grid", "--per", "agent"],
@@ -156,6 +155,7 @@ def every_verb(llm: Sequence[str]) -> list[list[str]]:
 def of_a_run(run: str) -> list[list[str]]:
     """Give the commands about a single run."""
     return [
+        ["show", "failures", run],
         ["view", run, "--export", "page.html"],
         ["replay", run],
         ["replay", run, "--out", "film.gif"],
@@ -191,7 +191,7 @@ def test_no_refusal_shows_or_keeps_the_key(wire: str, status: int, quorum: Quoru
     with hostile(lambda _: status) as (addresses, echo):
         words = [*TEAM, *model_of(wire, addresses), "llm.tries=2", "llm.rate_limited_tries=2"]
         asked = [["run", *words, "--debug"], ["check", *words], ["sweep", *words, "--name", "grid"]]
-        shown = play(quorum, [*asked, ["results", "runs/grid"], ["show", "failures", "runs/grid"]], (0, 1, 2))
+        shown = play(quorum, [*asked, ["results", "runs/grid"]], (0, 1, 2))
     assert echo.repeated
     assert any("[key]" in text for text in shown) or status == 0
     assert leaks(tmp_path, shown) == []

@@ -139,7 +139,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_of_a_run(wire, tmp_path, mo
         _run(tmp_path, "max_steps=3", *_llm(wire, addresses, api_key_env="QUORUM_TEST_KEY", cache="true"))
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert {"calls.jsonl", "meta.json", "trace.jsonl", "replies.sqlite"} <= {file.name for file in files}
-    assert made[0].repeated > 5
+    assert made[0].repeated >= 4
     assert any(b"[key]" in file.read_bytes() for file in files)
     assert [(file.name, form) for file in files for form in found_in(file.read_bytes(), CANARY)] == []
     # At DEBUG, clients of HTTP log what they receive: `--debug` leaves their loggers alone.
