@@ -29,7 +29,8 @@ class Redacting:
             quorum.agents.llm.errors.LanguageModelError: no answer came.
         """
         try:
-            return self._redact.everywhere(await self._model.complete(request))
+            reply: Reply = self._redact.everywhere(await self._model.complete(request))
         except LanguageModelError as error:
             error.args = self._redact.everywhere(error.args)
             raise
+        return reply

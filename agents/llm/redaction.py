@@ -17,7 +17,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from maeil.user_errors import mask_passwords
@@ -31,8 +31,6 @@ _LONG, _SHORT = 16, 8
 _ESCAPE = re.compile(r"\\\\*u00([2-7][0-9a-fA-F])|%(?:25)*([2-7][0-9a-fA-F])")
 _LINE_END = r"[ \t]*(?:\\+[rn]|[\r\n])+[ \t]*"
 _LEFT_OUT = ("\\n", "\\r", "\\", "\n", "\r", " ", "\t")
-
-Found = TypeVar("Found")
 
 
 def holds_key(header: str) -> bool:
@@ -118,20 +116,17 @@ class Redaction:
         clean = self(text)
         return data if clean is text else clean.encode("latin-1")
 
-    def everywhere(self, value: Found) -> Found:
+    def everywhere(self, value: Any) -> Any:
         """Return data with `[key]` in place of every secret in its texts, keys of maps included."""
-        found: Any = value
-        if isinstance(value, str):
-            # A member of an enumeration is none of a server's texts.
-            found = self(value) if type(value) is str else value
-        elif isinstance(value, Mapping):
-            found = {self.everywhere(name): self.everywhere(inner) for name, inner in value.items()}
-        elif isinstance(value, list | tuple):
-            found = type(value)(map(self.everywhere, value))
-        elif is_dataclass(value) and not isinstance(value, type):
-            inner = {field.name: getattr(value, field.name) for field in fields(value)}
-            found = replace(value, **{name: self.everywhere(one) for name, one in inner.items()})
-        return found
+        if type(value) is str:  # a member of an enumeration is none of a server's texts
+            return self(value)
+        if isinstance(value, Mapping):
+            return {self.everywhere(name): self.everywhere(inner) for name, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(map(self.everywhere, value))
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{one.name: self.everywhere(getattr(value, one.name)) for one in fields(value)})
+        return value
 
 
 def _forms(secret: str) -> Iterator[str]:
