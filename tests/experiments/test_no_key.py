@@ -178,7 +178,7 @@ def test_nothing_that_any_verb_writes_holds_the_key(wire: str, quorum: Quorum, t
         run = next(path for path in sorted((tmp_path / "runs").iterdir()) if "-s5-" in path.name)
         shown += play(quorum, of_a_run(f"runs/{run.name}"))
     names = {file.name for file in tmp_path.rglob("*")}
-    wanted = {"calls.jsonl", "results.csv", "page.html", "film.gif", "branches", "again", "runs.parquet", "blame.json"}
+    wanted = {"calls.jsonl", "results.csv", "page.html", "film.gif", "branches", "again", "runs.parquet"}
     assert wanted <= names, wanted - names
     assert echo.repeated > 100
     assert leaks(tmp_path, shown) == []
