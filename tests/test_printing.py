@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import mask_passwords
-from quorum.agents.llm.providers.failures import Key
+from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
@@ -256,4 +256,4 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
 
 
 def test_no_error_of_a_provider_shows_a_password_of_an_address() -> None:
-    assert Key(None).redact(f"see {SECRET_ADDRESS}") == f"see {MASKED}"
+    assert redact_message(f"see {SECRET_ADDRESS}") == f"see {MASKED}"

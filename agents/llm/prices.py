@@ -45,11 +45,13 @@ class Service:
 
     Attributes:
         name: as tables write it; that of its preset.
+        variable: the environment variable of its key, which is sent to no other host.
         keys: the page on which its keys are made.
         prices: name of its list in `prices.yaml`; empty where it has none.
     """
 
     name: str
+    variable: str
     keys: str
     prices: str = ""
 
@@ -65,6 +67,11 @@ def service_at(address: str | None) -> Service | None:
     host = urlsplit(address or "").hostname or ""
     found = (service for known, service in _services().items() if host == known or host.endswith(f".{known}"))
     return next(found, None)
+
+
+def hosts_of(variable: str) -> list[str]:
+    """Return the hosts for which the key in a variable is meant; none where it may be that of any server."""
+    return [host for host, service in _services().items() if service.variable == variable]
 
 
 def services_of(model: str) -> set[str]:

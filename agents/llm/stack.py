@@ -14,7 +14,8 @@ From the outside in:
 9. `Cached`: an answer that was paid for needs no network, no place and no retry.
 10. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
 11. `Limited`: places and rates, each try by itself.
-12. The provider, with the deadline of each try.
+12. `Redacting`: no text of a reply or an error holds a key; everything above may be written down.
+13. The provider, with the deadline of each try; its door over HTTP lets no key in.
 """
 
 from __future__ import annotations

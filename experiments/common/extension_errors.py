@@ -28,7 +28,8 @@ from pydantic import ValidationError
 from maeil.contracts import definition_of
 from maeil.errors import MaeilError
 from maeil.exits import describe_exit
-from maeil.user_errors import UserError, mask_passwords, shown_path
+from maeil.user_errors import UserError, shown_path
+from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.terminal import echo
 
@@ -197,7 +198,7 @@ def _words(error: BaseException) -> str:
         text = f"{kind} of {error.title}: {'; '.join(wrong)}"
     else:
         text = f"{kind}: {error}" if str(error) else kind
-    text = mask_passwords(text)
+    text = redact_message(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

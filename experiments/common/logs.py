@@ -11,10 +11,12 @@ import logging
 import os
 import traceback
 from collections.abc import Iterator
+from typing import Any
 
 from rich.logging import RichHandler
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.redaction import Redaction
 from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.sanitize import sanitize
@@ -70,7 +72,11 @@ def _frames(error: BaseException | None) -> Iterator[str]:
 
 
 class _Sanitizing(logging.Formatter):
-    """Writes records of which nothing can act on a terminal: they may quote what a model wrote."""
+    """Writes records without secrets, of which nothing can act on a terminal: they may quote what a model wrote."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._redact = Redaction.of(os.environ)
 
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(map(sanitize, super().format(record).split("\n")))
+        return "\n".join(map(sanitize, self._redact(super().format(record)).split("\n")))

@@ -21,6 +21,7 @@ from typing import IO, Any
 import typer
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.sanitize import escape_json, sanitize_lines
 
 _PLAIN = {
@@ -60,13 +61,13 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
 
     Args:
         text: of one line or more.
-        err: to standard error.
+        err: to standard error, without the secrets of the environment.
         nl: end with a line end.
     """
     stream = sys.stderr if err else sys.stdout
     with printing(stream):
         # Of a stream of ASCII that it finds itself, Typer thinks that it should be one of UTF-8.
-        typer.echo(sanitize_lines(text), file=stream, nl=nl)
+        typer.echo(sanitize_lines(redact_message(text) if err else text), file=stream, nl=nl)
 
 
 def echo_json(data: object) -> None:

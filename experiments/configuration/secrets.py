@@ -13,16 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.redaction import named_secrets
 from quorum.experiments.configuration.leaves import texts
 
 _READS_ENVIRONMENT = re.compile(r"\$\{\s*oc\s*\.\s*env\b|\$\{[^:{}]*\$\{[^{}]*\}[^:{}]*:")
 """`${oc.env:...}`, wherever it stands in a value; or a resolver whose name is not written out."""
 _NAMES_A_KEY = "_key_env"
 """The end of the keys whose values are names of variables."""
-_KEY_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _LOOKS_LIKE_A_KEY = re.compile(r"(^|/)((sk|pk|rk|gsk|xai|hf|r8|pplx|nvapi)[-_][\w-]{8,}|AIza[\w-]{30,})")
-_SHORTEST = 12
-"""Characters of a key, at least: a shorter value of a variable may well be an ordinary word."""
 _HINT = "A configuration names the variable that holds a key: llm.api_key_env=NAME."
 
 
@@ -55,7 +53,7 @@ def refuse_secrets(configuration: Any) -> None:
         UserError: one holds the value of a variable that holds a key, or is given as the name of a model and looks like
             a key.
     """
-    variables = _key_variables()
+    variables = named_secrets(os.environ)
     for key, value in texts(configuration):
         if key.endswith(_NAMES_A_KEY):
             continue  # another check distinguishes names from keys
@@ -72,16 +70,12 @@ def refuse_secret_argument(argument: str) -> None:
         UserError: it holds the value of a variable that holds a key, or names a model and looks like a key.
     """
     key, _, value = argument.partition("=")
-    if (name := _held(argument, _key_variables())) is not None:
-        where = "an argument" if _held(key, _key_variables()) is not None or not value else key
+    variables = named_secrets(os.environ)
+    if (name := _held(argument, variables)) is not None:
+        where = "an argument" if _held(key, variables) is not None or not value else key
         raise UserError(f"{where}: the value (not shown here) holds that of the environment variable {name}", _HINT)
     if value:
         refuse_secrets({key.lstrip("+~"): value.strip("'\"")})
-
-
-def _key_variables() -> Mapping[str, str]:
-    found = ((name, value.strip()) for name, value in os.environ.items() if _KEY_VARIABLE.search(name))
-    return {name: value for name, value in found if len(value) >= _SHORTEST}
 
 
 def _held(text: str, variables: Mapping[str, str]) -> str | None:

@@ -202,8 +202,8 @@ def try_model(config: ModelConfig, *, embeds: bool = False) -> tuple[bool, str]:
 
 async def _ask(config: ProviderConfig, form: AnswerFormat) -> Reply:
     async with ModelPool() as pool:
-        found = pool.client(config).model
-        price = config.price or found.price
+        client = pool.client(config)
+        found, price = pool.model(client), config.price or client.model.price
         priced = found if price is None else Priced(found, price)
         model = build_stack(priced, name=config.label, max_repairs=0)
         return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), form, sampling_of(config)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,8 @@ from quorum.agents.llm.limits import CallLimits
 from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.llm.redacting import Redacting
+from quorum.agents.llm.redaction import Redaction
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -154,6 +157,7 @@ class Client:
 
     config: ProviderConfig
     model: ProvidedModel
+    redact: Redaction
     limits: CallLimits
     identity: Mapping[str, str]
 
@@ -207,16 +211,20 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             limits = CallLimits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
-            self._clients[key] = Client(config, model, limits, identity)
+            redact = Redaction.of(os.environ, os.environ.get(config.key_variable or ""))
+            self._clients[key] = Client(config, model, redact, limits, identity)
         return self._clients[key]
 
-    def model(self, client: Client, cell: str) -> Model:
-        """Return what an episode asks: the client's model, or its batches.
+    def model(self, client: Client, cell: str = "") -> Model:
+        """Return what is asked: the client's model, or its batches; no text that it returns holds a key.
 
         Args:
             client: of the pool.
-            cell: name of the episode's cell.
+            cell: name of the episode's cell; empty where none asks.
         """
+        return Redacting(self._asked(client, cell), client.redact)
+
+    def _asked(self, client: Client, cell: str) -> Model:
         if self.waves is None or isinstance(client.config, RandomConfig):
             return client.model
         from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)

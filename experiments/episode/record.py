@@ -17,7 +17,7 @@ from maeil.inside import write_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Trace
 from maeil.trace.events import PlanChange, ThoughtEnd
-from maeil.user_errors import mask_passwords
+from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.extension_errors import extension_place
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
@@ -174,7 +174,7 @@ class EpisodeRecord:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {
                 "class": "Interrupted" if interrupted else type(error).__qualname__,
-                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
+                "message": "stopped by the user" if interrupted else redact_message(str(error)),
             }
             if (place := extension_place(error)) is not None:
                 self._meta["error"]["place"] = str(place)

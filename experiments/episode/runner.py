@@ -16,9 +16,10 @@ from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.outcomes import Outcome
 from maeil.trace import Listener, Recorder, read_trace
-from maeil.user_errors import UserError, mask_passwords
+from maeil.user_errors import UserError
 from maeil.world import closing_world
 from quorum.agents.llm.errors import LanguageModelError, Unreachable
+from quorum.agents.llm.redaction import redact_message
 from quorum.agents.llm.spending import Allowance, UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.extension_errors import FailedEpisode, as_extension_error, extension_errors
@@ -229,7 +230,7 @@ async def run_in_pool(
         except BaseException as error:
             if is_storage(error):
                 raise
-            text = mask_passwords("".join(traceback.format_exception(error)))
+            text = redact_message("".join(traceback.format_exception(error)))
             put(folder.path, _TRACEBACK, text.encode())
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             if (mistake := as_extension_error(error)) is not None:

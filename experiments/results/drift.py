@@ -185,7 +185,7 @@ def _model(pool: ModelPool, config: ProviderConfig, spending: Spending) -> Model
     retry = RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT)
     limits = pool.limits(client)
     reached = with_access(
-        client.model, rng=random.Random(0), retry=retry, patient=pool.patient, limits=limits, price=price
+        pool.model(client), rng=random.Random(0), retry=retry, patient=pool.patient, limits=limits, price=price
     )
     return Budgeted(reached, spending, price)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from maeil.user_errors import mask_passwords
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.results import Damaged, Row
 from quorum.experiments.results.run_folder import RunFolder
@@ -93,7 +92,7 @@ def tracking(tracker: Tracker | None, group: str) -> Iterator[Callable[[Path], N
     finally:
         thread.shutdown()
         if failures:
-            echo(mask_passwords(f"notice: {failures[0]}; all results are kept. {_AGAIN}"), err=True)
+            echo(f"notice: {failures[0]}; all results are kept. {_AGAIN}", err=True)
 
 
 _AGAIN = "A sweep logs what is missing when you run the same command again."

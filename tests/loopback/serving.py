@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import NAME
@@ -70,12 +71,15 @@ def _app(
 
 
 @contextlib.asynccontextmanager
-async def serve(brain: Model, *, port: int = 0, **arguments: Any) -> AsyncIterator[Addresses]:
+async def serve(
+    brain: Model, *, port: int = 0, spoiled: Callable[[ASGIApp], ASGIApp] = lambda app: app, **arguments: Any
+) -> AsyncIterator[Addresses]:
     """Serve a brain on 127.0.0.1 for as long as the context lasts.
 
     Args:
         brain: what answers.
         port: 0 for any free one.
+        spoiled: wraps the whole application.
         arguments: those of `App`; `thinking`: how the brain thinks before it answers; `prompt_cache`: whether the
             prompt cache of the provider is simulated; `bodies`, `head_seconds`: bounds of requests.
 
@@ -85,7 +89,7 @@ async def serve(brain: Model, *, port: int = 0, **arguments: Any) -> AsyncIterat
     made = _app(brain, **arguments)
     options = {"timeout_keep_alive": KEEP_ALIVE, "log_config": None, "log_level": "critical", "backlog": 2048}
     with contextlib.closing(listen(port)) as listener:
-        server = _QuietServer(server_config(made.starlette(), made.connections, **options))
+        server = _QuietServer(server_config(spoiled(made.starlette()), made.connections, **options))
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             while not (server.started or task.done()):

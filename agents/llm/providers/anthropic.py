@@ -43,6 +43,7 @@ class AnthropicModel(Provider):
     """
 
     name: ClassVar[str] = "anthropic"
+    _own_address: ClassVar[str | None] = "https://api.anthropic.com"
     _client_name: ClassVar[str] = "AsyncAnthropic"
     _batch_service: ClassVar[type[BatchService] | None] = AnthropicBatches
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from maeil.user_errors import mask_passwords
 from quorum.agents.llm.batches.services import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import (
@@ -82,7 +83,7 @@ class Provider(ProvidedModel):
 
     Args:
         model: name of the model, as the provider knows it.
-        base_url: address of the server; None for the provider's own (or what the SDK's own variable names).
+        base_url: address of the server; None for the provider's own, whatever the SDK's own variable names.
         key_variable: environment variable that holds the key; None for a server that needs none; empty for `usual_key`.
         structured: how the form of an answer is asked for.
         deadline: seconds within which a call must be whole, counted over everything it takes.
@@ -102,6 +103,8 @@ class Provider(ProvidedModel):
 
     name: ClassVar[str]
     _client: Any
+    _own_address: ClassVar[str | None] = None
+    """The provider's own address; None where its SDK knows many."""
     _client_name: ClassVar[str] = ""
     """The SDK's class of clients; empty for one that has none."""
     _batch_service: ClassVar[type[BatchService] | None] = None
@@ -135,13 +138,13 @@ class Provider(ProvidedModel):
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
-        self._bounds = bounds
+        self._bounds = replace(bounds, redact=self._key.redaction(), headers=frozenset(map(str.lower, headers)))
         self._answered = False
         """Whether the server has ever answered: one that has, and is gone, may come back."""
         self._service_tier = service_tier
         self._headers = dict(headers)
         self._sdk: Any = self._import()
-        self.base_url = self._connect(check_address(base_url))
+        self.base_url = self._connect(check_address(base_url) or self._own_address)
         self._refusals = Refusals(
             structured,
             self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
@@ -179,7 +182,8 @@ class Provider(ProvidedModel):
         return getattr(self._sdk, self._client_name)(
             api_key=self._key.reveal(),
             base_url=base_url,
-            default_headers=self._headers,
+            # Said here, since otherwise one of the environment (`..._CUSTOM_HEADERS`) stands in the place of the key.
+            default_headers={**self._headers, "Authorization": f"Bearer {self._key.reveal()}"},
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
@@ -206,19 +210,12 @@ class Provider(ProvidedModel):
         """
         if self._batch_service is None:
             raise BadRequest(f"{self.name} has no batches")
-        client = self._make_client(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        client = self._make_client(self.base_url, replace(self._bounds, first_byte=None, max_bytes=MOST_BYTES))
         return self._batch_service(client, self._sdk)
 
     def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
         """Return our error for the failure of a request in a batch."""
         return self._translate_status(status, body, f"HTTP {status}", None)
-
-    def redacted(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Take the key out of a response that is written down."""
-        text = orjson.dumps(body).decode()
-        clean = self._key.redact_own(text)
-        found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
-        return found
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         """Return what the switch of thinking is called here, and note what cannot be expressed."""
@@ -298,9 +295,8 @@ class Provider(ProvidedModel):
                     suspected = suspect
             return replace(
                 reply,
-                text=self._key.redact_own(reply.text),
-                thinking=self._key.redact_own(reply.thinking) if self._keep_thinking else "",
-                carried=tuple(map(self.redacted, reply.carried)) if request.carry and self._keep_thinking else (),
+                thinking=reply.thinking if self._keep_thinking else "",
+                carried=reply.carried if request.carry and self._keep_thinking else (),
                 model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
@@ -405,7 +401,7 @@ class Provider(ProvidedModel):
         self, status: int, body: Any, message: str, headers: Mapping[str, str] | None
     ) -> LanguageModelError:
         text, code = error_text(body, message)
-        text = readable(self._key.redact(text))
+        text = readable(mask_passwords(text))
         return status_failure(
             status, text, code=code, wait=retry_after(headers, text), model=self.model, variable=self._key.variable
         )

@@ -1,8 +1,9 @@
-"""The bounds of one exchange over HTTP: when it has to begin, how long its answer may be, and where it may lead.
+"""The door of every exchange over HTTP: when it has to begin, how long its answer may be, and what passes.
 
-The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. So the
-bounds stand below them, around the transport of their HTTP client. An error that comes as a success is made the error
-here that it is, for all SDKs alike: Google's leaves out what its types do not know.
+The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. They
+send what they find in the environment to whatever address they are given. So the door stands below them, around the
+transport of their HTTP client: it lets identifiers of a service out to that service alone, and no key in. An error
+that comes as a success becomes an error here, for all SDKs alike: Google's drops what its types do not know.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import asyncio
 import os
 import sys
 import zlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -21,6 +22,7 @@ import orjson
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
 from quorum.agents.llm.providers.connecting import find_proxy, load_certificates
 from quorum.agents.llm.providers.failures import error_status
+from quorum.agents.llm.redaction import Redaction
 
 _PACKING = "gzip"
 _OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -30,17 +32,21 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of one exchange.
+    """The bounds of one exchange, and what passes through its door.
 
     Attributes:
         connect: seconds within which there must be a connection.
         first_byte: seconds from the request to the first byte of its answer; None: as long as the whole may take.
         max_bytes: longest answer, as it arrives and unpacked.
+        redact: takes keys out of what arrives.
+        headers: that the configuration has, in lower case: they are sent wherever they are configured for.
     """
 
     connect: float = 10.0
     first_byte: float | None = None
     max_bytes: int = 8 * MIB
+    redact: Redaction = field(default_factory=lambda: Redaction(()))
+    headers: frozenset[str] = frozenset()
 
 
 async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds) -> Any:
@@ -52,6 +58,9 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         quorum.agents.llm.errors.BadRequest: the server redirects to another one.
     """
     request.headers["accept-encoding"] = _PACKING
+    for name, value in _of_other_services(request.url.host):
+        if name not in bounds.headers and request.headers.get(name) == value:
+            del request.headers[name]
     if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
         timeouts["connect"] = min(bounds.connect, timeouts.get("connect") or bounds.connect)
     try:
@@ -61,15 +70,18 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         if not scope.expired():
             raise
         raise TimedOut(f"no first byte within {bounds.first_byte:g} s (llm.first_byte_timeout)") from None
+    redact = bounds.redact
     try:
         _check_redirect(request.url, response)
         body = await _read(response, bounds.max_bytes)
     except BaseException:
         await response.aclose()
         raise
-    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
+    body = redact.in_bytes(body)
+    headers = [(name, redact(value)) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
     status = _status(body) if response.status_code == 200 else response.status_code
-    return type(response)(status, headers=headers, content=body, request=request, extensions=response.extensions)
+    # Without extensions: the server's own reason phrase stands there, and some SDKs quote it.
+    return type(response)(status, headers=headers, content=body, request=request)
 
 
 _ANSWERS = frozenset({"choices", "content", "candidates", "output", "data", "name"})
@@ -93,6 +105,32 @@ def _status(body: bytes) -> int:
     if any(found.get(name) for name in _ANSWERS):
         return 200
     return error_status(found)
+
+
+_OPENAI, _ANTHROPIC = "api.openai.com", "api.anthropic.com"
+_IDENTIFIERS = {
+    "OPENAI_ORG_ID": ("openai-organization", _OPENAI),
+    "OPENAI_ORGANIZATION": ("openai-organization", _OPENAI),
+    "OPENAI_PROJECT_ID": ("openai-project", _OPENAI),
+}
+"""Variables whose values the SDKs send, in which header, and the only host for which they are meant."""
+_CUSTOM_HEADERS = {"OPENAI_CUSTOM_HEADERS": _OPENAI, "ANTHROPIC_CUSTOM_HEADERS": _ANTHROPIC}
+"""Variables in which the SDKs look for lines `NAME: VALUE` of more headers, and the same."""
+
+
+def _of_other_services(host: str) -> Iterator[tuple[str, str]]:
+    """Yield the headers that the environment has for the hosts of other services: names in lower case, and values."""
+    for variable, (name, meant) in _IDENTIFIERS.items():
+        if (value := os.environ.get(variable)) and not _is_at(host, meant):
+            yield name, value
+    for variable, meant in _CUSTOM_HEADERS.items():
+        if (lines := os.environ.get(variable)) and not _is_at(host, meant):
+            parts = (line.partition(":") for line in lines.split("\n"))
+            yield from ((name.strip().lower(), value.strip()) for name, _, value in parts)
+
+
+def _is_at(host: str, service: str) -> bool:
+    return host == service or host.endswith(f".{service}")
 
 
 class _BoundedTransport:

@@ -1,4 +1,4 @@
-"""What the failures of a server or an SDK mean, and the API keys that no message may show."""
+"""What the failures of a server or an SDK mean, and the API keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from maeil.user_errors import mask_passwords
 from quorum.agents.llm.errors import (
     AuthenticationFailed,
     BadRequest,
@@ -23,6 +22,7 @@ from quorum.agents.llm.errors import (
     TimedOut,
     UnknownModel,
 )
+from quorum.agents.llm.redaction import Redaction
 from quorum.agents.llm.tables import wordings
 
 
@@ -64,10 +64,7 @@ def longest_answer(text: str) -> int | None:
     return None if found is None else int(next(number for number in found.groups() if number))
 
 
-REDACTED = "[key]"
 _PLACEHOLDER = "not-needed"
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
-_SHORTEST_SECRET = 8
 
 
 class Key:
@@ -80,7 +77,7 @@ class Key:
         AuthenticationFailed: the variable is not set, or holds what no key can be.
     """
 
-    __slots__ = ("_secrets", "_value", "variable")
+    __slots__ = ("_value", "variable")
 
     def __init__(self, variable: str | None) -> None:
         self.variable = variable
@@ -91,8 +88,6 @@ class Key:
                 raise AuthenticationFailed(f"no key: set the environment variable {variable}")
             if not (self._value.isascii() and self._value.isprintable()):
                 raise AuthenticationFailed(f"the key in {variable} holds characters that no key has")
-        secrets = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name)}
-        self._secrets = sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True)
 
     def __repr__(self) -> str:
         return f"Key({self.variable})"
@@ -101,17 +96,9 @@ class Key:
         """Return the key itself, for the SDK alone; a placeholder where none is needed."""
         return _PLACEHOLDER if self._value is None else self._value
 
-    def redact(self, text: str) -> str:
-        """Take this key, passwords of addresses and what the environment names like a secret out of an error text."""
-        for secret in self._secrets:
-            text = text.replace(secret, REDACTED)
-        return mask_passwords(self.redact_own(text))
-
-    def redact_own(self, text: str) -> str:
-        """Take this key out of an answer; what is shorter than a key (`EMPTY`) is left, for it may be a word."""
-        if self._value is not None and len(self._value) >= _SHORTEST_SECRET:
-            return text.replace(self._value, REDACTED)
-        return text
+    def redaction(self) -> Redaction:
+        """Return what takes this key, and all secrets of the environment, out of texts."""
+        return Redaction.of(os.environ, self._value)
 
 
 LONGEST_TEXT = 500

@@ -25,7 +25,6 @@ from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import gemini_thinking
 
 INSTALL = "pip install 'quorum-harness[gemini]'"
-ADDRESS = "https://generativelanguage.googleapis.com"
 VERSION = "v1beta"
 """Of the API: all that is sent here is documented for it (the SDK of 3.6 takes v1 by itself)."""
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
@@ -58,6 +57,7 @@ class GeminiModel(Provider):
     """
 
     name: ClassVar[str] = "gemini"
+    _own_address: ClassVar[str | None] = "https://generativelanguage.googleapis.com"
     _batch_service: ClassVar[type[BatchService] | None] = GeminiBatches
     usual_key: ClassVar[str | None] = "GEMINI_API_KEY"
 
@@ -71,9 +71,8 @@ class GeminiModel(Provider):
         return genai
 
     def _connect(self, base_url: str | None) -> str:
-        address = base_url or ADDRESS
-        self._client = self._make_client(address, self._bounds)
-        return address
+        self._client = self._make_client(base_url, self._bounds)
+        return base_url or ""
 
     def _make_client(self, base_url: str | None, bounds: Bounds) -> GeminiClient:
         connections = bounded_client(self._http.AsyncClient, bounds, base_url, follow_redirects=True)

@@ -21,6 +21,8 @@ from quorum.agents.llm.providers.refusals import Offer
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
+_CLOUDS = ("bedrock", "sagemaker", "vertex_ai")
+"""Prefixes of providers that want signatures or short-lived tokens, which are of no use elsewhere."""
 
 INSTALL = "pip install 'quorum-harness[litellm]'"
 
@@ -40,11 +42,12 @@ _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
 class LiteLLMModel(Provider):
     """A model behind litellm, under litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
 
-    Without a variable for the key, litellm looks for the provider's own. What an
-    answer has cost is what the server says, else by litellm's local price map.
+    Without a variable for the key and without an address, litellm looks for the provider's own. What an answer has cost
+    is what the server says, else by litellm's local price map.
 
     Raises:
         ImportError: litellm is not installed; says how to install it.
+        ValueError: the environment names another address of the provider.
     """
 
     name: ClassVar[str] = "litellm"
@@ -64,6 +67,13 @@ class LiteLLMModel(Provider):
         return litellm
 
     def _connect(self, base_url: str | None) -> str:
+        provider = self.model.partition("/")[0].upper()
+        for variable in (f"{provider}_API_BASE", f"{provider}_BASE_URL"):
+            if base_url is None and os.environ.get(variable):
+                raise ValueError(
+                    f"litellm would send prompts to the address in {variable}, which no record would show: "
+                    "write it as llm.base_url=ADDRESS, or unset the variable"
+                )
         self._address = base_url
         self._own = {*signature(self._sdk.acompletion).parameters, *self._sdk.types.utils.all_litellm_params}
         return base_url or ""
@@ -80,7 +90,7 @@ class LiteLLMModel(Provider):
         try:
             return await self._sdk.acompletion(
                 api_base=self._address,
-                api_key=None if self._key.variable is None else self._key.reveal(),
+                api_key=self._key_for_address(),
                 timeout=self._timeout(deadline),
                 extra_headers=self._headers or None,
                 num_retries=0,
@@ -91,6 +101,11 @@ class LiteLLMModel(Provider):
             if exchanged.failure is not None:
                 raise exchanged.failure from None
             raise
+
+    def _key_for_address(self) -> str | None:
+        """Return the key; None where litellm is to find the provider's own, which no other address may get."""
+        finds_it = self._address is None or self.model.startswith(_CLOUDS)
+        return None if self._key.variable is None and finds_it else self._key.reveal()
 
     def _read(self, response: Any, request: Request) -> Reply:
         self._check_choice(response)

@@ -41,6 +41,7 @@ class OpenAIModel(Provider):
     """A model behind OpenAI's format: OpenAI itself, vLLM, Ollama, LM Studio, OpenRouter. Addresses end in `/v1`."""
 
     name: ClassVar[str] = "openai"
+    _own_address: ClassVar[str | None] = f"https://{OFFICIAL_HOST}/v1"
     _client_name: ClassVar[str] = "AsyncOpenAI"
     _batch_service: ClassVar[type[BatchService] | None] = OpenAIBatches
     embeds: ClassVar[bool] = True

@@ -14,6 +14,7 @@ from maeil.component import ComponentConfig, Usual
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import MaxTokensKey, Structured, ThinkingEffort, ThinkingFormat
+from quorum.agents.llm.redaction import holds_key
 from quorum.experiments.configuration.leaves import texts
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
@@ -25,7 +26,6 @@ _INNER = {"chat_template_kwargs": frozenset({"enable_thinking", "thinking", "rea
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A token of RFC 9110, section 5.6.2."""
-_OF_A_KEY = re.compile(r"auth|key|token|secret|passw|cookie|credential|signature|session", re.IGNORECASE)
 _OF_THE_CLIENT = frozenset(
     {"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "accept-encoding"}
 )
@@ -57,7 +57,7 @@ def harmless_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
         if not _NAME.fullmatch(name) or _is_secret(name):
             raise Withheld("a name is none that a header can have")
-        if _OF_A_KEY.search(name):
+        if holds_key(name):
             raise Withheld(f"{name} may hold a key: keys come from the environment alone (llm.api_key_env)")
         if name.lower() in _OF_THE_CLIENT:
             raise Withheld(f"{name} is the client's own")

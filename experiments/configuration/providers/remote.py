@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from ipaddress import ip_address
 from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
-from quorum.agents.llm.prices import Price, find_price, service_at
+from quorum.agents.llm.prices import Price, find_price, hosts_of, service_at
 from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
@@ -260,13 +261,39 @@ def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
     return complaint(model, family, effort, budget)
 
 
+def refuse_foreign_key(config: RemoteConfig) -> None:
+    """Make sure that the key of a service goes to its own hosts, or to this machine.
+
+    Raises:
+        ValueError: it would not.
+    """
+    variable, host = config.api_key_env, config.host
+    hosts = hosts_of(variable) if variable is not None else []
+    if not hosts or host is None or host == "localhost" or _is_loopback(host):
+        return
+    if not any(host == own or host.endswith(f".{own}") for own in hosts):
+        raise ValueError(
+            f"llm.base_url is at {host}, and {variable} holds a key for {' and '.join(hosts)}, which is not sent "
+            "elsewhere. Name the variable with the key for this server, llm.api_key_env=NAME, or null if it needs none"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def build_remote(client: type[Provider], config: RemoteConfig, _context: None = None) -> Provider:
     """Make the client of a provider; its key is read from the environment.
 
     Raises:
         quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
         ImportError: the provider's SDK is not installed; says how to install it.
+        ValueError: the key is that of another service.
     """
+    refuse_foreign_key(config)
     return client(
         config.model,
         base_url=config.base_url,

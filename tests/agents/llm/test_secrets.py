@@ -94,9 +94,9 @@ def test_a_key_shows_its_variable_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_environment_calls_a_secret_is_redacted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELSEWHERE_ACCESS_TOKEN", "another-secret-1234")
-    assert Key(None).redact(f"{CANARY}, another-secret-1234") == "[key], [key]"
+    assert Key(None).redaction()(f"{CANARY}, another-secret-1234") == "[key], [key]"
 
 
 def test_a_placeholder_for_a_server_without_keys_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_KEY", "EMPTY")
-    assert Key("LOCAL_KEY").redact_own("EMPTY") == "EMPTY"
+    assert Key("LOCAL_KEY").redaction()("EMPTY") == "EMPTY"

@@ -20,6 +20,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum, one_each
 from tests.loopback import Addresses, Fault, FaultKind
+from tests.loopback.echoes import Echo, found_in
 from tests.serving import served
 
 CANARY = "sk-canary-5e8d1c07b3f24a96"
@@ -125,6 +126,26 @@ def test_the_provider_that_does_not_answer_ends_the_episode_as_an_error(tmp_path
         result = _run(tmp_path, *_llm("openai", addresses))
     assert result.outcome == "error"
     assert "InfrastructureFailed" in result.reason
+
+
+@pytest.mark.parametrize(
+    "wire", ["openai", "anthropic", "openai_responses", "gemini", pytest.param("litellm", marks=NEEDS_LITELLM)]
+)
+def test_a_key_that_the_server_repeats_is_in_no_file_of_a_run(wire, tmp_path, monkeypatch, caplog) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
+    made: list[Echo] = []
+    with served(_brain(), spoiled=lambda app: made.append(Echo(app)) or made[0]) as addresses:
+        _run(tmp_path, "max_steps=3", *_llm(wire, addresses, api_key_env="QUORUM_TEST_KEY", cache="true"))
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert {"calls.jsonl", "meta.json", "trace.jsonl", "replies.sqlite"} <= {file.name for file in files}
+    assert made[0].repeated >= 4
+    assert any(b"[key]" in file.read_bytes() for file in files)
+    assert [(file.name, form) for file in files for form in found_in(file.read_bytes(), CANARY)] == []
+    # At DEBUG, clients of HTTP log what they receive: `--debug` leaves their loggers alone.
+    ours = [record.getMessage() for record in caplog.records if record.name.startswith(("quorum", "maeil"))]
+    assert ours
+    assert found_in("\n".join(ours).encode(), CANARY) == []
 
 
 REFUSALS = {

@@ -1,0 +1,36 @@
+"""The wrapper that no key passes, whichever provider it stands around."""
+
+from __future__ import annotations
+
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.redaction import Redaction
+
+
+class Redacting:
+    """The lowest wrapper: no text of a reply or an error holds a key.
+
+    The door of our own providers (`quorum.agents.llm.providers.bounded`) lets no key in. This wrapper finds a key that
+    a reply has in several parts, and stands around providers that have no such door.
+
+    Args:
+        model: a provider, or its batches.
+        redact: knows the key.
+    """
+
+    def __init__(self, model: Model, redact: Redaction) -> None:
+        self._model = model
+        self._redact = redact
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: no answer came.
+        """
+        try:
+            reply: Reply = self._redact.everywhere(await self._model.complete(request))
+        except LanguageModelError as error:
+            error.args = self._redact.everywhere(error.args)
+            raise
+        return reply
