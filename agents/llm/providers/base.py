@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -19,18 +19,22 @@ import orjson
 from quorum.agents.llm.batches.services import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
+from quorum.agents.llm.paid import after, carried, charge, paid_with
+from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
     ChatRole,
+    Finish,
     MaxTokensKey,
     Reply,
     Request,
     Structured,
     ThinkingFormat,
+    Usage,
 )
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client
+from quorum.agents.llm.providers.bounded import RECEIVED, Bounds, Received, bounded_client
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
 from quorum.agents.llm.providers.failures import (
     Key,
@@ -45,8 +49,10 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
-from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
+from quorum.agents.llm.providers.refusals import Offer, Reduction, Refusals, left_out
 from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
+from quorum.agents.llm.providers.thoughts import part_thoughts
+from quorum.agents.llm.providers.usage import body_of, charged, counted_usage
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
@@ -61,9 +67,9 @@ _USUAL_DIALECTS = (ThinkingFormat.AUTO, ThinkingFormat.OPENAI)
 class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
-    What a server refuses (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`) is left
-    out from then on; for fields of the sampling `Reply.not_sent` says so. Where the prompt fits into the model's
-    context and the longest answer does not, the answer gets the room that is left.
+    What a service refuses twice (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`)
+    is left out; `Reply.form`, `not_sent` and `reduced` say how each answer was asked for. See `refusals`. Where the
+    prompt fits into the model's context and the longest answer does not, the answer gets the room that is left.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -129,7 +135,7 @@ class Provider(ProvidedModel):
             rename=max_tokens_key is MaxTokensKey.AUTO,
             prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
-        self._refusals.add(*self._never_taken)
+        self._refusals.never(*self._never_taken)
         self._keep_thinking = keep_thinking
         self._thinking = self._dialect(thinking_format)
         self._family = find_family(self._table(), model)
@@ -177,7 +183,11 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _read(self, response: Any, request: Request) -> Reply:
-        """Read a response. Raises `BrokenResponse`."""
+        """Read a response. Raises `BrokenResponse`; an error of Python counts as one, as a response may be anything."""
+
+    @abstractmethod
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        """Read the usage of a response, as JSON or as an object of the SDK. Raises `BrokenResponse`."""
 
     def batches(self) -> BatchService:
         """Return the provider's batches, over separate connections: their files are longer than any reply.
@@ -248,33 +258,34 @@ class Provider(ProvidedModel):
                 f"{self.name} has no embeddings here: llm.roles.embedding.name=openai with its base_url and model asks "
                 "any server that has OpenAI's /embeddings"
             )
+        paid: list[Reply | None] = []
+        with carried(paid):
+            return after(paid, await self._insist(request, send, deadline, paid))
+
+    async def _insist(self, request: Request, send: Send, deadline: float | None, paid: list[Reply | None]) -> Reply:
+        """Ask until the service takes the request, or what is left of it; what was paid in vain is added to `paid`."""
         begin = time.perf_counter()
         attempts = 0
         most: int | None = None
-        suspected: frozenset[str] = frozenset()
-        suspicions: Iterator[frozenset[str]] | None = None
+        reduction = Reduction(self._refusals)
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
             async with asyncio.timeout(deadline) as scope:
                 while True:
-                    offer = self._offer(request, suspected, most)
+                    offer = self._offer(request, reduction.left_out, most)
                     attempts += 1
                     reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
-                        self._refusals.add(*suspected)
+                        self._refusals.take(offer, reduction.left_out)
                         break
+                    paid.append(paid_with(reply))
                     if (bound := _longest(request, offer, reply)) is not None:
                         most = bound
                         continue
-                    if self._refusals.learn(reply, offer):
-                        continue
-                    if suspicions is None:
-                        suspicions, refusal = self._refusals.suspicions(reply, offer), reply
-                    suspect = next(suspicions, None) if isinstance(reply, BadRequest) else None
-                    if suspect is None:
-                        raise refusal if refusal is not None and isinstance(reply, BadRequest) else reply
-                    suspected = suspect
+                    refusal = refusal or reply
+                    if not reduction.refused(reply, offer):
+                        raise charge(refusal if isinstance(reply, BadRequest) else reply)  # `paid` has it
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
@@ -285,6 +296,8 @@ class Provider(ProvidedModel):
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
                 not_sent=left_out(request.sampling, offer.sampling),
+                form="" if offer.structured is None else offer.structured.value,
+                reduced=offer.reduced,
             )
         except TimeoutError:
             if not scope.expired():
@@ -309,6 +322,9 @@ class Provider(ProvidedModel):
         return replace(offer, longest=min(bounds))
 
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
+        """Ask once; a failure carries what was paid for it."""
+        received = Received()
+        token = RECEIVED.set(received)
         try:
             body = self._body(request, offer)
             if self._service_tier is not None and not wants_embeddings(request):
@@ -316,17 +332,42 @@ class Provider(ProvidedModel):
             response = await send(with_extra(body, request.sampling.extra_body))
             if isinstance(response, str):
                 raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
-            return self._read(response, request)
+            return self._understood(response, request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self.translate(error)
             if failure is None:
                 raise
-            return failure
+            return charge(failure, self._bill(body_of(received.body), request))
+        finally:
+            RECEIVED.reset(token)
+
+    def _understood(self, response: Any, request: Request) -> Reply:
+        """Read a response, which may be anything."""
+        try:
+            return part_thoughts(self._read(response, request))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise BrokenResponse(f"a success that is no answer in this format ({type(error).__name__})") from None
+
+    def _bill(self, body: Mapping[str, Any], request: Request) -> Reply | None:
+        """Return what a reply that cannot be used has cost; None where it does not count tokens.
+
+        Counts that cannot be true are estimated, as those of answers that have none.
+        """
+        usage = body.get("usage") or body.get("usageMetadata")
+        if not isinstance(usage, Mapping):
+            return None
+        try:
+            counted, usd = self._usage(usage, request, "", ""), charged(usage)
+        except BrokenResponse:
+            counted, usd = counted_usage(None, None, None, None, request=request, text=""), None
+        tier = read_tier(body.get("service_tier") or usage.get("service_tier"))
+        simulated = self.model.rpartition("/")[2] == SIMULATED
+        return Reply("", Finish.STOP, counted, usd, 0.0, self.model, unusable=1, tier=tier, simulated=simulated)
 
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
         found = own_failure(error) or self._failure_of_sdk(error)
-        if found is None and isinstance(error, ValueError):
+        if found is None and isinstance(error, RecursionError | ValueError):
             return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
         return connection_failure(error) if found is None and is_transport_failure(error) else found
 
@@ -415,6 +456,15 @@ def carried_item(item: Any) -> Mapping[str, Any]:
     """Return an item of a response, a model of an SDK, as the JSON in which it came; for `Reply.carried`."""
     found: Mapping[str, Any] = orjson.loads(printable_unicode(json.dumps(item.to_dict(), ensure_ascii=False)))
     return found
+
+
+def written_call(arguments: Any, finish: Finish) -> str:
+    """Write the arguments of a tool's call that the service has read from the model's text.
+
+    Of a call that was cut off nothing shows whether what was read is whole, so what is written is not whole either.
+    """
+    text = json.dumps(arguments, ensure_ascii=False)
+    return text[:-1] if finish is Finish.LENGTH else text
 
 
 def with_schema_in_words(messages: Sequence[ChatMessage], answer: AnswerFormat | None) -> list[ChatMessage]:

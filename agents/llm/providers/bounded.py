@@ -11,6 +11,7 @@ import os
 import sys
 import zlib
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -38,6 +39,27 @@ class Bounds:
     max_bytes: int = 8 * MIB
 
 
+@dataclass(slots=True)
+class Received:
+    """What came back in the exchange of one try, as it arrived: an SDK may make nothing of it.
+
+    Attributes:
+        body: of the reply; empty as long as there is none.
+    """
+
+    body: bytes = b""
+
+
+RECEIVED: ContextVar[Received | None] = ContextVar("received", default=None)
+"""Of the try that is made here and now: HTTP clients belong to all of them."""
+
+
+def note_received(body: bytes) -> None:
+    """Keep what came back, for the books of the try."""
+    if (received := RECEIVED.get()) is not None:
+        received.body = body
+
+
 async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds) -> Any:
     """Send a request by a transport of httpx, or of httpx2, and return its reply, read and unpacked within bounds.
 
@@ -59,6 +81,7 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
     try:
         _check_redirect(request.url, response)
         body = await _read(response, bounds.max_bytes)
+        note_received(body)
     except BaseException:
         await response.aclose()
         raise
