@@ -25,7 +25,7 @@ _FIELDS = ("reasoning_content", "reasoning")
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|seed:think"
 _MESSAGE = r"[^<]*(?:<\|constrain\|>\w*)?\s*<\|message\|>"
-_CHANNEL = r"(?:<\|start\|>\w+)?<\|channel\|>"
+_CHANNEL = r"(?:<\|end\|>\s*)?(?:<\|start\|>\w+)?<\|channel\|>"
 _BEGIN = (
     rf"<(?:{_TAGS})>|\[(?:THINK|REASONING)\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|channel>thought\b"
     rf"|{_CHANNEL}(?:analysis|commentary)\b{_MESSAGE}"
