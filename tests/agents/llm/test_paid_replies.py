@@ -234,7 +234,6 @@ async def test_what_is_no_count_of_tokens_is_estimated_or_asked_for_again(wire: 
     odd = json.dumps({**whole, part: {**whole[part], name: "HERE"}}).replace('"HERE"', number).encode()
     reply, _ = await _books(wire, [(200, {"content-type": "application/json"}, odd), answer(whole)])
     assert reply.value == ANSWER
-    assert reply.usage.estimated or reply.unusable or reply.usage.prompt in (100, 200)
     assert 0 < reply.usage.prompt < 1000
 
 
@@ -266,7 +265,8 @@ async def test_a_text_that_breaks_parsers_is_a_wrong_answer_and_paid(wire: str, 
     records: list[Any] = []
     async with raw_server(respond) as (addresses, _), client(wire, addresses) as model:
         reply = await stack(model, sink=lambda record: records.append(orjson.dumps(record))).complete(request())
-    assert (reply.value, reply.repairs, reply.usage) == (ANSWER, 1, Usage(200, 40))
+    # Google's SDK parses the text by itself, and fails where it has no bottom: then the reply is broken, and paid, too.
+    assert (reply.value, reply.repairs + reply.unusable, reply.usage) == (ANSWER, 1, Usage(200, 40))
 
 
 CUT = {"openai": "length", "anthropic": "max_tokens", "gemini": "MAX_TOKENS"}
