@@ -29,8 +29,9 @@ request again (a retry). `budget.calls` bounds requests for an answer, each repa
 `model.unanswered` together.
 
 Tokens and money are those of all answers. They are unknown, None and never 0, as soon as one answered call does not
-tell them; what a provider may charge for a request that got no reply is not in them. A reply without an answer
-is, if it says what it has cost. A team that makes no calls has spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid plans `plans.invalid`.
+tell them; what a provider may charge for a request that got no reply is not in them. A reply without an answer is, if
+it says what it has cost. A team that makes no calls has spent 0. Thoughts that the loop asks for again are
+`decision.repairs`, invalid plans `plans.invalid`.
 """
 
 from __future__ import annotations
