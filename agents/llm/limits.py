@@ -15,6 +15,7 @@ import orjson
 
 from maeil.contracts import check_awaitable, check_type
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient, Unreachable
+from quorum.agents.llm.paid import after, carried, paid_with
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
 
@@ -261,6 +262,7 @@ class Retrying:
     sooner is not.
 
     Rate limits are counted apart from other failures. What is refused, or is no failure of the network, passes through.
+    What was paid for tries that failed goes up with whatever ends the call.
 
     Args:
         model: the model.
@@ -283,6 +285,12 @@ class Retrying:
             InfrastructureFailed: the bound on tries or on waiting is reached.
             Unreachable: there is no way to the server, which is not waited for.
         """
+        paid: list[Reply | None] = []
+        with carried(paid):
+            return await self._insist(request, paid)
+
+    async def _insist(self, request: Request, paid: list[Reply | None]) -> Reply:
+        """Ask until there is an answer; what was paid for tries that failed is added to `paid`."""
         begin = time.perf_counter()
         failed = rate_limited = 0
         waited = 0.0
@@ -295,7 +303,8 @@ class Retrying:
                 failure = error
             else:
                 attempts = reply.attempts + failed + rate_limited
-                return replace(reply, attempts=attempts, seconds=time.perf_counter() - begin)
+                return replace(after(paid, reply), attempts=attempts, seconds=time.perf_counter() - begin)
+            paid.append(paid_with(failure))
             if isinstance(failure, RateLimited):
                 rate_limited += 1
             else:

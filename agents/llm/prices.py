@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from quorum.agents.llm.paid import charge, paid_with
 from quorum.agents.llm.protocol import Model, Reply, Request, Usage
 from quorum.agents.llm.tables import model_table, price_file
 
@@ -269,8 +270,17 @@ class Priced:
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request."""
-        reply = await self._model.complete(request)
+        try:
+            reply = await self._model.complete(request)
+        except BaseException as error:
+            if (paid := paid_with(error)) is not None:
+                charge(error, self._priced(paid, paid.unusable))
+            raise
+        return self._priced(reply, reply.unusable + 1)
+
+    def _priced(self, reply: Reply, replies: int) -> Reply:
+        """Return what several replies to one prompt cost together."""
         if reply.usd is not None and not self._price.given:
             return reply
         price = self._price.of_tier(reply.tier)
-        return replace(reply, usd=None if price is None else price.usd(reply.usage))
+        return replace(reply, usd=None if price is None else price.usd(reply.usage, replies))

@@ -53,7 +53,7 @@ class ThinkingEffort(StrEnum):
 class Structured(StrEnum):
     """How the form of an answer is asked for.
 
-    `AUTO` begins with `SCHEMA` and remembers what the server refuses.
+    `AUTO` begins with `SCHEMA`, and takes the next one where the server has refused that twice.
     """
 
     AUTO = "auto"
@@ -63,7 +63,7 @@ class Structured(StrEnum):
 
 
 class MaxTokensKey(StrEnum):
-    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused."""
+    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused twice."""
 
     AUTO = "auto"
     MAX_TOKENS = "max_tokens"
@@ -263,7 +263,10 @@ class Reply:
         repairs: times the model was asked again because its answer was no valid JSON of the schema.
         widened: times the same was asked again with more room because the answer was empty.
         cache_hit: whether our cache answered.
+        unusable: replies before it that were paid for and held no answer; their tokens and money are among its own.
         not_sent: sampling parameters that the provider does not take.
+        form: how the form of the answer was asked for, of `Structured`; empty for free text, and where nobody says.
+        reduced: what the request lacks since the service has refused it: ways to ask for the form, and fields.
         simulated: whether a simulated model gave it.
         fallback: the model that answered in the place of the one that was chosen, which could not be reached; empty
             where that one answered itself.
@@ -286,7 +289,10 @@ class Reply:
     repairs: int = 0
     widened: int = 0
     cache_hit: bool = False
+    unusable: int = 0
     not_sent: tuple[str, ...] = ()
+    form: str = ""
+    reduced: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
     fallback: str = ""

@@ -26,6 +26,7 @@ import orjson
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
+from quorum.agents.llm.paid import paid_with
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import ChatRole, Model, Origin, Reply, Request
 from quorum.agents.llm.records import WALL, describe_reply, describe_request, record_key
@@ -261,7 +262,8 @@ class Recording:
     An answer that is asked for again is one call, and asking again is the next.
 
     Fields of a record: `key`, `agent`, `t`, `role` and `turn` (of `Origin`) where there are such, `request` (messages,
-    form, sampling, sample), then `reply` or `failure`.
+    form, sampling, sample), then `reply` or `failure`. A failure that was paid for has what was paid as
+    `answer.record`, in the form of a reply.
     What may differ between equal runs (seconds, tries, hits of the cache) stands under `wall`, inside of the reply.
 
     Args:
@@ -283,7 +285,9 @@ class Recording:
         except (asyncio.CancelledError, errors.LanguageModelError, EpisodeStop) as error:
             attempts = getattr(error, "attempts", 0)
             took = {"seconds": time.perf_counter() - begin, **({"attempts": attempts} if attempts else {})}
-            self._record(request, {"failure": {**_describe_failure(error), WALL: took}})
+            paid = paid_with(error)
+            answer = {} if paid is None else {"answer": {"record": describe_reply(paid)}}
+            self._record(request, {"failure": {**_describe_failure(error), **answer, WALL: took}})
             raise
         self._record(request, {"reply": describe_reply(reply)})
         return reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import fields, replace
 from math import fsum
 from typing import Any
 
@@ -15,8 +15,10 @@ import orjson
 from maeil.calls import Call, current_ledger
 from maeil.errors import EpisodeStop
 from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, EmptyAnswer, LanguageModelError, UnknownPrice
+from quorum.agents.llm.paid import paid_with, together
 from quorum.agents.llm.protocol import (
     ChatMessage,
+    MaxTokensKey,
     Model,
     Rejected,
     Reply,
@@ -24,6 +26,13 @@ from quorum.agents.llm.protocol import (
     Sampling,
     Usage,
 )
+
+PROMPT_CACHE = "prompt_cache"
+"""Name in `Reply.reduced` of all that is said of the provider's prompt cache."""
+SUMMARY = "summary of thoughts"
+"""Name there of the summary of thoughts that is asked for."""
+NO_CHANGE = frozenset({*MaxTokensKey, PROMPT_CACHE, SUMMARY})
+"""Names there of what a service can refuse without being asked anything else than usual."""
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -104,7 +113,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "usage": _describe_usage(reply.usage),
         "usd": reply.usd,
         "repairs": reply.repairs,
-        **({"widened": reply.widened} if reply.widened else {}),
+        **{name: value for name in ("widened", "unusable", "form") if (value := getattr(reply, name))},
+        **({"reduced": list(reply.reduced)} if reply.reduced else {}),
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
@@ -156,6 +166,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "simulated": reply.simulated,
     }
     again = reply.repairs + reply.widened
+    otherwise = [name for name in reply.reduced if name not in NO_CHANGE]
     only_if_so = {
         "usage_estimated": usage.estimated,
         "reasoning_tokens": usage.reasoning,
@@ -163,10 +174,12 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "cache_written_tokens": usage.cache_written,
         "answers": again and again + 1,
         "widened": reply.widened,
+        "unusable": reply.unusable,
         "tier": reply.tier,
         "fallback": reply.fallback,
         "fingerprint": reply.fingerprint,
         "not_sent": list(reply.not_sent),
+        "asked_otherwise": otherwise,
         "parse_failure": parse_failure,
         "empty_answer": empty,
     }
@@ -189,28 +202,19 @@ def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
         rejected: those before it, and what was wrong with each.
         widened: how many of the answers came when the same was asked again with more room, as the one before was empty.
     """
-    money = [reply.usd for reply in replies]
-    known = [usd for usd in money if usd is not None]
     return replace(
-        replies[-1],
+        together(replies),
         value=value,
-        usage=_total([reply.usage for reply in replies]),
-        usd=fsum(known) if len(known) == len(money) else None,
         seconds=fsum(reply.seconds for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
         repairs=len(replies) - 1 - widened,
         widened=widened,
         cache_hit=all(reply.cache_hit for reply in replies),
+        reduced=tuple(dict.fromkeys(name for reply in replies for name in reply.reduced)),
         rejected=tuple(rejected),
         fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
         fingerprint=", ".join(dict.fromkeys(reply.fingerprint for reply in replies if reply.fingerprint)),
     )
-
-
-def _total(usages: Sequence[Usage]) -> Usage:
-    """Add counts; a mark is set where one of them has it."""
-    columns = zip(*map(astuple, usages), strict=True)
-    return Usage(*(any(column) if isinstance(column[0], bool) else sum(column) for column in columns))
 
 
 class CallEntry:
@@ -259,11 +263,10 @@ class CallEntry:
         except AnswerInvalid as error:
             self.fail(error)
             raise
-        except asyncio.CancelledError:
-            self._unanswered = "cancelled"
-            raise
-        except (LanguageModelError, EpisodeStop):
-            self._unanswered = "failed"
+        except (asyncio.CancelledError, LanguageModelError, EpisodeStop) as error:
+            self._unanswered = "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
+            if (paid := paid_with(error)) is not None:
+                self.replies.append(paid)
             raise
         self.replies.append(reply)
         self._widened += wider

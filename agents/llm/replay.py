@@ -14,6 +14,7 @@ import orjson
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.caps import capped
+from quorum.agents.llm.paid import charge
 from quorum.agents.llm.protocol import Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
@@ -97,7 +98,8 @@ class Replay(ProvidedModel):
         if failure["kind"] == CANCELLED:
             await asyncio.sleep(_CANCELLED_SECONDS)
             raise errors.NotRecorded(f"{_who(origin)}: this call was cancelled when it was recorded")
-        raise _failure(failure)
+        paid = failure.get("answer")
+        raise charge(_failure(failure), None if paid is None else read_reply(paid["record"]))
 
     def _recorded_as(self, request: Request, agent: str) -> deque[Mapping[str, Any]] | None:
         """Find what was recorded of a request, whatever its longest answer, which differs by call."""

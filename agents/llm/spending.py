@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from quorum.agents.llm.errors import BudgetReached, UnknownPrice
 from quorum.agents.llm.limits import estimate_prompt
+from quorum.agents.llm.paid import paid_with
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Usage
 
@@ -105,7 +106,7 @@ class UnderWay:
         return self._next
 
     def end(self, number: int, reply: Reply | None) -> None:
-        """Take a call out, with its answer; None where none came."""
+        """Take a call out, with its answer, or what was paid for none; None where nothing was."""
         del self._calls[number]
         if reply is not None:
             self.spent += _of(reply)
@@ -135,6 +136,9 @@ class Watched:
         reply: Reply | None = None
         try:
             reply = await self._model.complete(request)
+        except BaseException as error:
+            reply = paid_with(error)
+            raise
         finally:
             self._under_way.end(number, reply)
         return reply
@@ -205,7 +209,7 @@ class Spending:
             raise BudgetReached(kind, used, limit)
 
     def close(self, expected: dict[str, float], reply: Reply | None) -> None:
-        """End a call; None where no answer came.
+        """End a call, with its answer, or what was paid for none; None where nothing was.
 
         An answer without a price is given to who has asked, as it is paid; the next call is refused.
         """
@@ -276,6 +280,9 @@ class Budgeted:
         reply: Reply | None = None
         try:
             reply = await self._model.complete(request)
+        except BaseException as error:
+            reply = paid_with(error)
+            raise
         finally:
             self._account.close(expected, reply)
         return reply

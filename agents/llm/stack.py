@@ -30,6 +30,7 @@ from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
 from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
+from quorum.agents.llm.paid import after, carried, paid_with
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
@@ -82,11 +83,18 @@ class FallingBack:
         Raises:
             InfrastructureFailed: none of them can be reached.
         """
+        paid: list[Reply | None] = []
+        with carried(paid):
+            return await self._in_turn(request, paid)
+
+    async def _in_turn(self, request: Request, paid: list[Reply | None]) -> Reply:
+        """Ask one model after the other; what was paid for those that failed is added to `paid`."""
         begin = time.perf_counter()
         try:
             return await self._model.complete(request)
         except InfrastructureFailed as error:
             failures = [error]
+            paid.append(paid_with(error))
         for fallback in self._fallbacks:
             level = logging.INFO if fallback.name in self._logged else logging.WARNING
             self._logged.add(fallback.name)
@@ -97,11 +105,14 @@ class FallingBack:
                 reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
             except InfrastructureFailed as error:
                 failures.append(InfrastructureFailed(f"{fallback.name}: {error}", error.attempts))
+                paid.append(paid_with(error))
             except ContextOverflow as error:
                 failures.append(InfrastructureFailed(f"{fallback.name}: its context is too short: {error}", 1))
+                paid.append(paid_with(error))
             else:
                 tried = sum(failure.attempts for failure in failures)
                 seconds = time.perf_counter() - begin
+                reply = after(paid, reply)
                 return replace(reply, fallback=fallback.name, attempts=reply.attempts + tried, seconds=seconds)
         tried = sum(failure.attempts for failure in failures)
         raise InfrastructureFailed("; ".join(map(str, failures)), tried) from None

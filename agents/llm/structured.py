@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from typing import Any, NoReturn
 
 import orjson
@@ -17,6 +18,8 @@ from quorum.agents.llm.records import CallEntry, describe_reply
 from quorum.agents.llm.validation import Validator, validator_of, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
+_WHOLE_FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)`{0,3}", re.DOTALL)
+_LONGEST_NUMBER = 40
 _BRACE = re.compile(r"[{}]")
 _BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 
@@ -28,11 +31,30 @@ def _refuse_constant(name: str) -> NoReturn:
 def _number(text: str) -> int | float:
     """Read a number with a point or an exponent: JSON knows one kind of number, so 2.0 is the integer 2."""
     value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text[:_LONGEST_NUMBER]} is too large")
     whole = whole_number(value)
     return value if whole is None else whole
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number)
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError(f"{text[:_LONGEST_NUMBER]}... is too large")
+    return int(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs, no key of which may have two values: nothing says which of them is meant."""
+    found = dict(pairs)
+    for key, value in pairs if len(found) < len(pairs) else ():
+        if found[key] != value:
+            raise ValueError(f"it has the key {json.dumps(key)} twice, with different values")
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_float=_number, parse_int=_integer, object_pairs_hook=_object
+)
 
 
 class NoAnswer(Exception):
@@ -93,12 +115,24 @@ def _candidates(text: str) -> Iterator[Any]:
     if fenced:
         yield from fenced
         return
-    place = text.find("{")
+    yield from (value for _, _, value in objects_in(text))
+
+
+def objects_in(text: str, begin: int = 0) -> Iterator[tuple[int, int, Any]]:
+    """Return the JSON objects in a text, none within another: where each begins and ends, and the object.
+
+    An object that nothing ends hides those that follow it.
+
+    Args:
+        text: prose with objects.
+        begin: where to begin, in characters.
+    """
+    place = text.find("{", begin)
     while place >= 0:
         end = _end_of_braces(text, place)
         with suppress(ValueError):
             # Of a part that is cut out: the decoder's own errors count the lines of all that stands before them.
-            yield _parse(text[place:end])
+            yield place, end, _parse(text[place:end])
         place = text.find("{", end)
 
 
@@ -230,12 +264,24 @@ def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None
 
 
 def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
-    if reply.finish is Finish.LENGTH:
+    if reply.finish is Finish.LENGTH and not is_whole(reply.text):
         max_tokens = sampling.max_tokens * (sampling.room_factor or 1)
         raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
     if reply.finish is Finish.REFUSAL:
         raise NoAnswer("the answer is a refusal")
     return extract(reply.text, validator)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text that was cut off at the longest answer is one JSON object nevertheless.
+
+    It had just enough room, or nothing but blanks followed. Prose around an object may go on to another one.
+    """
+    fenced = _WHOLE_FENCE.fullmatch(text.strip())
+    try:
+        return isinstance(_parse((text if fenced is None else fenced[1]).strip()), dict)
+    except ValueError:
+        return False
 
 
 def _ask_again(answer: Rejected) -> tuple[ChatMessage, ChatMessage]:

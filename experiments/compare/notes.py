@@ -28,7 +28,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    pooled = (_simulated, _drawn, _runs, _curves, _parse_failures, _fallbacks, _builds, _cached, _wasted)
+    pooled = (_simulated, _drawn, _runs, _curves, _parse_failures, _fallbacks, _reduced, _builds, _cached, _wasted)
     parts = (*pooled, _boards, _family, _draws, _chance, _differences, _gaps, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
@@ -109,6 +109,16 @@ def _fallbacks(comparison: Comparison) -> Iterator[str]:
         yield (
             f"In {len(rows)} runs another model answered in the place of one that could not be reached: {names},"
             f" in {fallen:g} of their {calls:g} calls."
+        )
+
+
+def _reduced(comparison: Comparison) -> Iterator[str]:
+    rows = [row for row in comparison.pool.rows if row.metrics.get("model.asked_otherwise")]
+    if rows:
+        calls, reduced = _sum(rows, "model.calls"), _sum(rows, "model.asked_otherwise")
+        yield (
+            f"In {len(rows)} runs {reduced:g} of {calls:g} calls were sent in a reduced form, since the service refused"
+            " the usual one: see asked_otherwise in their traces."
         )
 
 

@@ -30,7 +30,15 @@ _ONLY_WITH = {"communication": "communication.messages", "constraints": "constra
 _WARNINGS = {
     "decision": ("forced_ready",),
     "plans": ("invalid", "timed_out"),
-    "model": ("unanswered", "fallbacks", "empty_answers", "reasoning_tokens", "cached_answers", "estimated_calls"),
+    "model": (
+        "unanswered",
+        "fallbacks",
+        "asked_otherwise",
+        "empty_answers",
+        "reasoning_tokens",
+        "cached_answers",
+        "estimated_calls",
+    ),
 }
 """Metrics that are shown when they are not 0, by group."""
 

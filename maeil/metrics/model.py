@@ -21,6 +21,7 @@ all optional:
 | `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |
 | `unanswered` | why its last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
 | `fallback` | the models that answered in the place of the chosen one, which could not be reached; absent: none |
+| `asked_otherwise` | what the request lacked because the service had refused it; absent: nothing |
 | `cache_hit` | whether all answers came from the cache of the harness; absent: false |
 
 A call is a question of a mind: asking again because of a useless answer (a repair) belongs to it, and so does sending a
@@ -28,8 +29,9 @@ request again (a retry). `budget.calls` bounds requests for an answer, each repa
 `model.unanswered` together.
 
 Tokens and money are those of all answers. They are unknown, None and never 0, as soon as one answered call does not
-tell them; what a provider may charge for a request that got no answer is not in them. A team that makes no calls has
-spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid plans `plans.invalid`.
+tell them; what a provider may charge for a request that got no reply is not in them. A reply without an answer is, if
+it says what it has cost. A team that makes no calls has spent 0. Thoughts that the loop asks for again are
+`decision.repairs`, invalid plans `plans.invalid`.
 """
 
 from __future__ import annotations
@@ -110,6 +112,12 @@ def cached_answers(trace: Trace) -> Value:
 def fallbacks(trace: Trace) -> Value:
     """Calls of which another model answered in the place of the chosen one, which could not be reached."""
     return sum(bool(call.get("fallback")) for call in calls_of(trace))
+
+
+@metric("model.asked_otherwise", "calls", better="lower", reproducible=False)
+def asked_otherwise(trace: Trace) -> Value:
+    """Calls whose request lacked something that the service had refused twice: a schema, an effort, a temperature."""
+    return sum(bool(call.get("asked_otherwise")) for call in calls_of(trace))
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (

@@ -172,6 +172,8 @@ class ThoughtEnd(Event):
         fallback (string; optional): name of the fallback that answered in place of the model.
         fingerprint (string; optional): build of the model, as the service names it.
         not_sent (list of string; optional): sampling parameters that the model does not take.
+        asked_otherwise (list of string; optional): what was left out of the request because the service refused it.
+        unusable (integer; optional): replies without an answer that were paid for; the totals include them.
         parse_failure (boolean; optional): the answer was malformed to the end.
         empty_answer (string; optional): why there was no answer.
         unanswered (string; optional): the last request got no answer: `cancelled` or `failed`.

@@ -25,9 +25,11 @@ from quorum.agents.llm.batches.journal import BatchJournal, BatchRules, BatchSta
 from quorum.agents.llm.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
+from quorum.agents.llm.paid import charge, paid_with
 from quorum.agents.llm.prices import BATCH, Price
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import note_received
 
 _log = logging.getLogger(__name__)
 
@@ -391,12 +393,19 @@ class Batched:
             key = _key(who, request.sample, body)
             return self._response(await self._line.ask((self._cell, key), body))
 
-        reply = await self._provider.answer(request, send, None)
+        try:
+            reply = await self._provider.answer(request, send, None)
+        except LanguageModelError as error:
+            if (paid := paid_with(error)) is not None:
+                charge(error, replace(paid, tier=BATCH))
+            raise
         self._line.account(None if self._price is None else self._price.usd(reply.usage))
         return replace(reply, tier=BATCH, seconds=time.perf_counter() - begin)
 
     def _response(self, result: RowResult) -> Any:
         """Return the response as the SDK would, or raise what it would."""
+        if result.body is not None:
+            note_received(orjson.dumps(result.body))
         match result.status:
             case RowStatus.ANSWERED:
                 return self._line.service.response(result.body or {})

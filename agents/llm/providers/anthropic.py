@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
@@ -11,8 +10,13 @@ from quorum.agents.llm.batches.services import AnthropicBatches, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import Provider, carried_item, printable_unicode, schema_message
-from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.base import (
+    Provider,
+    carried_item,
+    printable_unicode,
+    schema_message,
+    written_call,
+)
 from quorum.agents.llm.providers.content import (
     Content,
     PromptCaching,
@@ -23,6 +27,7 @@ from quorum.agents.llm.providers.content import (
 )
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import message_thinking
+from quorum.agents.llm.providers.usage import added, count, counted_usage, part_of
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -65,28 +70,29 @@ class AnthropicModel(Provider):
         return await self._client.messages.create(**known, extra_body=others, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
-        try:
-            blocks, reason, name = response.content, response.stop_reason, response.model
-            thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
-            texts = [block.text for block in blocks if block.type == "text"]
-            carried = tuple(carried_item(block) for block in blocks if block.type in _THOUGHTS)
-            tools = [block.input for block in blocks if block.type == "tool_use"]
-            text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
-        except (AttributeError, TypeError, KeyError) as error:
-            raise BrokenResponse(f"a success that is no message ({type(error).__name__})") from None
-        if reason is None:
+        blocks, reason, name = response.content, response.stop_reason, response.model
+        if not isinstance(reason, str):
             raise BrokenResponse("a success whose message is not whole")
+        finish = _FINISHES.get(reason, Finish.STOP)
+        thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
+        texts = [block.text for block in blocks if block.type == "text"]
+        tools = [block.input for block in blocks if block.type == "tool_use"]
+        text = written_call(tools[0], finish) if tools else "".join(texts)
+        usage = getattr(response, "usage", None)
         return Reply(
             text=printable_unicode(text),
-            finish=_FINISHES.get(reason, Finish.STOP),
-            usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
+            finish=finish,
+            usage=self._usage(usage, request, text, thinking),
             usd=None,
             seconds=0.0,
             model=printable_unicode(name) if isinstance(name, str) and name else self.model,
             thinking=printable_unicode(thinking),
-            tier=read_tier(getattr(getattr(response, "usage", None), "service_tier", None)),
-            carried=carried,
+            tier=read_tier(part_of(usage, "service_tier")),
+            carried=tuple(carried_item(block) for block in blocks if block.type in _THOUGHTS),
         )
+
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        return message_usage(usage, request, text, thinking)
 
     def _usual_prompt_caching(self) -> PromptCaching:
         return PromptCaching.BREAKPOINTS
@@ -146,21 +152,17 @@ def _with_thoughts(message: ChatMessage, content: Content) -> Content:
     return [*map(dict, message.carried), *text]
 
 
-def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:
-    """Add up the prompt's parts: Anthropic counts those of its cache apart."""
-    cached = getattr(tokens, "cache_read_input_tokens", None) or 0
-    written = getattr(tokens, "cache_creation_input_tokens", None) or 0
-    try:
-        prompt: Any = tokens.input_tokens + cached + written
-    except (AttributeError, TypeError):
-        prompt = None
+def message_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
+    """Read the usage of a message, JSON or an object of the SDK: the parts of its prompt are counted separately."""
+    names = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    cached, written = (count(part_of(usage, name)) or 0 for name in names)
     return counted_usage(
-        prompt,
-        getattr(tokens, "output_tokens", None),
+        added(count(part_of(usage, "input_tokens")), cached, written),
+        part_of(usage, "output_tokens"),
         cached,
         written,
         request=request,
         text=text,
-        reasoning=getattr(getattr(tokens, "output_tokens_details", None), "thinking_tokens", None),
+        reasoning=part_of(usage, "output_tokens_details", "thinking_tokens"),
         thinking=thinking,
     )

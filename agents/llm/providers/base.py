@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -31,6 +31,8 @@ from quorum.agents.llm.errors import (
     Unreachable,
 )
 from quorum.agents.llm.limits import estimate_prompt
+from quorum.agents.llm.paid import after, carried, charge, paid_with
+from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
@@ -44,7 +46,7 @@ from quorum.agents.llm.protocol import (
     Usage,
 )
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
+from quorum.agents.llm.providers.bounded import RECEIVED, Bounds, Received, bounded_client, trusted
 from quorum.agents.llm.providers.connecting import find_fault
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
 from quorum.agents.llm.providers.failures import (
@@ -60,8 +62,10 @@ from quorum.agents.llm.providers.failures import (
     readable,
     status_failure,
 )
-from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
+from quorum.agents.llm.providers.refusals import Offer, Reduction, Refusals, left_out
 from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
+from quorum.agents.llm.providers.thoughts import part_thoughts
+from quorum.agents.llm.providers.usage import body_of, charged, counted_usage
 from quorum.agents.llm.providers.waits import retry_after
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -77,9 +81,9 @@ _USUAL_DIALECTS = (ThinkingFormat.AUTO, ThinkingFormat.OPENAI)
 class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
-    What a server refuses (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`) is left
-    out from then on; for fields of the sampling `Reply.not_sent` says so. Where the prompt fits into the model's
-    context and the longest answer does not, the answer gets the room that is left.
+    What a service refuses twice (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`)
+    is left out; `Reply.form`, `not_sent` and `reduced` say how each answer was asked for. See `refusals`. Where the
+    prompt fits into the model's context and the longest answer does not, the answer gets the room that is left.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -151,7 +155,7 @@ class Provider(ProvidedModel):
             rename=max_tokens_key is MaxTokensKey.AUTO,
             prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
-        self._refusals.add(*self._never_taken)
+        self._refusals.never(*self._never_taken)
         self._keep_thinking = keep_thinking
         self._thinking = self._dialect(thinking_format)
         self._family = find_family(self._table(), model)
@@ -200,7 +204,11 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _read(self, response: Any, request: Request) -> Reply:
-        """Read a response. Raises `BrokenResponse`."""
+        """Read a response. Raises `BrokenResponse`; an error of Python counts as one, as a response may be anything."""
+
+    @abstractmethod
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        """Read the usage of a response, as JSON or as an object of the SDK. Raises `BrokenResponse`."""
 
     def batches(self) -> BatchService:
         """Return the provider's batches, over separate connections: their files are longer than any reply.
@@ -264,35 +272,36 @@ class Provider(ProvidedModel):
                 f"{self.name} has no embeddings here: llm.roles.embedding.name=openai with its base_url and model asks "
                 "any server that has OpenAI's /embeddings"
             )
+        paid: list[Reply | None] = []
+        with carried(paid):
+            return after(paid, await self._insist(request, send, deadline, paid))
+
+    async def _insist(self, request: Request, send: Send, deadline: float | None, paid: list[Reply | None]) -> Reply:
+        """Ask until the service takes the request, or what is left of it; what was paid in vain is added to `paid`."""
         begin = time.perf_counter()
         attempts = 0
         most: int | None = None
-        suspected: frozenset[str] = frozenset()
-        suspicions: Iterator[frozenset[str]] | None = None
+        reduction = Reduction(self._refusals)
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
             async with asyncio.timeout(deadline) as scope:
                 while True:
-                    offer = self._offer(request, suspected, most)
+                    offer = self._offer(request, reduction.left_out, most)
                     attempts += 1
                     reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
-                        self._refusals.add(*suspected)
+                        self._refusals.take(offer, reduction.left_out)
                         break
+                    paid.append(paid_with(reply))
                     if (bound := _longest(request, offer, reply)) is not None:
                         most = bound
                         continue
-                    if self._refusals.learn(reply, offer):
-                        continue
-                    if suspicions is None:
-                        suspicions, refusal = self._refusals.suspicions(reply, offer), reply
-                    suspect = next(suspicions, None) if isinstance(reply, BadRequest) else None
-                    if suspect is None:
-                        failure = refusal if refusal is not None and isinstance(reply, BadRequest) else reply
-                        reply = self._outcome(failure, request)
+                    refusal = refusal or reply
+                    if not reduction.refused(reply, offer):
+                        last = charge(refusal if isinstance(reply, BadRequest) else reply)  # `paid` has it
+                        reply = self._outcome(last, request, billed=paid[-1] is not None)
                         break
-                    suspected = suspect
             return replace(
                 reply,
                 thinking=reply.thinking if self._keep_thinking else "",
@@ -302,6 +311,8 @@ class Provider(ProvidedModel):
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
                 not_sent=left_out(request.sampling, offer.sampling),
+                form="" if offer.structured is None else offer.structured.value,
+                reduced=offer.reduced,
             )
         except TimeoutError:
             if not scope.expired():
@@ -311,18 +322,18 @@ class Provider(ProvidedModel):
             failure = lost if self._answered else await self.reach() or lost
         raise failure  # outside of the handler: the SDK's message may hold a key, and must not stay as a context
 
-    def _outcome(self, failure: LanguageModelError, request: Request) -> Reply:
+    def _outcome(self, failure: LanguageModelError, request: Request, *, billed: bool) -> Reply:
         """Return the reply that a failure is: a text that a filter refuses is a refused answer, in all its forms.
 
         Azure charges for such a prompt (learn.microsoft.com, "Plan to manage costs for Azure OpenAI"), so its tokens
-        are estimated.
+        are estimated where the service has not billed them.
 
         Raises:
             LanguageModelError: it is none.
         """
         if not isinstance(failure, ContentFiltered) or wants_embeddings(request):
             raise failure
-        usage = Usage(ceil(estimate_prompt(request)), 0, estimated=True)
+        usage = Usage(0 if billed else ceil(estimate_prompt(request)), 0, estimated=not billed)
         return Reply(str(failure), Finish.REFUSAL, usage, None, 0.0, self.model)
 
     async def reach(self) -> Unreachable | None:
@@ -349,6 +360,9 @@ class Provider(ProvidedModel):
         return replace(offer, longest=min(bounds))
 
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
+        """Ask once; a failure carries what was paid for it."""
+        received = Received()
+        token = RECEIVED.set(received)
         try:
             body = self._body(request, offer)
             if self._service_tier is not None and not wants_embeddings(request):
@@ -357,13 +371,38 @@ class Provider(ProvidedModel):
             self._answered = True
             if isinstance(response, str):
                 raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
-            return self._read(response, request)
+            return self._understood(response, request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self.translate(error)
             if failure is None:
                 raise
             self._answered |= not isinstance(failure, ConnectionLost | TimedOut)
-            return failure
+            return charge(failure, self._bill(body_of(received.body), request))
+        finally:
+            RECEIVED.reset(token)
+
+    def _understood(self, response: Any, request: Request) -> Reply:
+        """Read a response, which may be anything."""
+        try:
+            return part_thoughts(self._read(response, request))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise BrokenResponse(f"a success that is no answer in this format ({type(error).__name__})") from None
+
+    def _bill(self, body: Mapping[str, Any], request: Request) -> Reply | None:
+        """Return what a reply that cannot be used has cost; None where it does not count tokens.
+
+        Counts that cannot be true are estimated, as those of answers that have none.
+        """
+        usage = body.get("usage") or body.get("usageMetadata")
+        if not isinstance(usage, Mapping):
+            return None
+        try:
+            counted, usd = self._usage(usage, request, "", ""), charged(usage)
+        except BrokenResponse:
+            counted, usd = counted_usage(None, None, None, None, request=request, text=""), None
+        tier = read_tier(body.get("service_tier") or usage.get("service_tier"))
+        simulated = self.model.rpartition("/")[2] == SIMULATED
+        return Reply("", Finish.STOP, counted, usd, 0.0, self.model, unusable=1, tier=tier, simulated=simulated)
 
     def _check_choice(self, response: Any) -> None:
         """Raise the error that OpenRouter puts into a choice where a provider fails after it has begun to answer.
@@ -377,7 +416,7 @@ class Provider(ProvidedModel):
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
         found = own_failure(error) or self._failure_of_sdk(error)
-        if found is None and isinstance(error, ValueError):
+        if found is None and isinstance(error, RecursionError | ValueError):
             return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
         return connection_failure(error) if found is None and is_transport_failure(error) else found
 
@@ -466,6 +505,15 @@ def carried_item(item: Any) -> Mapping[str, Any]:
     """Return an item of a response, a model of an SDK, as the JSON in which it came; for `Reply.carried`."""
     found: Mapping[str, Any] = orjson.loads(printable_unicode(json.dumps(item.to_dict(), ensure_ascii=False)))
     return found
+
+
+def written_call(arguments: Any, finish: Finish) -> str:
+    """Write the arguments of a tool's call that the service has read from the model's text.
+
+    Of a call that was cut off nothing shows whether what was read is whole, so what is written is not whole either.
+    """
+    text = json.dumps(arguments, ensure_ascii=False)
+    return text[:-1] if finish is Finish.LENGTH else text
 
 
 def with_schema_in_words(messages: Sequence[ChatMessage], answer: AnswerFormat | None) -> list[ChatMessage]:

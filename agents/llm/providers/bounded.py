@@ -13,6 +13,7 @@ import os
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -49,6 +50,27 @@ class Bounds:
     headers: frozenset[str] = frozenset()
 
 
+@dataclass(slots=True)
+class Received:
+    """What came back in the exchange of one try, as it arrived: an SDK may make nothing of it.
+
+    Attributes:
+        body: of the reply; empty as long as there is none.
+    """
+
+    body: bytes = b""
+
+
+RECEIVED: ContextVar[Received | None] = ContextVar("received", default=None)
+"""Of the try that is made here and now: HTTP clients belong to all of them."""
+
+
+def note_received(body: bytes) -> None:
+    """Keep what came back, for the books of the try."""
+    if (received := RECEIVED.get()) is not None:
+        received.body = body
+
+
 async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds) -> Any:
     """Send a request by a transport of httpx, or of httpx2, and return its reply, read and unpacked within bounds.
 
@@ -78,6 +100,7 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         await response.aclose()
         raise
     body = redact.in_bytes(body)
+    note_received(body)
     headers = [(name, redact(value)) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
     status = _status(body) if response.status_code == 200 else response.status_code
     # Without extensions: the server's own reason phrase stands there, and some SDKs quote it.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
+from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
-from quorum.agents.llm.providers.base import printable_unicode, with_schema_in_words
+from quorum.agents.llm.providers.base import printable_unicode, with_schema_in_words, written_call
 from quorum.agents.llm.providers.content import (
     PromptCaching,
     contents_of,
@@ -26,41 +25,9 @@ from quorum.agents.llm.providers.content import (
 )
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import chat_thinking
+from quorum.agents.llm.providers.thoughts import separate_thoughts
+from quorum.agents.llm.providers.usage import added, charged, count, counted_usage, part_of
 from quorum.agents.llm.validation import schemas_in
-
-_FIELDS = ("reasoning_content", "reasoning")
-"""Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""
-_MARKED = re.compile(r"\s*<think>(?P<thoughts>.*?)(?:</think>(?P<answer>.*))?", re.DOTALL)
-
-
-def separate_thoughts(message: Any) -> str:
-    """Return the thoughts that a chat completion has in a separate field; empty where it has none."""
-    for name in _FIELDS:
-        thoughts = getattr(message, name, None)
-        if isinstance(thoughts, str) and thoughts:
-            return thoughts
-    content = getattr(message, "content", None)
-    return _of_parts(content) if isinstance(content, list) else ""
-
-
-def _of_parts(parts: Iterable[Any]) -> str:
-    """Return the text of the parts of a message that are thoughts, as Mistral sends them."""
-    found = [part if isinstance(part, Mapping) else part.model_dump() for part in parts]
-    texts = [part.get("thinking") for part in found if part.get("type") == "thinking"]
-    inner = [part for text in texts if isinstance(text, list) for part in text if isinstance(part, Mapping)]
-    return "".join([text for text in texts if isinstance(text, str)] + [str(part.get("text", "")) for part in inner])
-
-
-def split(text: str) -> tuple[str, str]:
-    """Part the thoughts at the beginning of a text, between `<think>` and `</think>`, from the answer that follows.
-
-    Without the mark of their end there is no answer.
-
-    Returns:
-        The thoughts and the answer; the whole text is the answer where it does not begin with thoughts.
-    """
-    found = _MARKED.fullmatch(text)
-    return ("", text) if found is None else (found["thoughts"].strip(), (found["answer"] or "").strip())
 
 
 def read_embeddings(response: Any, request: Request, model: str) -> Reply:
@@ -74,15 +41,12 @@ def read_embeddings(response: Any, request: Request, model: str) -> Reply:
     Raises:
         BrokenResponse: it holds not one embedding for each text, or something else than numbers.
     """
-    try:
-        found = sorted(response.data, key=lambda one: one.index)
-        vectors = [[float(number) for number in one.embedding] for one in found]
-    except (AttributeError, TypeError, ValueError) as error:
-        raise BrokenResponse(f"a success without readable embeddings ({type(error).__name__})") from None
+    found = sorted(response.data, key=lambda one: one.index)
+    vectors = [[float(number) for number in one.embedding] for one in found]
     if not all(isfinite(number) for vector in vectors for number in vector):
         raise BrokenResponse("an embedding holds what is no number")
-    tokens = getattr(getattr(response, "usage", None), "prompt_tokens", None)
-    if type(tokens) is int and tokens >= 0:
+    tokens = count(part_of(response, "usage", "prompt_tokens"))
+    if tokens is not None:
         usage = Usage(tokens, 0)
     else:
         usage = Usage(estimate_tokens(*(message.content for message in request.messages)), 0, estimated=True)
@@ -180,27 +144,22 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
     Raises:
         BrokenResponse: it says success and holds no answer.
     """
-    try:
-        choices = response.choices
-        if not choices:
-            raise BrokenResponse("a success without choices")
-        message, reason = choices[0].message, choices[0].finish_reason
-        refusal = _refusal(message)
-        calls = getattr(message, "tool_calls", None)
-        text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
-        thinking = separate_thoughts(message)
-        if isinstance(text, str) and not calls and not refusal and not thinking:
-            thinking, text = split(text)
-        name = response.model
-    except (AttributeError, TypeError, KeyError, IndexError) as error:
-        raise BrokenResponse(f"a success that is no chat completion ({type(error).__name__})") from None
-    if not isinstance(text, str) or reason is None:
+    choices = response.choices
+    if not choices:
+        raise BrokenResponse("a success without choices")
+    message, reason = choices[0].message, choices[0].finish_reason
+    refusal = _refusal(message)
+    calls = getattr(message, "tool_calls", None)
+    text = _arguments(calls[0], reason) if calls else refusal or _text_of(message.content)
+    thinking = separate_thoughts(message)
+    if not isinstance(text, str) or not isinstance(reason, str):
         raise BrokenResponse("a success whose message is not whole")
+    usage, name = getattr(response, "usage", None), response.model
     return Reply(
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
-        usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
-        usd=charged(getattr(response, "usage", None)),
+        usage=chat_usage(usage, request, text, thinking),
+        usd=charged(usage),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
         thinking=printable_unicode(thinking),
@@ -228,93 +187,28 @@ def _text_of(content: Any) -> Any:
     return "".join(part["text"] for part in parts if part.get("type", "text") in _TEXT_PARTS)
 
 
-def _arguments(call: Any) -> Any:
+def _arguments(call: Any, reason: Any) -> Any:
     """Return the arguments of a tool's call, which some servers send as JSON instead of a text that holds it."""
     arguments = call.function.arguments
-    return orjson.dumps(arguments).decode() if isinstance(arguments, Mapping) else arguments
+    if not isinstance(arguments, Mapping):
+        return arguments
+    return written_call(arguments, _FINISHES.get(reason, Finish.STOP))
 
 
-def _read_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
-    details = getattr(usage, "prompt_tokens_details", None)
-    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    reasoning = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
-    total = _count(getattr(usage, "total_tokens", None))
-    read, written, thoughts = _count(prompt), _count(completion), _count(reasoning)
-    if read and written is not None and thoughts and read + written + thoughts == total:
-        completion = written + thoughts  # xAI counts thoughts separately from the answer
+def chat_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
+    """Read the usage of a chat completion: JSON, or an object of an SDK."""
+    prompt, completion = part_of(usage, "prompt_tokens"), part_of(usage, "completion_tokens")
+    reasoning = part_of(usage, "completion_tokens_details", "reasoning_tokens")
+    read, written, thoughts = count(prompt), count(completion), count(reasoning)
+    if read and thoughts and added(read, written, thoughts) == count(part_of(usage, "total_tokens")):
+        completion = added(written, thoughts)  # xAI counts thoughts separately from the answer
     return counted_usage(
         prompt,
         completion,
-        getattr(details, "cached_tokens", None),
-        getattr(details, "cache_write_tokens", None),
+        part_of(usage, "prompt_tokens_details", "cached_tokens"),
+        part_of(usage, "prompt_tokens_details", "cache_write_tokens"),
         reasoning=reasoning,
         request=request,
         text=text,
         thinking=thinking,
     )
-
-
-def charged(usage: Any) -> float | None:
-    """Return what a server says that an answer has cost, in US dollars; None where it does not say.
-
-    That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
-    the share of OpenRouter, and what the provider behind it charges is a separate field.
-    """
-    cost = _amount(getattr(usage, "cost", None))
-    if cost is None or getattr(usage, "is_byok", None) is not True:
-        return cost
-    details = getattr(usage, "cost_details", None)
-    upstream = _amount(details.get("upstream_inference_cost") if isinstance(details, Mapping) else None)
-    return None if upstream is None else cost + upstream
-
-
-def _amount(value: Any) -> float | None:
-    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
-    return float(value) if is_amount else None
-
-
-def counted_usage(
-    prompt: Any,
-    completion: Any,
-    cached: Any,
-    cache_written: Any,
-    *,
-    request: Request,
-    text: str,
-    reasoning: Any = None,
-    thinking: str = "",
-) -> Usage:
-    """Take token counts from a response; what it does not count is estimated from the texts, and marked.
-
-    A prompt of 0 tokens, or an answer of 0 that has text, is no count either.
-
-    Args:
-        prompt: tokens read, as the response says; anything.
-        completion: tokens written, the same.
-        cached: tokens from the provider's cache, the same.
-        cache_written: tokens into it, the same.
-        request: what was asked.
-        text: what was answered.
-        reasoning: tokens of thoughts among those written, as the response says; anything. Where it does not say, they
-            are estimated from their text alone, and marked.
-        thinking: the text of the thoughts, as far as it is known.
-    """
-    read_tokens, written_tokens, thought_tokens = _count(prompt), _count(completion), _count(reasoning)
-    estimated = not read_tokens or written_tokens is None or (written_tokens == 0 and text != "")
-    written = written_tokens or estimate_tokens(thinking, text)
-    thoughts = estimate_tokens(thinking) if thought_tokens is None else thought_tokens
-    read = read_tokens or ceil(estimate_prompt(request))
-    of_cache = min(_count(cached) or 0, read)
-    return Usage(
-        prompt=read,
-        completion=written,
-        cached=of_cache,
-        cache_written=min(_count(cache_written) or 0, read - of_cache),
-        estimated=estimated,
-        reasoning=min(thoughts, written),
-        reasoning_estimated=thought_tokens is None and thoughts > 0,
-    )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

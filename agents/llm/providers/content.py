@@ -70,8 +70,6 @@ def _base64(picture: Picture) -> str:
     return b64encode(picture.png).decode()
 
 
-OFFERED = "prompt_cache"
-"""What stands for all of it among what a server may refuse."""
 MOST_BREAKPOINTS = 4
 """Places of a prompt up to which one request can have it kept, with both providers."""
 MOST_OF_MESSAGES = MOST_BREAKPOINTS - 1

@@ -6,7 +6,6 @@ thought signatures, priority inference, batch API).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,14 +14,14 @@ from quorum.agents.llm.batches.gemini import GeminiBatches
 from quorum.agents.llm.batches.services import BatchService
 from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
-from quorum.agents.llm.providers.base import Provider, printable_unicode, with_schema_in_words
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
+from quorum.agents.llm.providers.base import Provider, printable_unicode, with_schema_in_words, written_call
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
-from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.content import gemini_image, gemini_part, with_pictures
 from quorum.agents.llm.providers.gemini_calls import call_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import gemini_thinking
+from quorum.agents.llm.providers.usage import added, count, counted_usage, part_of
 
 INSTALL = "pip install 'quorum-harness[gemini]'"
 VERSION = "v1beta"
@@ -127,7 +126,7 @@ class GeminiModel(Provider):
             raise BrokenResponse(f"a success that is no object ({type(error).__name__})") from None
 
     def _read(self, response: Any, request: Request) -> Reply:
-        blocked, usage = response.prompt_feedback, response.usage_metadata
+        blocked = response.prompt_feedback
         if not response.candidates and not (blocked and blocked.block_reason):
             raise BrokenResponse("a success without candidates")
         text, thinking, finish, signatures = "", "", Finish.REFUSAL, []
@@ -135,31 +134,21 @@ class GeminiModel(Provider):
             candidate = response.candidates[0]
             if candidate.finish_reason is None:
                 raise BrokenResponse("a success whose answer is not whole")
+            finish = _finish(candidate.finish_reason.name)
             parts = (candidate.content.parts if candidate.content else None) or []
             thinking = "".join(part.text or "" for part in parts if part.thought)
             answers = [part for part in parts if not part.thought]
             calls = [part.function_call.args for part in answers if part.function_call]
-            text = json.dumps(calls[0], ensure_ascii=False) if calls else "".join(part.text or "" for part in answers)
-            finish = _finish(candidate.finish_reason.name)
+            text = written_call(calls[0], finish) if calls else "".join(part.text or "" for part in answers)
             signatures = [] if calls else [part for part in answers if part.thought_signature]
         else:
             text = blocked.block_reason_message or ""
-        written = (usage and usage.candidates_token_count) or 0
-        thoughts = (usage and usage.thoughts_token_count) or 0
+        counts = response.usage_metadata and response.usage_metadata.model_dump(by_alias=True)
         headers = (response.sdk_http_response and response.sdk_http_response.headers) or {}
         return Reply(
             text=printable_unicode(text),
             finish=finish,
-            usage=counted_usage(
-                usage and usage.prompt_token_count,
-                usage and written + thoughts,
-                usage and usage.cached_content_token_count,
-                0,
-                request=request,
-                text=text,
-                reasoning=usage and thoughts,
-                thinking=thinking,
-            ),
+            usage=self._usage(counts, request, text, thinking),
             usd=None,
             seconds=0.0,
             model=printable_unicode(response.model_version or self.model),
@@ -169,6 +158,9 @@ class GeminiModel(Provider):
                 part.model_dump(mode="json", by_alias=True, include={"thought_signature"}) for part in signatures[-1:]
             ),
         )
+
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        return gemini_usage(usage, request, text, thinking)
 
     def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
         if isinstance(error, self._sdk.errors.APIError):
@@ -188,6 +180,21 @@ def _content(message: ChatMessage) -> dict[str, Any]:
         return {"role": "model", "parts": [{**gemini_part(message.content), **signed}]}
     parts = with_pictures([gemini_part(message.content)], message.pictures, gemini_image, gemini_part)
     return {"role": "user", "parts": parts}
+
+
+def gemini_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
+    """Read the usage of a response, as JSON: thoughts are counted separately from the answer."""
+    thoughts = count(part_of(usage, "thoughtsTokenCount")) or 0
+    return counted_usage(
+        part_of(usage, "promptTokenCount"),
+        added(count(part_of(usage, "candidatesTokenCount")) or 0, thoughts) if usage else None,
+        part_of(usage, "cachedContentTokenCount"),
+        0,
+        request=request,
+        text=text,
+        reasoning=thoughts if usage else None,
+        thinking=thinking,
+    )
 
 
 def _finish(reason: str) -> Finish:

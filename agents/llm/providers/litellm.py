@@ -12,12 +12,15 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.protocol import Reply, Request, ThinkingFormat
+from quorum.agents.llm.protocol import Reply, Request, ThinkingFormat, Usage
+from quorum.agents.llm.providers.anthropic import message_usage
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
-from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.chat import chat_arguments, chat_usage, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
+from quorum.agents.llm.providers.gemini import gemini_usage
 from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.usage import amount, part_of
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -112,7 +115,13 @@ class LiteLLMModel(Provider):
         reply = read_chat(response, request, self.model)
         if reply.usd is not None:
             return reply
-        return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
+        return replace(reply, usd=amount(part_of(response, "_hidden_params", "response_cost")))
+
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        """Read the usage of the service behind litellm, in the format of that."""
+        formats = {"promptTokenCount": gemini_usage, "input_tokens": message_usage}
+        read = next((read for name, read in formats.items() if part_of(usage, name) is not None), chat_usage)
+        return read(usage, request, text, thinking)
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from quorum.agents.llm.batches.services import BatchService, OpenAIBatches
 from quorum.agents.llm.embeddings import wants_embeddings
-from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
+from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat, Usage
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.providers.chat import chat_arguments, read_chat, read_embeddings
+from quorum.agents.llm.providers.chat import chat_arguments, chat_usage, read_chat, read_embeddings
 from quorum.agents.llm.providers.content import PromptCaching
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_at
@@ -66,7 +66,7 @@ class OpenAIModel(Provider):
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         dialect = format_at(urlsplit(self.base_url).hostname, chosen)
         if dialect not in BUDGETS:
-            self._refusals.add("thinking_tokens")
+            self._refusals.never("thinking_tokens")
         return dialect
 
     def _table(self) -> str:
@@ -92,3 +92,6 @@ class OpenAIModel(Provider):
             return read_embeddings(response, request, self.model)
         self._check_choice(response)
         return read_chat(response, request, self.model)
+
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        return chat_usage(usage, request, text, thinking)

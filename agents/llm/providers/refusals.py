@@ -1,16 +1,25 @@
-"""What of a request is sent: what the configuration chooses, without what the server has refused."""
+"""What of a request is sent: what the configuration chooses, without what the service has refused.
+
+A conclusion about a service is drawn after it has refused the same request twice and taken a reduced one, and every
+answer says what its request lacked. What the service has taken before is never left out for good: a gateway may pass on
+any failure as a refusal.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
+from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed, UnknownModel
 from quorum.agents.llm.protocol import MaxTokensKey, Sampling, Structured
-from quorum.agents.llm.providers.content import OFFERED, PromptCaching
+from quorum.agents.llm.providers.content import PromptCaching
+from quorum.agents.llm.records import PROMPT_CACHE, SUMMARY
 from quorum.agents.llm.tables import wordings
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,7 @@ class Offer:
         forced: whether a tool's call is forced where the form is asked for by a tool; else the model may write text.
         prompt_cache: what is said of the provider's prompt cache.
         summary: whether a summary of thoughts may be asked for, which OpenAI keeps for organizations that it knows.
+        reduced: what is left out because the service has refused it; for `Reply.reduced`.
     """
 
     structured: Structured | None
@@ -34,6 +44,7 @@ class Offer:
     forced: bool = True
     prompt_cache: PromptCaching = PromptCaching.NONE
     summary: bool = True
+    reduced: tuple[str, ...] = ()
 
 
 def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:
@@ -48,10 +59,10 @@ REFUSABLE: dict[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pat
 _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
 """Fields that every server knows: it refuses one in words that say so, and no riddle is about them."""
 FORCED = "forced tool choice"
-SUMMARY = "summary of thoughts"
 
 _FORMS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
 _NAMED = {Structured(name): re.compile(pattern) for name, pattern in wordings("forms").items()}
+_GATEWAY = re.compile(wordings("gateway"))
 _PROMPT_CACHE = re.compile(wordings("prompt_cache"))
 _SUMMARY = re.compile(wordings("summary"))
 _FORCED_TOOL = re.compile(wordings("forced_tool"))
@@ -62,24 +73,26 @@ _STATUSES_OF_REFUSALS = frozenset({400, 422})
 
 @dataclass(slots=True)
 class Refusals:
-    """What one server refuses, as its answers have shown.
+    """What one service refuses, as its answers have shown.
 
     Args:
         structured: how the form of an answer is asked for.
         max_tokens_key: what the longest answer is called first; the other name is tried only if `rename` allows it.
         rename: whether the other name may be tried.
-        prompt_cache: what is said of the prompt cache until the server refuses that.
+        prompt_cache: what is said of the prompt cache until the service refuses that.
     """
 
     structured: Structured
     max_tokens_key: MaxTokensKey
     rename: bool = field(kw_only=True)
     prompt_cache: PromptCaching = PromptCaching.NONE
-    _known: set[str] = field(default_factory=set, init=False)
+    _never: set[str] = field(default_factory=set, init=False)
+    _refused: set[str] = field(default_factory=set, init=False)
+    _taken: set[str] = field(default_factory=set, init=False)
 
-    def add(self, *names: str) -> None:
-        """Remember that the server does not take something."""
-        self._known.update(names)
+    def never(self, *names: str) -> None:
+        """Leave fields out from the start: the provider is known not to take them, so that is the usual request."""
+        self._never.update(names)
 
     def offer(self, sampling: Sampling, *, form: bool, suspected: frozenset[str]) -> Offer:
         """Return what is sent.
@@ -89,44 +102,65 @@ class Refusals:
             form: whether the answer has a form.
             suspected: what is left out this once: fields, or ways to ask for the form.
         """
-        refused = self._known | suspected
+        refused = self._refused | suspected
         structured = self.structured if form else None
         if structured is Structured.AUTO:
             structured = next(way for way in _FORMS if way not in refused)
         key = self.max_tokens_key
-        if key in self._known:
+        if key in refused:
             key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self.max_tokens_key))
-        left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
-        sent = replace(sampling, **left_out)
-        prompt_cache = PromptCaching.NONE if OFFERED in refused else self.prompt_cache
-        forced, summary = FORCED not in self._known, SUMMARY not in self._known
-        longest = sampling.max_tokens
-        return Offer(structured, sent, key, longest, forced=forced, prompt_cache=prompt_cache, summary=summary)
+        left_out: dict[str, Any] = dict.fromkeys((refused | self._never) & REFUSABLE.keys())
+        whole = Offer(structured, sampling, key, sampling.max_tokens, prompt_cache=self.prompt_cache)
+        return replace(
+            whole,
+            sampling=replace(sampling, **left_out),
+            forced=FORCED not in refused,
+            prompt_cache=PromptCaching.NONE if PROMPT_CACHE in refused else self.prompt_cache,
+            summary=SUMMARY not in refused,
+            reduced=tuple(
+                sorted(refused & (_parts(whole) | self._ways_before(structured)) | refused & {*MaxTokensKey})
+            ),
+        )
 
-    def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
-        """Remember what a failure names as refused; return whether asking again without it makes sense.
+    def _ways_before(self, structured: Structured | None) -> set[str]:
+        """Return the ways to ask for the form that come before one, where it may be chosen here."""
+        free = self.structured is Structured.AUTO and structured is not None
+        return {*_FORMS[: _FORMS.index(structured)]} if free and structured is not None else set()
+
+    def take(self, offer: Offer, left_out: frozenset[str]) -> None:
+        """Note that the service has taken a request.
+
+        Args:
+            offer: what of it was sent.
+            left_out: what it lacked because the service had refused the same request twice with it.
+        """
+        self._taken |= _parts(offer)
+        concluded = left_out - self._taken - self._refused
+        self._refused |= concluded
+        if concluded:
+            names = ", ".join(sorted(concluded))
+            _log.warning("the service refuses requests with %s, twice each: they go without from now on", names)
+        elif left_out - self._refused:
+            _log.info("an answer was asked for without %s, this once", ", ".join(sorted(left_out)))
+
+    def named(self, failure: LanguageModelError, offer: Offer) -> str | None:
+        """Return what a failure names as refused, and a request can do without; None where it names nothing such.
 
         A server that cannot make a grammar of a schema says so with 400, 422 or 500, in its own words.
         """
         said = str(failure)
         if isinstance(failure, BadRequest):
             if offer.structured is Structured.TOOLS and offer.forced and _FORCED_TOOL.search(said):
-                self.add(FORCED)
-                return True
+                return FORCED
             if offer.prompt_cache is not PromptCaching.NONE and _PROMPT_CACHE.search(said):
-                self.add(OFFERED)
-                return True
+                return PROMPT_CACHE
             if offer.summary and _SUMMARY.search(said):
-                self.add(SUMMARY)
-                return True
+                return SUMMARY
             if (named := self._field_named(failure, offer)) is not None:
-                self.add(named)
-                return True
+                return named
         form = self._form_that_may_go(offer)
-        if form is not None and isinstance(failure, BadRequest | ServerFailed) and _NAMED[form].search(said):
-            self.add(form)
-            return True
-        return False
+        grammar = isinstance(failure, BadRequest | ServerFailed) and form is not None and _NAMED[form].search(said)
+        return form if grammar else None
 
     def _field_named(self, failure: BadRequest, offer: Offer) -> str | None:
         """Return the field that a refusal names; of younger ones, whose refusals have many words, it need say no more.
@@ -140,7 +174,7 @@ class Refusals:
             sent = getattr(offer.sampling, name) is not None
             if sent and words.search(said) and (not_taken or (riddle and name not in _OLD)):
                 return name
-        renamed = self.rename and self.max_tokens_key not in self._known
+        renamed = self.rename and offer.max_tokens_key is self.max_tokens_key
         return offer.max_tokens_key if renamed and not_taken and offer.max_tokens_key in said else None
 
     def suspicions(self, failure: LanguageModelError, offer: Offer) -> Iterator[frozenset[str]]:
@@ -157,7 +191,7 @@ class Refusals:
         if _OTHER_CAUSE.search(said) and not (young and _NOT_TAKEN.search(said)):
             return
         if offer.prompt_cache is not PromptCaching.NONE:
-            yield frozenset({OFFERED})
+            yield frozenset({PROMPT_CACHE})
         if young:
             yield young
         forms = _FORMS[_FORMS.index(form) : -1] if (form := self._form_that_may_go(offer)) is not None else ()
@@ -168,3 +202,62 @@ class Refusals:
 
     def _form_that_may_go(self, offer: Offer) -> Structured | None:
         return offer.structured if self.structured is Structured.AUTO and offer.structured in _NAMED else None
+
+
+def _parts(offer: Offer) -> set[str]:
+    """Return the names of all that an offer asks and that a service may refuse."""
+    parts = {name for name in REFUSABLE if getattr(offer.sampling, name) is not None}
+    parts |= {offer.max_tokens_key} | ({offer.structured} if offer.structured is not None else set())
+    parts |= {FORCED} if offer.structured is Structured.TOOLS and offer.forced else set()
+    parts |= {PROMPT_CACHE} if offer.prompt_cache is not PromptCaching.NONE else set()
+    return parts | ({SUMMARY} if offer.summary else set())
+
+
+@dataclass(slots=True)
+class Reduction:
+    """What one request is reduced to as it is refused: each form of it is sent twice before the next one.
+
+    Args:
+        refusals: what the service is known to refuse.
+    """
+
+    refusals: Refusals
+    left_out: frozenset[str] = frozenset()
+    """What is left out of the next try."""
+    _sent: Offer | None = None
+    _named: frozenset[str] = frozenset()
+    _ways: Iterator[frozenset[str]] | None = None
+
+    def refused(self, failure: LanguageModelError, offer: Offer) -> bool:
+        """Decide what is sent after a failure: the same once more, then less; return whether either may help.
+
+        Args:
+            failure: of the latest try.
+            offer: what was sent in it.
+        """
+        named = self.refusals.named(failure, offer)
+        if offer != self._sent:
+            self._sent = offer
+            return named is not None or _passed_on(failure) or self._is_riddle(failure, offer)
+        if named is not None:
+            self._named |= {named}
+            self.left_out |= {named}
+            return True
+        if self._ways is None:
+            self._ways = self.refusals.suspicions(failure, offer)
+        way = next(self._ways, None) if isinstance(failure, BadRequest) else None
+        if way is None:
+            return False
+        self.left_out = self._named | way
+        return True
+
+    def _is_riddle(self, failure: LanguageModelError, offer: Offer) -> bool:
+        """Whether a refusal does not say what it is about, and something may be left out."""
+        if self._ways is not None:
+            return isinstance(failure, BadRequest)
+        return next(self.refusals.suspicions(failure, offer), None) is not None
+
+
+def _passed_on(failure: LanguageModelError) -> bool:
+    """Whether a gateway passes on, as a refusal, that a provider behind it has failed."""
+    return isinstance(failure, BadRequest | UnknownModel) and _GATEWAY.search(str(failure)) is not None

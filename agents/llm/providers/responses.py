@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 from quorum.agents.llm.batches.services import BatchService, ResponsesBatches
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
 from quorum.agents.llm.providers.base import carried_item, printable_unicode, with_schema_in_words
-from quorum.agents.llm.providers.chat import counted_usage, is_strict
+from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.content import (
     Content,
     PromptCaching,
@@ -27,6 +27,7 @@ from quorum.agents.llm.providers.content import (
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import thinks
+from quorum.agents.llm.providers.usage import counted_usage, part_of
 
 PATH = "/responses"
 LEAST_TOKENS = 16
@@ -96,51 +97,49 @@ class ResponsesModel(OpenAIModel):
         return await self._client.post(PATH, cast_to=self._sdk.types.responses.Response, body=body, options=options)
 
     def _read(self, response: Any, request: Request) -> Reply:
-        try:
-            if (error := response.error) is not None:
-                status = _FAILURES.get(error.code, 400)
-                raise self._translate_status(status, {"message": error.message, "code": error.code}, "", None)
-            status, output, usage = response.status, response.output, getattr(response, "usage", None)
-            if status not in ("completed", "incomplete") or (status == "completed" and not output):
-                raise BrokenResponse(f"a success without an answer (status {status})")
-            reasoning = [item for item in output if item.type == "reasoning"]
-            parts = [part for item in output if item.type == "message" for part in item.content]
-            calls = [item.arguments for item in output if item.type == "function_call"]
-            refusal = "".join(part.refusal for part in parts if part.type == "refusal")
-            text = calls[0] if calls else refusal or "".join(part.text for part in parts if part.type == "output_text")
-            thoughts = [part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ()))]
-            thinking = "\n\n".join(thoughts)
-            finish = _finish(response) if calls or not refusal else Finish.REFUSAL
-            carried = tuple(
-                {name: value for name, value in carried_item(item).items() if name in _CARRIED}
-                for item in reasoning
-                if item.encrypted_content
-            )
-            name = response.model
-        except (AttributeError, TypeError, KeyError) as error:
-            raise BrokenResponse(f"a success that is no response ({type(error).__name__})") from None
+        if (error := response.error) is not None:
+            status = _FAILURES.get(error.code, 400)
+            raise self._translate_status(status, {"message": error.message, "code": error.code}, "", None)
+        status, output = response.status, response.output
+        if status not in ("completed", "incomplete") or (status == "completed" and not output):
+            raise BrokenResponse(f"a success without an answer (status {status})")
+        reasoning = [item for item in output if item.type == "reasoning"]
+        parts = [part for item in output if item.type == "message" for part in item.content]
+        calls = [item.arguments for item in output if item.type == "function_call"]
+        refusal = "".join(part.refusal for part in parts if part.type == "refusal")
+        text = calls[0] if calls else refusal or "".join(part.text for part in parts if part.type == "output_text")
         if not isinstance(text, str):
             raise BrokenResponse("a success whose answer is no text")
-        read, written = (getattr(usage, f"{kind}_tokens_details", None) for kind in ("input", "output"))
+        thoughts = [part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ()))]
+        thinking = "\n\n".join(thoughts)
+        name = response.model
+        carried = tuple(
+            {name: value for name, value in carried_item(item).items() if name in _CARRIED}
+            for item in reasoning
+            if item.encrypted_content
+        )
         return Reply(
             text=printable_unicode(text),
-            finish=finish,
-            usage=counted_usage(
-                getattr(usage, "input_tokens", None),
-                getattr(usage, "output_tokens", None),
-                getattr(read, "cached_tokens", None),
-                getattr(read, "cache_write_tokens", None),
-                request=request,
-                text=text,
-                reasoning=getattr(written, "reasoning_tokens", None),
-                thinking=thinking,
-            ),
+            finish=_finish(response) if calls or not refusal else Finish.REFUSAL,
+            usage=self._usage(getattr(response, "usage", None), request, text, thinking),
             usd=None,
             seconds=0.0,
             model=printable_unicode(name) if isinstance(name, str) and name else self.model,
             thinking=printable_unicode(thinking),
             tier=read_tier(getattr(response, "service_tier", None)),
             carried=carried,
+        )
+
+    def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
+        return counted_usage(
+            part_of(usage, "input_tokens"),
+            part_of(usage, "output_tokens"),
+            part_of(usage, "input_tokens_details", "cached_tokens"),
+            part_of(usage, "input_tokens_details", "cache_write_tokens"),
+            request=request,
+            text=text,
+            reasoning=part_of(usage, "output_tokens_details", "reasoning_tokens"),
+            thinking=thinking,
         )
 
 
@@ -159,4 +158,4 @@ def _items(message: ChatMessage, content: Content) -> list[dict[str, Any]]:
 def _finish(response: Any) -> Finish:
     if response.status == "completed":
         return Finish.STOP
-    return _INCOMPLETE.get(response.incomplete_details.reason, Finish.LENGTH)
+    return _INCOMPLETE.get(part_of(response, "incomplete_details", "reason"), Finish.LENGTH)

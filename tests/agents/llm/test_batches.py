@@ -176,7 +176,7 @@ async def test_what_a_server_refuses_in_a_batch_is_left_out_of_the_next(wire: st
         process(wire, addresses, tmp_path) as (waves, model),
     ):
         [found] = await play(waves, model("cell"), "cell", "Hello")
-    assert found.attempts == 3  # by a schema, by a tool, in words
+    assert found.attempts == 5  # twice by a schema, twice by a tool, in words
 
 
 async def test_a_batch_that_is_refused_as_a_whole_is_tried_again_where_too_much_waits(tmp_path: Path) -> None:

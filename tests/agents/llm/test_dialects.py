@@ -68,26 +68,29 @@ async def test_whatever_words_refuse_a_schema_it_is_asked_for_by_other_means_and
 ) -> None:
     replies, server = await _asks(lambda body: refusal if "response_format" in body else None)
     assert [reply.value for reply in replies] == [ANSWER, ANSWER]
-    assert ["response_format" in body for body in server.asked] == [True, False, False]
-    assert ["tools" in body for body in server.asked] == [False, True, True]
+    assert ["response_format" in body for body in server.asked] == [True, True, False, False]
+    assert ["tools" in body for body in server.asked] == [False, False, True, True]
+    assert [reply.form for reply in replies] == ["tools", "tools"]
+    assert [reply.reduced for reply in replies] == [("schema",), ("schema",)]
 
 
 async def test_a_server_that_takes_neither_schema_nor_tools_gets_the_schema_in_the_prompt() -> None:
     refused = (422, {"detail": "Unprocessable"})
     replies, server = await _asks(lambda body: refused if {"response_format", "tools"} & body.keys() else None)
-    assert [reply.attempts for reply in replies] == [3, 1]
-    assert len(server.asked) == 4
+    assert [reply.attempts for reply in replies] == [5, 1]
+    assert len(server.asked) == 6
+    assert [reply.reduced for reply in replies] == [("schema", "tools")] * 2
 
 
 async def test_a_refusal_that_no_form_explains_is_reported_as_it_was_and_nothing_is_remembered() -> None:
-    kinds = iter([(400, _said("Invalid argument"))] * 3)
+    kinds = iter([(400, _said("Invalid argument"))] * 6)
     with pytest.raises(BadRequest, match="Invalid argument"):
         await _asks(lambda _: next(kinds, None))
     asked: list[dict[str, Any]] = []
 
     def once_wrong(body: dict[str, Any]) -> Any:
         asked.append(body)
-        return (400, _said(f"Invalid argument {len(asked)}")) if len(asked) <= 3 else None
+        return (400, _said(f"Invalid argument {len(asked)}")) if len(asked) <= 6 else None
 
     async def respond(body: dict[str, Any], _writer: asyncio.StreamWriter) -> Answer:
         refused = once_wrong(body)
@@ -97,7 +100,7 @@ async def test_a_refusal_that_no_form_explains_is_reported_as_it_was_and_nothing
         with pytest.raises(BadRequest, match="Invalid argument 1"):
             await model.complete(request())
         await model.complete(request())
-    assert "response_format" in asked[3]
+    assert "response_format" in asked[6]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +147,8 @@ async def test_the_other_name_of_the_longest_answer_is_taken_where_one_is_refuse
     key: MaxTokensKey, refused: str, said: Any
 ) -> None:
     _, server = await _asks(lambda body: (400, said) if refused in body else None, max_tokens_key=key)
-    assert [OLD in body for body in server.asked] == [True, False, False]
-    assert [body.get(NEW) for body in server.asked] == [None, 256, 256]
+    assert [OLD in body for body in server.asked] == [True, True, False, False]
+    assert [body.get(NEW) for body in server.asked] == [None, None, 256, 256]
 
 
 @pytest.mark.parametrize("key", [MaxTokensKey.MAX_TOKENS, MaxTokensKey.MAX_COMPLETION_TOKENS])
@@ -158,7 +161,7 @@ async def test_a_chosen_name_of_the_longest_answer_is_sent_and_kept(key: MaxToke
 
 
 async def test_a_server_that_takes_neither_name_is_reported_once_each() -> None:
-    with pytest.raises(BadRequest, match=NEW):
+    with pytest.raises(BadRequest, match=OLD):
         await _asks(lambda body: (422, {"detail": _forbidden(*({OLD, NEW} & body.keys()))}))
 
 
@@ -168,7 +171,8 @@ async def test_every_parameter_that_is_refused_is_left_out_in_turn() -> None:
         return (422, {"detail": _forbidden(*extra)}) if extra else None
 
     replies, _ = await _asks(refuse)
-    assert [reply.attempts for reply in replies] == [4, 1]
+    assert [reply.attempts for reply in replies] == [7, 1]
+    assert [reply.reduced for reply in replies] == [(OLD, "schema", "temperature")] * 2
     assert replies[0].not_sent == ("temperature",)
 
 

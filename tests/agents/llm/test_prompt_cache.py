@@ -137,9 +137,9 @@ SAID = [
 async def test_a_server_that_refuses_it_is_asked_without_it_from_then_on(wire: str, said: Any) -> None:
     refuse = lambda body: said if "cache" in str(body) else None  # noqa: E731
     server = await sent(wire, marked(), refuse, requests=3, model="gpt-6-sol")
-    assert ["cache" in str(body) for body in server.asked] == [True, False, False, False]
+    assert ["cache" in str(body) for body in server.asked] == [True, True, False, False, False]
     structured = [("response_format" in body or "output_config" in body) for body in server.asked]
-    assert structured == [True] * 4, "the form was not what it refused"
+    assert structured == [True] * 5, "the form was not what it refused"
 
 
 @pytest.mark.parametrize("marks", [(), (7,), MARKS, (35,), (7, 7), (6, 7, 34)])

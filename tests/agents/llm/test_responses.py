@@ -189,8 +189,8 @@ async def test_a_summary_that_is_kept_from_an_organization_is_left_out_and_nothi
     thinking = replace(request(), sampling=replace(request().sampling, effort=ThinkingEffort.LOW))
     async with raw_server(respond) as (addresses, server), client("openai_responses", addresses) as model:
         reply = await model.complete(thinking)
-    assert (reply.attempts, reply.not_sent) == (2, ())
-    assert server.asked[1]["reasoning"] == {"effort": "low"}
+    assert (reply.attempts, reply.not_sent) == (3, ())
+    assert server.asked[2]["reasoning"] == {"effort": "low"}
 
 
 async def test_a_tool_is_called_after_thoughts_which_chat_completions_refuse() -> None:

@@ -187,8 +187,15 @@ async def test_no_more_repairs_than_allowed() -> None:
     assert "no JSON" in caught.value.reasons[0]
 
 
-async def test_a_cut_off_answer_is_not_taken_even_if_it_parses() -> None:
-    brain = Brain([replace(reply(TEXT), finish=Finish.LENGTH), TEXT])
+@pytest.mark.parametrize("text", [TEXT, f" {TEXT}\n" + " " * 500, f"```json\n{TEXT}\n```", f"```json\n{TEXT}\n"])
+async def test_a_whole_answer_that_ends_at_the_bound_is_an_answer(text: str) -> None:
+    answer = await Structuring(Brain([replace(reply(text), finish=Finish.LENGTH)]), 1).complete(request())
+    assert (answer.value, answer.repairs) == (ANSWER, 0)
+
+
+@pytest.mark.parametrize("text", [TEXT[:-1], f"First: {TEXT}", f"{TEXT} or bet", "3", '"move"'])
+async def test_an_answer_that_is_cut_off_or_may_go_on_is_not_taken(text: str) -> None:
+    brain = Brain([replace(reply(text), finish=Finish.LENGTH), TEXT])
     answer = await Structuring(brain, 1).complete(request())
     assert answer.repairs == 1
     assert "256 tokens" in brain.asked[1].messages[-1].content

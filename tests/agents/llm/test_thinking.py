@@ -226,8 +226,8 @@ async def test_a_model_that_has_either_tools_or_thoughts_gets_the_schema_in_word
 
     _, server = await _asked("openai", {"effort": Effort.LOW}, refuse, model="gpt-6-luna")
     assert "response_format" in server.asked[0]
-    assert not {"response_format", "tools"} & server.asked[1].keys()
-    assert "JSON schema" in server.asked[1]["messages"][1]["content"]
+    assert not {"response_format", "tools"} & server.asked[2].keys()
+    assert "JSON schema" in server.asked[2]["messages"][1]["content"]
 
 
 async def test_a_server_that_refuses_a_forced_tool_is_asked_without_force_from_then_on() -> None:
@@ -237,7 +237,7 @@ async def test_a_server_that_refuses_a_forced_tool_is_asked_without_force_from_t
 
     replies, server = await _asked("anthropic", {}, refuse, model="claude-new", structured=Structured.TOOLS, requests=2)
     assert [reply.not_sent for reply in replies] == [(), ()]
-    assert [body["tool_choice"]["type"] for body in server.asked] == ["tool", "auto", "auto"]
+    assert [body["tool_choice"]["type"] for body in server.asked] == ["tool", "tool", "auto", "auto"]
 
 
 WORDS = [
@@ -263,7 +263,7 @@ async def test_whatever_words_refuse_an_effort_it_is_left_out_and_recorded(said:
         requests=2,
     )
     assert [reply.not_sent for reply in replies] == [("effort",), ("effort",)]
-    assert ["reasoning_effort" in body for body in server.asked] == [True, False, False]
+    assert ["reasoning_effort" in body for body in server.asked] == [True, True, False, False]
     assert all("response_format" in body and "temperature" in body for body in server.asked)
 
 
