@@ -267,7 +267,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         is_wanted = path is not None or config.cache is True
         if path not in self._caches or (is_wanted and self._caches[path] is None):
             try:
-                self._caches[path] = Cache(path or default_cache())
+                self._caches[path] = Cache(_cache_file(config))
             except (OSError, sqlite3.Error, NotOurs) as error:
                 place = path or "the usual file"
                 hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
@@ -318,20 +318,6 @@ class QuestionReached(EpisodeStop):
     """A question has come as far as it does without being asked: there is nothing more to be seen."""
 
 
-class _NothingKept(Cache):
-    """The cache of a file that is not there: to look must not make it."""
-
-    def __init__(self) -> None:
-        pass
-
-    def get(self, key: str) -> Reply | None:  # noqa: ARG002 (it has none)
-        """Return nothing."""
-        return None
-
-    def close(self) -> None:
-        """Close nothing."""
-
-
 class ConnectingPool(ModelPool):
     """A pool whose models are connected to and not asked: `QuestionReached` where the network would be needed."""
 
@@ -339,13 +325,17 @@ class ConnectingPool(ModelPool):
         super().__init__()
         self._faults: dict[str, Unreachable | None] = {}
 
-    def model(self, client: Client, cell: str) -> Model:  # noqa: ARG002 (no batches are sent)
+    def model(self, client: Client, cell: str = "") -> Model:  # noqa: ARG002 (no batches are sent)
         """Return what connects to a client's server."""
         return _Reached(client, self._faults)
 
-    def cache(self, path: Path) -> Cache:
-        """Return the cache in a file; it is not made where it is not there."""
-        return super().cache(path) if path.exists() else _NothingKept()
+    def cache(self, config: ProviderConfig) -> Cache | None:
+        """Return the cache of a configuration; None where there is no file: a look must not create one."""
+        return super().cache(config) if _cache_file(config).exists() else None
+
+
+def _cache_file(config: ProviderConfig) -> Path:
+    return Path(config.cache_path) if config.cache_path else default_cache()
 
 
 def line_key(identity: Mapping[str, str]) -> str:
