@@ -6,6 +6,7 @@ Nothing is sent and nothing is written. Rules and draws in a model's place are a
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 
 from maeil.errors import EpisodeStop
@@ -27,6 +28,7 @@ from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
 from quorum.experiments.episode.models import sampling_of
 from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.watchdog import WatchedEpisode, command_watchdog
 
 _log = logging.getLogger(__name__)
 
@@ -83,10 +85,12 @@ class FirstLook:
                 self._reach(cell.configuration, participant, role)
             return _Listening(self._reach(cell.configuration, participant))
 
+        watchdog = command_watchdog()
         try:
-            parts = build(cell, model)
-            if cell.configuration.uses_models:
-                await play(cell, parts, Recorder(None, [_stop_at_a_step]))
+            with watchdog.watching(WatchedEpisode(cell)) if watchdog is not None else nullcontext():
+                parts = build(cell, model)
+                if cell.configuration.uses_models:
+                    await play(cell, parts, Recorder(None, [_stop_at_a_step]))
         except UserError:
             raise
         except ValueError as error:

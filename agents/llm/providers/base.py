@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from abc import abstractmethod
@@ -36,7 +35,6 @@ from quorum.agents.llm.providers.failures import (
     Key,
     connection_failure,
     error_text,
-    is_connect_timeout,
     is_timeout,
     is_transport_failure,
     longest_answer,
@@ -45,6 +43,7 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
+from quorum.agents.llm.providers.loop_time import loop_timeout
 from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
 from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
 
@@ -256,7 +255,7 @@ class Provider(ProvidedModel):
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
-            async with asyncio.timeout(deadline) as scope:
+            async with loop_timeout(deadline) as scope:
                 while True:
                     offer = self._offer(request, suspected, most)
                     attempts += 1
@@ -334,8 +333,7 @@ class Provider(ProvidedModel):
         """Return our error for one that the SDK has a name for, which the official ones name alike; None for others."""
         sdk = self._sdk
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
-            waited = f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
-            return TimedOut(waited if is_connect_timeout(error) else "the SDK's own time-out is over")
+            return TimedOut("the SDK's own time-out is over")
         if isinstance(error, sdk.APIConnectionError):
             return connection_failure(error)
         if isinstance(error, sdk.APIStatusError):

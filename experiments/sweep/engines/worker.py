@@ -26,6 +26,7 @@ from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
+from quorum.experiments.episode.watchdog import Watchdog, exit_now
 from quorum.experiments.results.finished import FinishedCell, attempts_at, finished_cell, killed_attempts, read_finished
 from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sign_in
@@ -62,6 +63,7 @@ class Worker:
         self._report = report
         self._waves = _waves(job)
         self._pool = ModelPool(processes, waves=self._waves)
+        self._watchdog = Watchdog(lambda error: exit_now(error.exit_code))  # the engine replaces this worker
         self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
@@ -141,7 +143,7 @@ class Worker:
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         run = partial(run_in_pool, cell, folder, self._pool, played=played, memory=memory, branching=branching)
         try:
-            await run(attempts=attempts)
+            await run(attempts=attempts, watchdog=self._watchdog)
         except (Unwritable, InputsChanged):
             raise
         except Exception as error:
