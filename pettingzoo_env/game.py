@@ -155,6 +155,7 @@ class Game:
 
     def _settle(self) -> None:
         """Look at all agents, and have those leave whose episode has ended: their last look is at its end."""
+        gone: set[Any] = set()
         while self._env.agents:
             for key in self._env.agents:
                 self._look({key: self._env.observe(key)}, self._env.infos)
@@ -163,6 +164,9 @@ class Game:
                 return
             self.truncated |= bool(self._env.truncations[key])
             self._env.step(None)
+            if key in self._env.agents or key in gone:
+                raise EpisodeError(f"id: {self.id}: step(None) does not remove {key}, whose episode has ended")
+            gone.add(key)
         self.over, self.masks = True, [None] * len(self.names)
 
     def _look(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> None:

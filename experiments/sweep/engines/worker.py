@@ -180,9 +180,12 @@ class Worker:
     def report_calls(self) -> None:
         """Report what has become of the calls of language models, where something has changed."""
         now = self._pool.under_way
-        longest = now.clock() - now.calls[0].since if now.calls else 0.0
+        under_way = now.calls
+        longest = under_way[0].stopwatch.seconds if under_way else 0.0
         batches = self._waves.status() if self._waves is not None else None
-        calls = CallStatus(self._name, *self._pool.traffic, now.spent, now.simulated, len(now.calls), longest, batches)
+        calls = CallStatus(
+            self._name, *self._pool.traffic, now.spent, now.simulated, len(under_way), longest, now.queued, batches
+        )
         if calls != self._reported:
             self._report(calls)
             self._reported = calls
