@@ -151,8 +151,9 @@ class RayEngine:
                 logging_level="error",
                 **(started_here if self._config.address is None else {}),
             )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise UserError(f"engine.address: {self._config.address}: {str(error).splitlines()[0]}") from error
+        except Exception as error:  # a plain one where a node does not start in time
+            first, _, _ = str(error).partition("\n")
+            raise UserError(f"engine.address: {self._config.address}: {first}") from error
 
     def _room(self) -> int:
         """Return how many workers the nodes that are there have processors for, whoever uses them now."""
