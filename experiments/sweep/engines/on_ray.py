@@ -153,7 +153,8 @@ class RayEngine:
             )
         except Exception as error:  # a plain one where a node does not start in time
             first, _, _ = str(error).partition("\n")
-            raise UserError(f"engine.address: {self._config.address}: {first}") from error
+            where = f"engine.address: {self._config.address}" if self._config.address else "engine=ray: no node starts"
+            raise UserError(f"{where}: {first}") from error
 
     def _room(self) -> int:
         """Return how many workers the nodes that are there have processors for, whoever uses them now."""
