@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -343,12 +343,11 @@ class Conversation:
 
     def _endless(self, participant: Participant) -> ContractError:
         """Return the error of a component that makes the conversation of a step go on without end."""
-        blamed, what = (
-            self._topology.turns,
-            "gives turns without end to a participant who has none left (may_speak)",
-        )
+        blamed: Callable[..., Any] = self._topology.turns
+        what = "gives turns without end to a participant who has none left (may_speak)"
         if participant.embodied:
-            blamed, what = self._world.start_action, "returned a controller of the idle action that ends before a step"
+            blamed = self._world.start_action
+            what = "returned a controller of the idle action that ends before a step"
         return ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {self.t}", blamed)
 
     def _send(self, sender: Participant, drafts: tuple[Draft, ...], turn: Turn) -> None:

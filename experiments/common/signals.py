@@ -61,7 +61,7 @@ def one_signal_is_enough() -> Iterator[None]:
     """End the command inside after one Ctrl-C or SIGTERM, whatever its code does.
 
     The first Ctrl-C only cancels the task of an event loop, which code that does not return never notices; and code may
-    swallow the exception. So a thread, which the system tells of signals even if the main thread runs no Python,
+    swallow the exception. So a thread, which learns of signals even if the main thread runs no Python,
     interrupts again after `GRACE` seconds, and after `_FORCE` ends the process.
     """
     receiver, sender = socket.socketpair()

@@ -83,7 +83,7 @@ def test_an_agent_that_step_none_does_not_remove_is_a_mistake_of_the_environment
     assert done.returncode != 0
 
 
-def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
+def start_stuck(folder: Path, *words: str) -> subprocess.Popen[str]:
     """Start a command, and wait until its code is stuck."""
     process = subprocess.Popen(
         command(*words), cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -102,7 +102,7 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
 def test_one_signal_ends_a_run_whose_step_does_not_return(
     number: signal.Signals, code: int, said: str, tmp_path: Path
 ) -> None:
-    process = begun(tmp_path, "run", *GAME)
+    process = start_stuck(tmp_path, "run", *GAME)
     process.send_signal(number)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == code
@@ -112,7 +112,7 @@ def test_one_signal_ends_a_run_whose_step_does_not_return(
 
 @pytest.mark.conformance
 def test_one_signal_ends_a_run_whose_code_swallows_it(tmp_path: Path) -> None:
-    process = begun(tmp_path, "run", *GAME, "env.kwargs={how: swallow}")
+    process = start_stuck(tmp_path, "run", *GAME, "env.kwargs={how: swallow}")
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
@@ -122,7 +122,7 @@ def test_one_signal_ends_a_run_whose_code_swallows_it(tmp_path: Path) -> None:
 
 @pytest.mark.conformance
 def test_one_sigterm_ends_a_sweep_whose_steps_do_not_return(tmp_path: Path) -> None:
-    process = begun(tmp_path, "sweep", *GAME, "seed=range(0,4)", "engine.workers=2")
+    process = start_stuck(tmp_path, "sweep", *GAME, "seed=range(0,4)", "engine.workers=2")
     begin = time.monotonic()
     process.send_signal(signal.SIGTERM)
     _, reported = process.communicate(timeout=SLOW)
@@ -133,7 +133,9 @@ def test_one_sigterm_ends_a_sweep_whose_steps_do_not_return(tmp_path: Path) -> N
 
 @pytest.mark.conformance
 def test_one_ctrl_c_ends_a_sweep_whose_steps_do_not_return_when_their_limit_is_over(tmp_path: Path) -> None:
-    process = begun(tmp_path, "sweep", *GAME, "seed=range(0,4)", "engine.workers=2", f"limits.step_seconds={GRACE}")
+    process = start_stuck(
+        tmp_path, "sweep", *GAME, "seed=range(0,4)", "engine.workers=2", f"limits.step_seconds={GRACE}"
+    )
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130

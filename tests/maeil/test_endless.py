@@ -1,4 +1,4 @@
-"""What components could make go on for ever ends as a mistake of theirs."""
+"""What components could make go on for ever ends as a mistake in their code."""
 
 import pytest
 

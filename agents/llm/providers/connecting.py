@@ -67,10 +67,10 @@ class Connecting:
         self._token = _CONNECTING.set(self)
         return self
 
-    async def __aexit__(self, *error: Any) -> bool | None:
+    async def __aexit__(self, *error: Any) -> None:
         _CONNECTING.reset(self._token)
         self.end()
-        return await self._scope.__aexit__(*error)
+        await self._scope.__aexit__(*error)
 
 
 _CONNECTING: ContextVar[Connecting] = ContextVar("connecting")

@@ -24,7 +24,7 @@ CONNECT = 0.5
 
 @contextmanager
 def served_elsewhere() -> Iterator[Addresses]:
-    """Serve in a thread with a loop of its own, which a blocked client does not block."""
+    """Serve in another thread and loop, which a blocked client does not block."""
     found: list[Addresses] = []
     ready, done = threading.Event(), threading.Event()
 
