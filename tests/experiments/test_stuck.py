@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from quorum.experiments.common.signals import GRACE
 from tests.conftest import Quorum, command, environment
 
 GAME = ("env=pettingzoo", "env.id=stuck_games", "n=2", "agents=random")
