@@ -130,6 +130,8 @@ class RayEngine:
 
     def _end(self, work: CellQueue, job: SweepJob) -> None:
         """End all actors, those that are at work by force."""
+        if self._gone:  # what is left of the node: its workers end with it
+            self._ray._private.worker._global_node.kill_all_processes(check_alive=False)
         for actor in self._actors if not self._gone else ():
             self._ray.kill(actor.handle)
         if self._actors:
