@@ -10,6 +10,7 @@ from io import StringIO
 import typer
 from typer.exceptions import TyperException
 
+from quorum.experiments.common.signals import one_signal_is_enough
 from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
 from quorum.experiments.verbs.app import app
 
@@ -19,6 +20,11 @@ def main() -> None:
     _collect_rarely()
     show_warnings()
     show_in_any_encoding()
+    with one_signal_is_enough():
+        _run()
+
+
+def _run() -> None:
     try:
         sys.exit(app(prog_name="quorum", standalone_mode=False) or 0)
     except typer.Abort:

@@ -117,7 +117,7 @@ class Conversation:
     def begin_step(self) -> None:
         """Forget the counts of the last environment step; wake those whose mail was left unread."""
         for participant in self._team.participants:
-            participant.thoughts = participant.sent = 0
+            participant.thoughts = participant.sent = participant.forced = 0
         for agent in self._team.agents:
             if agent.mailbox and agent.stage is Stage.EXECUTE:
                 self._team.change_stage(agent, Trigger.MESSAGE)
@@ -342,12 +342,24 @@ class Conversation:
 
     def _force_ready(self, turn: Turn, participant: Participant) -> None:
         """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
+        participant.forced += 1
+        if participant.forced > self.settings.max_thoughts_per_step * self.participants:
+            raise self._endless(participant)
         self.taken.append(TurnTaken(turn, 0))
         self._team.record(ForcedReady(participant.index))
         if participant.embodied:
             mailbox, participant.mailbox = participant.mailbox, []
             self._fall_back(participant, "forced_ready")
             participant.mailbox = mailbox
+
+    def _endless(self, participant: Participant) -> ContractError:
+        """Return the error of a component that makes the conversation of a step go on without end."""
+        blamed: Callable[..., Any] = self._topology.turns
+        what = "gives turns without end to a participant who has none left (may_speak)"
+        if participant.embodied:
+            blamed = self._world.start_action
+            what = "returned a controller of the idle action that ends before a step"
+        return ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {self.t}", blamed)
 
     def _send(self, sender: Participant, drafts: tuple[Draft, ...], turn: Turn) -> None:
         """Send messages, with the open tasks that belong to them."""

@@ -21,6 +21,7 @@ class LoopSettings:
         memory_plans: ended plans that a mind sees.
         thought_seconds: wall-clock limit of a thought; None for none.
         episode_seconds: wall-clock limit of the episode; None for none.
+        max_steps: environment steps after which a world that goes on is wrong; None for any number.
     """
 
     clock_unit: ClockUnit = ClockUnit.TOKENS
@@ -32,3 +33,4 @@ class LoopSettings:
     memory_plans: int = 3
     thought_seconds: float | None = None
     episode_seconds: float | None = None
+    max_steps: int | None = None

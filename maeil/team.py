@@ -43,6 +43,7 @@ class Participant:
         plans: number of plans committed so far.
         thoughts: thoughts started in this environment step.
         sent: messages sent in this environment step.
+        forced: turns in this environment step for which no thought was left.
     """
 
     index: int
@@ -59,6 +60,7 @@ class Participant:
     plans: int = 0
     thoughts: int = 0
     sent: int = 0
+    forced: int = 0
 
     def plan_view(self) -> PlanView | None:
         """Return the live plan as its agent sees it."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,11 +12,14 @@ from maeil.calls import Call, Ledger, entered_in
 from maeil.contracts import check_awaitable, described, wrong_answer
 from maeil.errors import EpisodeStop, LimitReached
 from maeil.mind import Arrays, Mind, Observation, Thought, Turn, View
+from maeil.stopwatches import Stopwatch, timed_by
 from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
 from maeil.world import GivesArrays, World
 
 _NOTHING = Thought()
+_LOOK = 0.01
+"""Seconds between two looks at a limit that is nearly over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class TurnAttempt:
 
 
 class Limits:
-    """The limits of one episode, counted from here.
+    """The limits of one episode, counted from here. Waiting for a place in our own queue does not count.
 
     Args:
         thought_seconds: longest time that a mind may take for a thought; None for any.
@@ -40,7 +42,7 @@ class Limits:
     def __init__(self, thought_seconds: float | None, episode_seconds: float | None) -> None:
         self._thought_seconds = thought_seconds
         self._episode_seconds = episode_seconds
-        self._begin = time.perf_counter()
+        self._episode = Stopwatch()
 
     def check_episode(self) -> None:
         """End an episode that has taken too long.
@@ -49,34 +51,46 @@ class Limits:
             LimitReached: it has.
         """
         limit = self._episode_seconds
-        if limit is not None and time.perf_counter() - self._begin >= limit:
+        if limit is not None and self._episode.seconds >= limit:
             raise LimitReached(f"episode_seconds: {limit:g} s are over")
 
     @asynccontextmanager
-    async def thought(self, name: str) -> AsyncIterator[None]:
+    async def thought(self, name: str, stopwatch: Stopwatch) -> AsyncIterator[None]:
         """Bound what stands inside by the limit of a thought, and by what is left of the episode.
 
         Args:
             name: who thinks.
+            stopwatch: of the thought.
 
         Raises:
             LimitReached: the time is over; what stood inside is cancelled.
         """
-        left = None
-        if self._episode_seconds is not None:
-            left = max(self._episode_seconds - (time.perf_counter() - self._begin), 0)
-        bounds = [bound for bound in (self._thought_seconds, left) if bound is not None]
-        if not bounds:
-            yield
-            return
-        try:
-            async with asyncio.timeout(min(bounds)) as scope:
+        both = ((self._thought_seconds, stopwatch), (self._episode_seconds, self._episode))
+        bounds = [(limit, watch) for limit, watch in both if limit is not None]
+        with timed_by(stopwatch, self._episode):
+            if not bounds:
                 yield
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            self.check_episode()
-            raise LimitReached(f"thought_seconds: {name} thought longer than {self._thought_seconds:g} s") from None
+                return
+            try:
+                async with asyncio.timeout(None) as scope:
+                    look = asyncio.get_running_loop().create_task(_end_when_over(scope, bounds))
+                    try:
+                        yield
+                    finally:
+                        look.cancel()
+            except TimeoutError:
+                if not scope.expired():
+                    raise
+                self.check_episode()
+                limit = self._thought_seconds
+                raise LimitReached(f"thought_seconds: {name} thought longer than {limit:g} s") from None
+
+
+async def _end_when_over(scope: asyncio.Timeout, bounds: Sequence[tuple[float, Stopwatch]]) -> None:
+    """End a scope when a limit is over, by a stopwatch that may stand meanwhile."""
+    while (left := min(limit - stopwatch.seconds for limit, stopwatch in bounds)) > 0:
+        await asyncio.sleep(max(left, _LOOK))
+    scope.reschedule(0)
 
 
 @dataclass(slots=True)
@@ -90,7 +104,7 @@ class Thinking:
         returned: whether its mind has answered.
         thought: what it has answered, which need be no thought at all; an empty one before.
         stop: what came out of its mind instead, if something did.
-        seconds: wall time.
+        seconds: wall time, without waiting for a place in our own queue.
     """
 
     attempt: TurnAttempt
@@ -109,17 +123,17 @@ class Thinking:
             ContractError: the mind answers at once, and not by something that can be awaited.
             Exception: whatever the mind raises.
         """
-        begin = time.perf_counter()
+        stopwatch = Stopwatch()
         try:
             with entered_in(self.ledger):
-                async with limits.thought(self.view.name):
+                async with limits.thought(self.view.name, stopwatch):
                     self.thought = await check_awaitable(mind.think(self.view), mind.think)
             self.returned = True
         except Exception as stop:
             self.stop = stop
             raise
         finally:
-            self.seconds = time.perf_counter() - begin
+            self.seconds = stopwatch.seconds
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -24,6 +24,8 @@ from pettingzoo_env.symbolic.border import Border, place_in
 
 _LONGEST = 2000
 """Characters of an environment's documentation in a prompt, at most."""
+_MOST_LEAVING = 10_000
+"""Agents that leave between two actions, at most: one that enters again and again would go on forever."""
 _MARKUP = re.compile(r"<[^>\n]+>|^\|.*$|^#.*$|```[^`]*```", re.MULTILINE)
 _PICTURES = "rgb_array"
 _log = logging.getLogger(__name__)
@@ -219,6 +221,7 @@ class Game:
 
     def _settle(self) -> None:
         """Look at all agents, and have those leave whose episode has ended: their last look is at its end."""
+        left = 0
         while agents := self._border.agents():
             seen = {key: self._border.call("observe", key) for key in agents}
             self._look("observe", self._border.table("observe", "observations", seen), self._table("infos"))
@@ -227,6 +230,9 @@ class Game:
                 return
             self.truncated |= truncations.get(key, False)
             self._advance(None)
+            left += 1
+            if key in self._border.agents() or left > _MOST_LEAVING:
+                raise self._border.wrong("step", f"step(None) does not remove {key}, whose episode has ended")
         self.over, self.legal = True, [None] * len(self.names)
 
     def _table(self, name: str) -> dict[Hashable, Any]:

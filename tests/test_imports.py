@@ -30,7 +30,7 @@ CONTRACTS = {
     "acting", "actions", "calls", "compilation", "component", "contracts", "controllers",
     "dig", "digests", "drawing", "errors", "extensions",
     "inside", "memory", "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
-    "stages", "tasks", "testing", "together", "topology", "user_errors", "world",
+    "stages", "stopwatches", "tasks", "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.contracts import check_awaitable, check_type
+from maeil.stopwatches import Stopwatch, queued, timed_by
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient, Unreachable
 from quorum.agents.llm.paid import after, carried, paid_with
 from quorum.agents.llm.pictures import picture_tokens
@@ -206,27 +207,33 @@ class Limited:
         Raises:
             quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
         """
-        limits, complete = self.limits, self.model.complete
-        ticket = await limits.concurrency.enter()
-        try:
-            if limits.requests is not None:
-                await limits.requests.enter(1)
-            entry = None if limits.tokens is None else await limits.tokens.enter(limits.predict(request))
+        with queued() as begin:
+            ticket = await self.limits.concurrency.enter()
             try:
-                reply = await check_awaitable(complete(request), complete)
-            except RateLimited as error:
-                limits.rate_limited += 1
-                error.rounds = limits.concurrency.rate_limited(ticket)
-                raise
-            check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
-            limits.answers += 1
-            limits.concurrency.answered()
-            limits.written += reply.usage.completion
-            if entry is not None:
-                entry.amount = reply.usage.prompt + reply.usage.completion
-            return reply
-        finally:
-            limits.concurrency.leave()
+                return await self._complete(request, ticket, begin)
+            finally:
+                self.limits.concurrency.leave()
+
+    async def _complete(self, request: Request, ticket: int, begin: Callable[[], None]) -> Reply:
+        """Answer a request that has a place."""
+        limits, complete = self.limits, self.model.complete
+        if limits.requests is not None:
+            await limits.requests.enter(1)
+        entry = None if limits.tokens is None else await limits.tokens.enter(limits.predict(request))
+        begin()
+        try:
+            reply = await check_awaitable(complete(request), complete)
+        except RateLimited as error:
+            limits.rate_limited += 1
+            error.rounds = limits.concurrency.rate_limited(ticket)
+            raise
+        check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
+        limits.answers += 1
+        limits.concurrency.answered()
+        limits.written += reply.usage.completion
+        if entry is not None:
+            entry.amount = reply.usage.prompt + reply.usage.completion
+        return reply
 
 
 _log = logging.getLogger(__name__)
@@ -291,19 +298,20 @@ class Retrying:
 
     async def _insist(self, request: Request, paid: list[Reply | None]) -> Reply:
         """Ask until there is an answer; what was paid for tries that failed is added to `paid`."""
-        begin = time.perf_counter()
+        stopwatch = Stopwatch()
         failed = rate_limited = 0
         waited = 0.0
         while True:
             try:
-                reply = await self.model.complete(request)
+                with timed_by(stopwatch):
+                    reply = await self.model.complete(request)
             except Transient as error:
                 if isinstance(error, Unreachable) and not self.patient:
                     raise
                 failure = error
             else:
                 attempts = reply.attempts + failed + rate_limited
-                return replace(after(paid, reply), attempts=attempts, seconds=time.perf_counter() - begin)
+                return replace(after(paid, reply), attempts=attempts, seconds=stopwatch.seconds)
             paid.append(paid_with(failure))
             if isinstance(failure, RateLimited):
                 rate_limited += 1

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
+from maeil.stopwatches import Stopwatch, timed_by
 from quorum.agents.llm.errors import BudgetReached, UnknownPrice
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.paid import paid_with
@@ -66,12 +67,12 @@ class CallUnderWay:
     Attributes:
         agent: the participant who thinks.
         role: the role in which it is asked; empty where it has none.
-        since: monotonic seconds.
+        stopwatch: counts for how long, without waiting for a place.
     """
 
     agent: str
     role: str
-    since: float
+    stopwatch: Stopwatch
 
 
 class UnderWay:
@@ -85,7 +86,7 @@ class UnderWay:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        """Gives monotonic seconds, of the same clock as `CallUnderWay.since`."""
+        """Gives monotonic seconds."""
         self.spent = Spent()
         """Of all answers so far, those of the cache among them."""
         self.simulated = False
@@ -95,15 +96,21 @@ class UnderWay:
 
     @property
     def calls(self) -> list[CallUnderWay]:
-        """The calls under way, that which waits longest first."""
-        return list(self._calls.values())
+        """The calls that have a place, that which takes longest first."""
+        found = [call for call in tuple(self._calls.values()) if not call.stopwatch.stands]
+        return sorted(found, key=lambda call: -call.stopwatch.seconds)
 
-    def begin(self, origin: Origin | None) -> int:
-        """Enter a call that begins; return its number."""
+    @property
+    def queued(self) -> int:
+        """Calls that wait for a place in our own queue."""
+        return sum(call.stopwatch.stands for call in tuple(self._calls.values()))
+
+    def begin(self, origin: Origin | None) -> tuple[int, Stopwatch]:
+        """Enter a call that begins; return its number, and what counts its time."""
         who = origin or _NOBODY
         self._next += 1
-        self._calls[self._next] = CallUnderWay(who.agent, who.role, self.clock())
-        return self._next
+        call = self._calls[self._next] = CallUnderWay(who.agent, who.role, Stopwatch(self.clock))
+        return self._next, call.stopwatch
 
     def end(self, number: int, reply: Reply | None) -> None:
         """Take a call out, with its answer, or what was paid for none; None where nothing was."""
@@ -132,10 +139,11 @@ class Watched:
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request."""
-        number = self._under_way.begin(request.origin)
+        number, stopwatch = self._under_way.begin(request.origin)
         reply: Reply | None = None
         try:
-            reply = await self._model.complete(request)
+            with timed_by(stopwatch):
+                reply = await self._model.complete(request)
         except BaseException as error:
             reply = paid_with(error)
             raise

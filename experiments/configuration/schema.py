@@ -76,12 +76,15 @@ class Memory(_Part):
 
 
 class WallLimits(_Part):
-    """Wall-clock limits: reached, an episode ends as `limit`."""
+    """Wall-clock limits: reached, an episode ends as `error`."""
 
     thought_seconds: Annotated[float, Field(gt=0)] | None
     """Longest time of one thought; null: any."""
     episode_seconds: Annotated[float, Field(gt=0)] | None
     """Longest time of the episode; null: any."""
+    step_seconds: Annotated[Annotated[float, Field(gt=0)] | None, Usual(600.0)]
+    """Longest time for which code of the episode may run without returning; null: any. The usual one is longer than
+    environments take to load, kernels to compile and solvers to search."""
 
 
 class Budget(_Part):
@@ -210,6 +213,7 @@ class Configuration(Knobs):
         without |= set() if self._could_remember else {"keep"}
         without |= set() if converses(plain["agents"]) else {"exchanges"}
         plain["memory"] = _without(without, plain["memory"])
+        plain["limits"] = _without(_as_before(self.limits, plain["limits"]), plain["limits"])
         for group, part in (("env", self.env), ("agents", self.agents)):
             plain[group] = _named_by(part, plain[group])
         for key, mind in self.members.items():

@@ -7,6 +7,7 @@ connected to, if the pool is one that does, unless the cache has the answer.
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 
 from maeil.trace import Recorder, Stamped
@@ -29,6 +30,7 @@ from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ConnectingPool, ModelPool, QuestionReached, as_user_errors
 from quorum.experiments.episode.models import EpisodeModels, sampling_of
 from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.watchdog import WatchedEpisode, command_watchdog
 
 _log = logging.getLogger(__name__)
 
@@ -90,11 +92,13 @@ class FirstLook:
             served = config.address is not None and not cell.configuration.fallbacks_of(config)
             return _Listening(config, models(participant) if models is not None and served else None)
 
+        watchdog = command_watchdog()
         try:
-            parts = build(cell, model)
-            with closing_world(parts.world):
-                if cell.configuration.uses_models:
-                    await play(cell, parts, Recorder(None, [_stop_at_a_step]))
+            with watchdog.watching(WatchedEpisode(cell)) if watchdog is not None else nullcontext():
+                parts = build(cell, model)
+                with closing_world(parts.world):
+                    if cell.configuration.uses_models:
+                        await play(cell, parts, Recorder(None, [_stop_at_a_step]))
         except UserError:
             raise
         except ValueError as error:

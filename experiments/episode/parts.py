@@ -151,6 +151,10 @@ def _extensions(
     return found
 
 
+_MUCH_LONGER = 10
+"""Times its `max_steps` after which a world that goes on never ends: re-runs of blame give it four times as many."""
+
+
 def _settings(c: Configuration) -> LoopSettings:
     return LoopSettings(
         clock_unit=c.clock.unit,
@@ -161,6 +165,7 @@ def _settings(c: Configuration) -> LoopSettings:
         memory_messages=c.memory.messages,
         thought_seconds=c.limits.thought_seconds,
         episode_seconds=c.limits.episode_seconds,
+        max_steps=_MUCH_LONGER * most if (most := getattr(c.env, "max_steps", None)) is not None else None,
     )
 
 
@@ -183,7 +188,8 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
     later = []
     while branching is not None:
         before = _settings(branching.configuration)
-        before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
+        kept = ("thought_seconds", "episode_seconds", "max_steps")
+        before = replace(before, **{name: getattr(settings, name) for name in kept})
         if before != settings:
             later.append(LaterSettings(branching.prefix, settings))
             settings = before

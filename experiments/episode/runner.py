@@ -42,9 +42,9 @@ from quorum.experiments.episode.record import (
 )
 from quorum.experiments.episode.rehearsal import announce_compilation, rehearse
 from quorum.experiments.episode.team_memory import MemoryStore, remembered
+from quorum.experiments.episode.watchdog import TRACEBACK, Watchdog, WatchedEpisode, command_watchdog
 
 _log = logging.getLogger(__name__)
-_TRACEBACK = "traceback.txt"
 
 Watch = Callable[[World], Listener]
 """Given the world of an episode, returns a listener that is called with every event as it happens."""
@@ -127,7 +127,14 @@ def run_cell(
             async with ModelPool(under_way=under_way) as pool:
                 before = store.before if store is not None else branching.memory if branching is not None else None
                 return await run_in_pool(
-                    cell, folder, pool, watch, memory=before, branching=branching, attempts=attempts
+                    cell,
+                    folder,
+                    pool,
+                    watch,
+                    memory=before,
+                    branching=branching,
+                    attempts=attempts,
+                    watchdog=command_watchdog(),
                 )
 
         try:
@@ -150,6 +157,7 @@ async def run_in_pool(
     branching: Branching | None = None,
     attempts: Sequence[Path] = (),
     allowance: Allowance | None = None,
+    watchdog: Watchdog | None = None,
 ) -> Result:
     """Run a cell together with others of the same process.
 
@@ -164,6 +172,7 @@ async def run_in_pool(
         attempts: folders of earlier attempts at it: the answers that they have paid for are given back, and they are
             removed when the episode has them all.
         allowance: what it may draw of the budget of a sweep; None: any amount.
+        watchdog: ends the process when code of the episode does not return; None: nobody does.
 
     Raises:
         EpisodeCut: it would draw more; its folder keeps its passing name.
@@ -171,7 +180,9 @@ async def run_in_pool(
         Unwritable: nothing more can be written; nothing is left of the episode.
         UserError, Exception: as in `run_cell`.
     """
-    with folder.guarded(), ExitStack() as in_use:
+    watched = WatchedEpisode(cell, folder, _score_what_there_is)
+    guard = watchdog.watching(watched) if watchdog is not None else nullcontext()
+    with folder.guarded(), guard, ExitStack() as in_use:
         books = CallBooks(cell.configuration, folder.path, attempts, allowance)
         models = models_of(cell, pool, books, branching)
         try:
@@ -185,7 +196,7 @@ async def run_in_pool(
             folder.discard()
             raise
         parent = Path(branching.run) if branching is not None else None
-        record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
+        watched.record = record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
         after: Memory | None = None
         try:
             listeners = [watch(parts.world)] if watch is not None else []
@@ -198,6 +209,7 @@ async def run_in_pool(
                 announce_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
             ):
                 _log.info("%s begins", cell.name)
+                watched.begin(recorder)
                 begin = time.perf_counter()
                 end = await play(cell, parts, recorder, branching)
                 if allowance is not None and allowance.cut:
@@ -231,16 +243,16 @@ async def run_in_pool(
             if is_storage(error):
                 raise
             text = redact_message("".join(traceback.format_exception(error)))
-            put(folder.path, _TRACEBACK, text.encode())
+            put(folder.path, TRACEBACK, text.encode())
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             if (mistake := as_extension_error(error)) is not None:
-                where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
+                where = f"The episode has failed; {kept / TRACEBACK} has the traceback."
                 raise FailedEpisode(mistake.message, where) from error
             raise
         _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
         if played is not None:
             await played()
-        kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
+        watched.kept = kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
         if end.outcome != Outcome.ERROR:  # the next attempt at one that failed gets them, too
             books.settle()
         try:

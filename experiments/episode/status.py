@@ -52,7 +52,7 @@ class EpisodeStatus:
     @property
     def models(self) -> str:
         """Who thinks and for how long, and the answers, tokens and money so far."""
-        spent, parts = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.clock())]
+        spent, parts = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.queued)]
         if spent.answers:
             cached = f", {spent.cached:,} from the cache" if spent.cached else ""
             made_up = " (simulated)" if self._under_way.simulated else ""
@@ -65,23 +65,23 @@ class EpisodeStatus:
         return f"{self.progress} · {self.models}"
 
 
-def thinking(calls: Sequence[CallUnderWay], now: float) -> str:
-    """Say who thinks, that which waits longest first: `agent_2 (actor) thinks 12 s, agent_0 9 s, and 5 more`.
+def thinking(calls: Sequence[CallUnderWay], queued: int) -> str:
+    """Say who thinks, that which takes longest first: `agent_2 (actor) thinks 12 s, agent_0 9 s, and 5 more`.
 
     Args:
-        calls: under way, that which waits longest first.
-        now: monotonic seconds.
+        calls: that have a place, that which takes longest first.
+        queued: number of those that wait for one.
     """
+    waiting = f"{queued} wait for a place" if queued else ""
     if not calls:
-        return "nobody thinks"
+        return waiting or "nobody thinks"
     named = [
-        f"{call.agent}{f' ({call.role})' if call.role else ''} thinks {int(now - call.since)} s"
+        f"{call.agent}{f' ({call.role})' if call.role else ''} thinks {int(call.stopwatch.seconds)} s"
         for call in calls[:_MOST_NAMED]
     ]
-    more = len(calls) - len(named)
-    return ", ".join([named[0], *(name.replace(" thinks ", " ", 1) for name in named[1:])]) + (
-        f", and {more} more" if more else ""
-    )
+    more = f"and {len(calls) - len(named)} more" if len(calls) > len(named) else ""
+    others = (name.replace(" thinks ", " ", 1) for name in named[1:])
+    return ", ".join(part for part in (named[0], *others, more, waiting) if part)
 
 
 @contextmanager

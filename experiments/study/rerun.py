@@ -92,9 +92,10 @@ def _cell(meta: RunMeta, configuration: Mapping[str, Any], files: Mapping[str, P
         UserError: its configuration is not one of this version and its plug-ins, or a file that it names is missing.
     """
     plain = copy.deepcopy(dict(configuration))
-    for group, key in (("limits", "thought_seconds"), ("limits", "episode_seconds"), ("memory", "store")):
-        if isinstance(plain.get(group), dict):
-            plain[group][key] = None
+    if isinstance(limits := plain.get("limits"), dict):
+        limits |= dict.fromkeys(limits)
+    if isinstance(memory := plain.get("memory"), dict):
+        memory["store"] = None
     for name, sha256 in meta.inputs.items():
         *groups, last = name.split(".")
         part: Any = plain

@@ -144,7 +144,7 @@ class Queue:
     def calls(self) -> CallStatus:
         """The calls of all workers together, as far as they report; those under way of workers that are not silent."""
         now, every = self._clock(), [status for _, status in self._calls.values()]
-        heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT and status.under_way]
+        heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT]
         return CallStatus(
             worker="",
             answered=sum(status.answered for status in every),
@@ -152,7 +152,8 @@ class Queue:
             spent=sum((status.spent for status in every), Spent()),
             simulated=any(status.simulated for status in every),
             under_way=sum(status.under_way for _, status in heard),
-            longest=max((status.longest + now - then for then, status in heard), default=0.0),
+            longest=max((status.longest + now - then for then, status in heard if status.under_way), default=0.0),
+            queued=sum(status.queued for _, status in heard),
             batches=next((status.batches for status in every if status.batches is not None), None),
         )
 

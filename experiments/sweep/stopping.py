@@ -61,5 +61,6 @@ class Cancellation:
         interrupted = StopRequest(Stop.INTERRUPTED, Stop.INTERRUPTED.value)
         terminated = StopRequest(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)
         ask = self.requests.append
-        with handled({signal.SIGINT: partial(ask, interrupted), signal.SIGTERM: partial(ask, terminated)}):
+        handlers = {signal.SIGINT: partial(ask, interrupted), signal.SIGTERM: partial(ask, terminated)}
+        with handled(handlers, takes_time=True):
             yield

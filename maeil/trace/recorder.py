@@ -32,7 +32,10 @@ class Recorder:
         self._file = path.open("xb") if path is not None else None
         self._listeners = (*listeners, _log_event) if _log.isEnabledFor(logging.DEBUG) else tuple(listeners)
         self._begin = time.perf_counter()
-        self._seq = 0
+        self.events = 0
+        """Events so far."""
+        self.instant: tuple[int, float] = (0, 0)
+        """Environment step and cognitive time of the last one."""
 
     def record(self, event: Event, t: int, t_hat: float) -> None:
         """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
@@ -41,13 +44,14 @@ class Recorder:
             instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
             self._file.write(
                 b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
-                % (self._seq, t, instant, event.kind.encode(), event.fields(), wall)
+                % (self.events, t, instant, event.kind.encode(), event.fields(), wall)
             )
         if self._listeners:
-            stamped = Stamped(self._seq, t, t_hat, round(wall, 6), event)
+            stamped = Stamped(self.events, t, t_hat, round(wall, 6), event)
             for listener in self._listeners:
                 listener(stamped)
-        self._seq += 1
+        self.events += 1
+        self.instant = t, t_hat
 
     def flush(self) -> None:
         """Hand everything so far to the operating system: from then on it survives the death of the process."""

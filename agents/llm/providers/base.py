@@ -54,7 +54,6 @@ from quorum.agents.llm.providers.failures import (
     connection_failure,
     error_status,
     error_text,
-    is_connect_timeout,
     is_timeout,
     is_transport_failure,
     longest_answer,
@@ -62,6 +61,7 @@ from quorum.agents.llm.providers.failures import (
     readable,
     status_failure,
 )
+from quorum.agents.llm.providers.loop_time import loop_timeout
 from quorum.agents.llm.providers.refusals import Offer, Reduction, Refusals, left_out
 from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
 from quorum.agents.llm.providers.thoughts import part_thoughts
@@ -285,7 +285,7 @@ class Provider(ProvidedModel):
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
-            async with asyncio.timeout(deadline) as scope:
+            async with loop_timeout(deadline) as scope:
                 while True:
                     offer = self._offer(request, reduction.left_out, most)
                     attempts += 1
@@ -424,8 +424,7 @@ class Provider(ProvidedModel):
         """Return our error for one that the SDK has a name for, which the official ones name alike; None for others."""
         sdk = self._sdk
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
-            waited = f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
-            return TimedOut(waited if is_connect_timeout(error) else "the SDK's own time-out is over")
+            return TimedOut("the SDK's own time-out is over")
         if isinstance(error, sdk.APIConnectionError):
             return connection_failure(error)
         if isinstance(error, sdk.APIStatusError):

@@ -23,6 +23,8 @@ import orjson
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
 from quorum.agents.llm.providers.connecting import find_proxy, load_certificates
 from quorum.agents.llm.providers.failures import error_status
+from quorum.agents.llm.providers.loop_time import loop_timeout
+from quorum.agents.llm.providers.opening import Connecting, follow_aiohttp, new_doors
 from quorum.agents.llm.redaction import Redaction
 
 _PACKING = "gzip"
@@ -71,11 +73,20 @@ def note_received(body: bytes) -> None:
         received.body = body
 
 
-async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds) -> Any:
+async def exchange(
+    send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds, doors: asyncio.Semaphore | None = None
+) -> Any:
     """Send a request by a transport of httpx, or of httpx2, and return its reply, read and unpacked within bounds.
 
+    Args:
+        send: of the transport.
+        request: what it sends.
+        bounds: of the exchange.
+        doors: let a few connections open at once; None where the transport does not report that it connects: then its
+            own timer counts, with the lag of the loop.
+
     Raises:
-        quorum.agents.llm.errors.TimedOut: no first byte in time.
+        quorum.agents.llm.errors.TimedOut: no connection or no first byte in time.
         quorum.agents.llm.errors.BrokenResponse: the reply is too long, or packed in a way that was not asked for.
         quorum.agents.llm.errors.BadRequest: the server redirects to another one.
     """
@@ -84,12 +95,16 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         if name not in bounds.headers and request.headers.get(name) == value:
             del request.headers[name]
     if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
-        timeouts["connect"] = min(bounds.connect, timeouts.get("connect") or bounds.connect)
+        usual = min(bounds.connect, timeouts.get("connect") or bounds.connect)
+        timeouts["connect"] = usual if doors is None else None
     try:
-        async with asyncio.timeout(bounds.first_byte) as scope:
+        async with Connecting(doors, bounds.connect) as connecting, loop_timeout(bounds.first_byte) as first_byte:
+            request.extensions["trace"] = connecting.follow
             response = await send(request)
     except TimeoutError:
-        if not scope.expired():
+        if connecting.expired:
+            raise TimedOut(f"no connection within {bounds.connect:g} s (llm.connect_timeout)") from None
+        if not first_byte.expired():
             raise
         raise TimedOut(f"no first byte within {bounds.first_byte:g} s (llm.first_byte_timeout)") from None
     redact = bounds.redact
@@ -160,9 +175,12 @@ class _BoundedTransport:
     def __init__(self, transport: Any, bounds: Bounds) -> None:
         self._transport = transport
         self._bounds = bounds
+        self._doors = new_doors()
+        if hasattr(transport, "get_client"):
+            follow_aiohttp(transport)
 
     async def handle_async_request(self, request: Any) -> Any:
-        return await exchange(self._transport.handle_async_request, request, self._bounds)
+        return await exchange(self._transport.handle_async_request, request, self._bounds, self._doors)
 
     async def aclose(self) -> None:
         await self._transport.aclose()

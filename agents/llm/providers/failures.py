@@ -314,11 +314,6 @@ def own_failure(error: BaseException) -> LanguageModelError | None:
     return next((cause for cause in _causes(error) if isinstance(cause, LanguageModelError)), None)
 
 
-def is_connect_timeout(error: BaseException) -> bool:
-    """Return whether a time-out was over before there was a connection, as aiohttp names it."""
-    return any(type(cause).__name__ == "ConnectionTimeoutError" for cause in _causes(error))
-
-
 def is_timeout(error: BaseException) -> bool:
     """Return whether a time-out of an SDK is one: OpenAI's way to aiohttp gives lost connections the same name."""
     return not any(_package(cause) == "aiohttp" and not isinstance(cause, TimeoutError) for cause in _causes(error))

@@ -136,6 +136,8 @@ class _Process(Member):
         if not self._starts:
             return "the process that starts workers has ended"
         code = self._process.exitcode
+        if code == -signal.SIGPROF:
+            return "its code did not return (limits.step_seconds); the worker printed where it stood"
         if code is not None and code < 0:
             return f"its worker process ended: signal {signal.Signals(-code).name}"
         return f"its worker process ended: exit code {code}"

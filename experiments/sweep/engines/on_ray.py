@@ -31,6 +31,9 @@ from quorum.experiments.sweep.engines.protocol import (
 )
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
 
+_ESSENTIAL = ("gcs_server", "raylet")
+"""Processes without which a node runs nothing, as Ray calls them."""
+
 
 class RayConfig(ComponentConfig):
     """Values of `ray`."""
@@ -62,6 +65,7 @@ class RayEngine:
         self._config = config
         self._actors: list[_Actor] = []
         self._stillborn = 0
+        self._gone = ""
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once."""
@@ -76,7 +80,7 @@ class RayEngine:
     def _run(self, work: CellQueue, job: SweepJob) -> None:
         self._connect()
         try:
-            while not work.dropping:
+            while not work.dropping and not self._node_has_ended(work):
                 self._keep_actors(work, job)
                 self._hand_out(work)
                 if not any(actor.cells for actor in self._actors) and (work.stopping or not work.waiting):
@@ -86,6 +90,15 @@ class RayEngine:
         finally:
             self._end(work, job)
             self._ray.shutdown()
+
+    def _node_has_ended(self, work: CellQueue) -> bool:
+        """Whether the node that was started here is gone, which Ray itself would wait for."""
+        node = self._ray._private.worker._global_node if self._config.address is None else None
+        dead = {name for name, _ in node.dead_processes()} if node is not None else set()
+        self._gone = next((name for name in _ESSENTIAL if name in dead), "")
+        if self._gone:
+            work.report(Stuck(f"engine=ray: the node that this command started has ended: its {self._gone} is gone"))
+        return bool(self._gone)
 
     def _keep_actors(self, work: CellQueue, job: SweepJob) -> None:
         """Have as many actors as there is room and work for; tell when none of them has a place."""
@@ -116,7 +129,9 @@ class RayEngine:
 
     def _end(self, work: CellQueue, job: SweepJob) -> None:
         """End all actors, those that are at work by force."""
-        for actor in self._actors:
+        if self._gone:  # what is left of the node: its workers end with it
+            self._ray._private.worker._global_node.kill_all_processes(check_alive=False)
+        for actor in self._actors if not self._gone else ():
             self._ray.kill(actor.handle)
         if self._actors:
             wait_for_workers(job.folder)
@@ -137,8 +152,10 @@ class RayEngine:
                 logging_level="error",
                 **(started_here if self._config.address is None else {}),
             )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise UserError(f"engine.address: {self._config.address}: {str(error).splitlines()[0]}") from error
+        except Exception as error:  # a plain one where a node does not start in time
+            first, _, _ = str(error).partition("\n")
+            where = f"engine.address: {self._config.address}" if self._config.address else "engine=ray: no node starts"
+            raise UserError(f"{where}: {first}") from error
 
     def _room(self) -> int:
         """Return how many workers the nodes that are there have processors for, whoever uses them now."""

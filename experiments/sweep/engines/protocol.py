@@ -94,8 +94,9 @@ class CallStatus:
         rate_limited: calls that met a rate limit.
         spent: what all answers took, those of the cache among them.
         simulated: whether a simulated model gave one of them.
-        under_way: calls that wait for their answer now.
-        longest: seconds that one of them has been waiting.
+        under_way: calls that a provider answers now.
+        longest: seconds that one of them has taken so far.
+        queued: calls that wait for a place in our own queue.
         batches: what there is of batches; None where there are none.
     """
 
@@ -106,6 +107,7 @@ class CallStatus:
     simulated: bool = False
     under_way: int = 0
     longest: float = 0.0
+    queued: int = 0
     batches: BatchStatus | None = None
 
 

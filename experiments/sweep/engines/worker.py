@@ -26,6 +26,7 @@ from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import EpisodeCut, leave_error, run_in_pool
+from quorum.experiments.episode.watchdog import Watchdog, exit_now
 from quorum.experiments.results.finished import (
     FinishedCell,
     attempts_at,
@@ -69,6 +70,7 @@ class Worker:
         self._report = report
         self._waves = _waves(job)
         self._pool = ModelPool(processes, waves=self._waves, patient=True)
+        self._watchdog = Watchdog(lambda error: exit_now(error.exit_code))  # the engine replaces this worker
         self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
@@ -153,7 +155,7 @@ class Worker:
         allowance = CellAllowance(self._ledger, planned.name) if self._ledger and planned.uses_models else None
         run = partial(run_in_pool, cell, folder, self._pool, played=played, memory=memory, branching=branching)
         try:
-            await run(attempts=attempts, allowance=allowance)
+            await run(attempts=attempts, allowance=allowance, watchdog=self._watchdog)
         except (Unwritable, InputsChanged, EpisodeCut):
             raise
         except Exception as error:
@@ -190,9 +192,12 @@ class Worker:
     def report_calls(self) -> None:
         """Report what has become of the calls of language models, where something has changed."""
         now = self._pool.under_way
-        longest = now.clock() - now.calls[0].since if now.calls else 0.0
+        under_way = now.calls
+        longest = under_way[0].stopwatch.seconds if under_way else 0.0
         batches = self._waves.status() if self._waves is not None else None
-        calls = CallStatus(self._name, *self._pool.traffic, now.spent, now.simulated, len(now.calls), longest, batches)
+        calls = CallStatus(
+            self._name, *self._pool.traffic, now.spent, now.simulated, len(under_way), longest, now.queued, batches
+        )
         if calls != self._reported:
             self._report(calls)
             self._reported = calls

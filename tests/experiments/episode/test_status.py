@@ -36,7 +36,7 @@ def test_the_line_says_how_far_the_episode_is_who_thinks_for_how_long_and_what_i
     under_way = UnderWay(clock)
     status = EpisodeStatus(under_way)
     assert status.line == "step 0 · 0:00 · nobody thinks"
-    numbers = [under_way.begin(Origin(f"agent_{i}", 0, role)) for i, role in enumerate(("", "actor", "", "", ""))]
+    numbers = [under_way.begin(Origin(f"agent_{i}", 0, role))[0] for i, role in enumerate(("", "actor", "", "", ""))]
     clock.now += 12.4
     under_way.end(numbers[0], _reply())
     status(Stamped(0, 4, 0.0, 0.0, ScoreChange(1, 3, 2.0)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -139,3 +141,23 @@ def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -
 def test_more_actors_than_places_keep_no_cell_waiting(cluster: Any, start: Start, tmp_path: Path) -> None:
     _ends_well(start("engine=ray", f"engine.address={cluster.address}", "engine.actors=5"), tmp_path)
     assert _started(tmp_path) == CELLS
+
+
+@pytest.mark.parametrize("server", ["raylet", "gcs_server"])
+def test_a_node_of_its_own_that_is_gone_ends_the_sweep_with_the_command_that_goes_on(
+    server: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "300")  # a busy machine
+    process = start("engine=ray", "engine.actors=2", "engine.cpus=0.5")
+    deadline = time.monotonic() + 300
+    while len(list(tmp_path.glob("s/*/metrics.json"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    names = {int(child): Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0] for child in children}
+    [number] = [number for number, name in names.items() if name.endswith(f"/{server}".encode())]
+    os.kill(number, signal.SIGKILL)
+    _, reported = process.communicate(timeout=300)
+    assert process.returncode == 2, reported
+    assert f"the node that this command started has ended: its {server} is gone" in reported
+    assert "cells are left; go on with: quorum sweep" in reported
+    assert leftovers(tmp_path / "s") == []
