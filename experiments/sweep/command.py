@@ -21,6 +21,7 @@ from quorum.experiments.sweep.batches import batching_of, cancel, check_batches,
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.estimate import Forecast, forecast
+from quorum.experiments.sweep.pilots import Pilots
 from quorum.experiments.sweep.plan import SweepPlan, plan, plan_experiment
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
@@ -71,8 +72,12 @@ def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
         yield from (cell for cell in turn if cell is not None)
 
 
-def show_plan(request: SweepRequest) -> Forecast:
+def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
     """Say what a sweep would run and what that would take. Nothing is written.
+
+    Args:
+        request: the sweep.
+        pilots: shared by the estimates of several sweeps; None: this one has its own.
 
     Raises:
         UserError: the arguments are not valid.
@@ -82,7 +87,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     if batching_of(engine) is not None:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
-    return forecast(planned, status, folder, engine, request.limit)
+    return forecast(planned, status, folder, engine, request.limit, pilots=pilots)
 
 
 def cancel_batches(request: SweepRequest) -> dict[str, Any]:
