@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import orjson
@@ -61,7 +62,7 @@ class Row:
     @property
     def worst(self) -> float:
         """The largest error, as a share of what was played."""
-        return max((abs(expected / spent - 1) for expected, spent in self.pairs), default=0.0)
+        return max((abs(expected / spent - 1) for expected, spent in self.pairs if spent), default=inf)
 
     def line(self) -> str:
         """Return it as a line of the table."""

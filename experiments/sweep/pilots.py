@@ -29,6 +29,8 @@ _ENOUGH = 0.1
 """Twice the standard error of all tokens, as a share of them, at which no further board is played."""
 _SCATTER = 0.5
 """Standard deviation between boards as a share of the mean, where fewer than three were played."""
+_LEAST = 0.05
+"""Share of the time that the first pilot of a kind has at least, however many kinds there are."""
 _MOST_STEPS = 0.5
 """Share of an episode from which on its beginning says more of it than smaller teams do."""
 
@@ -127,8 +129,9 @@ class Pilots:
             for team in kind.teams:
                 self._teams.setdefault(team, []).append(kind)
         waiting = _smallest_first(new.values())
+        least = _LEAST * self._left
         for place, kind in enumerate(waiting):
-            self._first(kind, 3 * self._left / (len(waiting) - place))
+            self._first(kind, max(least, 3 * self._left / (len(waiting) - place)))
         asking = [kind for kind in waiting if kind.whole and kind.cells[0].uses_models]
         while asking and self._left > 0 and not _certain(asking):
             kind = max(asking, key=lambda one: one.variance / len(one.pilots) / max(one.seconds, 1e-3))
@@ -144,17 +147,21 @@ class Pilots:
         if taken is not None and kind.begun:
             return Guess(taken, PLAYED if kind.whole else BEGUN)
         for team in kind.teams:
-            if known := self._by_size(team):
+            known = self._by_size(team)
+            if taken is not None and kind.n in known:
+                break
+            if known:
                 near = nearest(kind.n, known)
                 return Guess(within(kind.budget, law(kind.n, known)), EXTRAPOLATED, tuple(near))
         return Guess(taken, BEGUN) if taken is not None else None
 
     def _by_size(self, team: bytes) -> Mapping[int, Taken]:
-        """Return what such teams take by their size, from pilots that show most of an episode."""
+        """Return what such teams take by their size, if possible from pilots that show most of an episode."""
         if team not in self._known:
             found: dict[int, list[Taken]] = {}
-            for kind in self._teams[team]:
-                if kind.begun and (taken := kind.taken) is not None:
+            kinds = [kind for kind in self._teams[team] if kind.begun]
+            for kind in kinds or self._teams[team]:
+                if (taken := kind.taken) is not None:
                     found.setdefault(kind.n, []).append(taken)
             self._known[team] = {n: mean_of(several) for n, several in found.items()}
         return self._known[team]

@@ -47,11 +47,6 @@ def test_nothing_is_said_where_nothing_is_paid(words: tuple[str, ...]) -> None:
     assert expectation(Cell.compose(["n=2", "max_steps=3", *words])) == ""
 
 
-def test_minds_that_the_simulated_model_cannot_answer_have_an_unknown_cost() -> None:
-    words = ("agents=asker", "n=2", "llm=openai", "llm.model=gpt-5-mini")
-    assert expectation(Cell.compose(words)) == "cost unknown: the simulated model cannot play agents=asker"
-
-
 def test_a_branch_takes_what_is_left_of_its_run_in_proportion_to_thoughts() -> None:
     ten, forty = (expectation(Cell.compose(TEAM), Rest(left)) for left in (10, 40))
     answers = [int(line.split()[2]) for line in (ten, forty)]

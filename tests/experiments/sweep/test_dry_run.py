@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.episode.expected import SECONDS_PER_CALL
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.expected import SECONDS_PER_CALL, expectation
 from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.run import SweepRequest
@@ -159,3 +160,13 @@ def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked:
     assert batch.plain()["usd_by_tier"]["usual"] == pytest.approx(usual.usd, abs=1e-5)
     local = show_plan(asked(*words[:2], "llm=vllm", "llm.model=m", "llm.prices={input: 1, output: 1}", *words[4:]))
     assert list(local.by_tier) == [""]
+
+
+def test_minds_that_the_simulated_model_cannot_answer_have_an_unknown_cost(
+    asked: Callable[..., SweepRequest], options: Path
+) -> None:
+    words = ("agents=asker", "llm=vllm", "llm.model=m", "n=2")
+    forecast = show_plan(asked(*words))
+    assert (forecast.usd, forecast.sources) == (None, {"unknown": 1})
+    said = expectation(Cell.compose(["env=corridor", *words], options))
+    assert said == "cost unknown: the simulated model cannot play agents=asker"
