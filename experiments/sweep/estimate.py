@@ -70,6 +70,7 @@ class Forecast:
         simulated: whether simulated models answer in the sweep itself, so that the money is made up.
         by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
         waves: batches that come one after the other, at least; None where requests do not go out in batches.
+        sizes: of the teams from which others are extrapolated.
     """
 
     folder: Path
@@ -90,6 +91,7 @@ class Forecast:
     simulated: bool
     by_tier: Mapping[str, float] = field(default_factory=dict)
     waves: int | None = None
+    sizes: tuple[int, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -157,7 +159,7 @@ class Forecast:
             "recorded": f"from what their own runs took from there on{at}",
             PLAYED: f"from boards of their kind, played with the simulated model{at}",
             BEGUN: f"from the first steps of a board of their kind, played with the simulated model{at}",
-            EXTRAPOLATED: f"extrapolated from kinds that were played with the simulated model{at}",
+            EXTRAPOLATED: f"extrapolated from n={','.join(map(str, self.sizes))}, played with the simulated model{at}",
             "unknown": "unknown, left out",
         }
         for source, number in self.sources.items():
@@ -217,6 +219,7 @@ def forecast(
         by_tier=by_tier,
         # Agents think at the same time at best, and each of their thoughts waits for the last.
         waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,
+        sizes=tuple(sorted(estimates.sizes)),
     )
 
 
@@ -284,6 +287,8 @@ class Estimates:
         self._finished: dict[str, tuple[PlannedCell, Expected]] = {}
         self.stands_in = False
         """Whether figures of the simulated model stand in for those of a real one."""
+        self.sizes: set[int] = set()
+        """Of the teams from which others are extrapolated."""
         for cell in {cell.kind: cell for cell in status.cells}.values():
             if (found := status.costs.expected(cell.kind)) is not None:
                 self._finished[cell.kind] = cell, found
@@ -304,6 +309,7 @@ class Estimates:
         if guess is None:
             return _Estimate(None, "unknown")
         self.stands_in |= real
+        self.sizes.update(guess.sizes)
         taken = guess.taken if rest is None else guess.taken.times(rest.thoughts / max(guess.taken.thoughts, 1.0))
         return _Estimate(price(self.configuration(cell), taken), guess.source)
 
