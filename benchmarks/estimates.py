@@ -105,6 +105,8 @@ def compare(name: str, words: Sequence[str], seconds: float = SECONDS) -> Row | 
         chosen = [boards[(2 * place + 1) * len(boards) // (2 * number)] for place in range(number)]
         seed = f"seed={','.join(map(str, chosen))}"
         played = run_sweep_command(SweepRequest((*words, seed, "engine.workers=1"), Path(folder), "some"), quiet=True)
+        if played.left:
+            raise RuntimeError(f"{name}: {played.left} cells were not played: {played.reason}")
         return Row(name, forecast, played.planned, played.spent, took)
 
 
