@@ -7,7 +7,7 @@ best of these, and shows how many cells rest on each:
 - `scaled`: finished cells of the same minds and real model, in proportion to what pilots of both kinds took;
 - `recorded`: of a branch with the team of its run, what the run took from the branch point on;
 - `played`: pilots of the kind, played with the simulated model (`experiments/sweep/pilots.py`);
-- `begun`: a pilot that was stopped when its time was up, in proportion to its steps;
+- `partial`: a pilot that was stopped when its time was up, in proportion to its steps;
 - `extrapolated`: pilots of other kinds, by the size of their teams;
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
@@ -39,7 +39,7 @@ from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
-from quorum.experiments.sweep.pilots import BEGUN, EXTRAPOLATED, PLAYED, Guess, Pilots
+from quorum.experiments.sweep.pilots import PARTIAL, EXTRAPOLATED, PLAYED, Guess, Pilots
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
@@ -158,7 +158,7 @@ class Forecast:
             "scaled": "from finished cells of other kinds, in proportion to pilots or team sizes",
             "recorded": f"from what their own runs took from there on{at}",
             PLAYED: f"from boards of their kind, played with the simulated model{at}",
-            BEGUN: f"from the first steps of a board of their kind, played with the simulated model{at}",
+            PARTIAL: f"from the first steps of a board of their kind, played with the simulated model{at}",
             EXTRAPOLATED: f"extrapolated from n={','.join(map(str, self.sizes))}, played with the simulated model{at}",
             "unknown": "unknown, left out",
         }

@@ -35,7 +35,7 @@ _MOST_STEPS = 0.5
 """Share of an episode from which on its beginning says more of it than smaller teams do."""
 
 PLAYED = "played"
-BEGUN = "begun"
+PARTIAL = "partial"
 EXTRAPOLATED = "extrapolated"
 
 
@@ -45,7 +45,7 @@ class Guess:
 
     Attributes:
         taken: by one of its cells.
-        source: `PLAYED`, `BEGUN` (pilots that were stopped) or `EXTRAPOLATED` (from other kinds).
+        source: `PLAYED`, `PARTIAL` (pilots that were stopped) or `EXTRAPOLATED` (from other kinds).
         sizes: the team sizes of these other kinds.
     """
 
@@ -76,7 +76,7 @@ class _Kind:
         return bool(self.pilots) and all(one.whole for one in self.pilots)
 
     @property
-    def begun(self) -> bool:
+    def shows_most(self) -> bool:
         """Whether its pilots show most of an episode."""
         most = _MOST_STEPS * self.max_steps
         return bool(self.pilots) and all(one.whole or one.steps >= most for one in self.pilots)
@@ -144,8 +144,8 @@ class Pilots:
         if kind is None or not kind.playable:
             return None
         taken = kind.taken
-        if taken is not None and kind.begun:
-            return Guess(taken, PLAYED if kind.whole else BEGUN)
+        if taken is not None and kind.shows_most:
+            return Guess(taken, PLAYED if kind.whole else PARTIAL)
         for team in kind.teams:
             known = self._by_size(team)
             if taken is not None and kind.n in known:
@@ -153,13 +153,13 @@ class Pilots:
             if known:
                 near = nearest(kind.n, known)
                 return Guess(within(kind.budget, law(kind.n, known)), EXTRAPOLATED, tuple(near))
-        return Guess(taken, BEGUN) if taken is not None else None
+        return Guess(taken, PARTIAL) if taken is not None else None
 
     def _by_size(self, team: bytes) -> Mapping[int, Taken]:
         """Return what such teams take by their size, if possible from pilots that show most of an episode."""
         if team not in self._known:
             found: dict[int, list[Taken]] = {}
-            kinds = [kind for kind in self._teams[team] if kind.begun]
+            kinds = [kind for kind in self._teams[team] if kind.shows_most]
             for kind in kinds or self._teams[team]:
                 if (taken := kind.taken) is not None:
                     found.setdefault(kind.n, []).append(taken)

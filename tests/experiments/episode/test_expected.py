@@ -62,14 +62,14 @@ def test_a_pilot_that_is_stopped_is_extrapolated_in_proportion_to_its_steps_with
     cell = Cell.compose(["env=squeeze", "agents=naive", "n=2", "max_steps=30"])
     ticks = itertools.count()
     whole = play_pilot(cell, math.inf)
-    begun = play_pilot(cell, 100, lambda: next(ticks))
+    stopped = play_pilot(cell, 100, lambda: next(ticks))
     assert whole is not None
-    assert begun is not None
-    assert (whole.whole, begun.whole) == (True, False)
-    assert 0 < begun.steps < 30
-    assert begun.extrapolated(cell.plain).answers == pytest.approx(whole.taken.answers, rel=0.3)
+    assert stopped is not None
+    assert (whole.whole, stopped.whole) == (True, False)
+    assert 0 < stopped.steps < 30
+    assert stopped.extrapolated(cell.plain).answers == pytest.approx(whole.taken.answers, rel=0.3)
     bounded = Cell.compose(["env=squeeze", "agents=naive", "n=2", "max_steps=30", "budget.tokens=9000"])
-    assert begun.extrapolated(bounded.plain).tokens == pytest.approx(9000)
+    assert stopped.extrapolated(bounded.plain).tokens == pytest.approx(9000)
 
 
 def test_a_pilot_asks_nobody_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from quorum.experiments.episode.pilot import Taken
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.sweep.command import show_plan
-from quorum.experiments.sweep.pilots import BEGUN, EXTRAPOLATED, PLAYED, Pilots, law
+from quorum.experiments.sweep.pilots import PARTIAL, EXTRAPOLATED, PLAYED, Pilots, law
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.run import SweepRequest
 
@@ -114,7 +114,7 @@ def test_a_large_grid_of_many_kinds_takes_no_longer_than_the_bound() -> None:
     assert next(ticks) < 1200
     sources = [guess.source for cell in cells if (guess := pilots.expected(cell)) is not None]
     assert len(sources) == 120
-    assert set(sources) == {BEGUN, EXTRAPOLATED}
+    assert set(sources) == {PARTIAL, EXTRAPOLATED}
 
 
 def test_without_time_nothing_is_played_and_nothing_is_known() -> None:
