@@ -39,7 +39,7 @@ from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
-from quorum.experiments.sweep.pilots import PARTIAL, EXTRAPOLATED, PLAYED, Guess, Pilots
+from quorum.experiments.sweep.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Guess, Pilots
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder

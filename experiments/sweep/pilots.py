@@ -7,7 +7,6 @@ they make the sums more certain.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, log, sqrt
@@ -21,7 +20,7 @@ from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.configuration.cell import PlannedCell, kind_of
 from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import PILOT_SECONDS
-from quorum.experiments.episode.pilot import Pilot, Taken, mean_of, play_pilot, within
+from quorum.experiments.episode.pilot import Pilot, Taken, effort, mean_of, play_pilot, within
 
 SECONDS = 10.0
 """Of computing for all pilots together; one of them takes `PILOT_SECONDS` at most."""
@@ -108,7 +107,7 @@ class Pilots:
         clock: gives seconds.
     """
 
-    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = time.process_time) -> None:
+    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = effort) -> None:
         self._left = seconds
         self._clock = clock
         self._kinds: dict[str, _Kind] = {}

@@ -16,7 +16,7 @@ from quorum.experiments.episode.pilot import Taken
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.sweep.command import show_plan
-from quorum.experiments.sweep.pilots import PARTIAL, EXTRAPOLATED, PLAYED, Pilots, law
+from quorum.experiments.sweep.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Pilots, law
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.run import SweepRequest
 
