@@ -83,11 +83,13 @@ HEADER = (
 
 def sweeps() -> dict[str, tuple[str, ...]]:
     """Return the words of each named experiment, and of each part of a figure that plays something else."""
-    found = {option.name: (f"{EXPERIMENT}={option.name}",) for option in options() if option.group == EXPERIMENT}
+    found: dict[str, tuple[str, ...]] = {
+        option.name: (f"{EXPERIMENT}={option.name}",) for option in options() if option.group == EXPERIMENT
+    }
     for name in figure_names():
         for request in requests(load_figure(name), SweepRequest((), Path())):
             if request.words not in found.values():
-                found[name] = request.words
+                found[name] = tuple(request.words)
     return found
 
 

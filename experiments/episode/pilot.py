@@ -134,7 +134,7 @@ class _Tally:
         self._seconds = seconds
         self._calls: list[Mapping[str, Any]] = []
         self._thoughts = 0
-        self._since: dict[str, tuple[float, float]] = {}
+        self._since: dict[int, tuple[float, float]] = {}
         self._chains: dict[tuple[float, float], int] = {}
         self.steps = 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, log, sqrt
+from math import gcd, log, pow, sqrt
 from random import Random
 from statistics import stdev
 from typing import Any
@@ -209,8 +209,8 @@ def law(n: int, known: Mapping[int, Taken]) -> Taken:
     def power(low: float, high: float) -> float:
         if low <= 0 or high <= 0:
             return max(low, high)
-        exponent = log(high / low) / log(large / small)
-        return high * (n / large) ** min(max(exponent, -1.0), 3.0)
+        exponent = min(max(log(high / low) / log(large / small), -1.0), 3.0)
+        return high * pow(n / large, exponent)
 
     low, high = known[small], known[large]
     return Taken(*(power(getattr(low, name), getattr(high, name)) for name in Taken.__slots__))
@@ -227,7 +227,7 @@ def _smallest_first(kinds: Iterable[_Kind]) -> list[_Kind]:
     by_team: dict[bytes, list[_Kind]] = {}
     for kind in kinds:
         by_team.setdefault(kind.teams[0], []).append(kind)
-    ranked = []
+    ranked: list[tuple[int, _Kind]] = []
     for several in by_team.values():
         ranked += enumerate(sorted(several, key=lambda kind: kind.n))
     Random(0).shuffle(ranked)
