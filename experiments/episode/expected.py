@@ -141,7 +141,7 @@ def price_rest(configuration: Configuration, rest: Rest) -> Expected:
     if isinstance(configuration.llm, SimulatedConfig):
         own = configuration.llm
         usd = (rest.prompt * own.usd_per_million_prompt + rest.completion * own.usd_per_million_completion) / 1e6
-    taken = Taken(rest.answers, rest.prompt, rest.completion, usd, rest.thoughts, rest.answers, 0.0)
+    taken = Taken(rest.answers, rest.prompt, rest.completion, usd, rest.thoughts, rest.answers, 0.0, 0.0)
     return price(configuration, taken)
 
 

@@ -33,6 +33,7 @@ class Taken:
         thoughts: of all agents.
         chain: answers that came one after the other, at least: agents that think at the same instant wait together.
         seconds: of computing.
+        steps: of the environment.
     """
 
     answers: float
@@ -42,6 +43,7 @@ class Taken:
     thoughts: float
     chain: float
     seconds: float
+    steps: float
 
     def times(self, share: float) -> Taken:
         """Return what takes so many times as much."""
@@ -67,15 +69,17 @@ class Pilot:
     steps: int
     whole: bool
 
-    def extrapolated(self, plain: Mapping[str, Any]) -> Taken:
+    def extrapolated(self, plain: Mapping[str, Any], steps: float | None = None) -> Taken:
         """Return what the whole episode takes: of one that was stopped, in proportion to its steps.
 
         Args:
             plain: the configuration of the episode; its step limit and its budget bound what it takes.
+            steps: that it is expected to take; None: as many as the limit.
         """
         if self.whole:
             return self.taken
-        return within(plain["budget"], self.taken.times(plain["max_steps"] / max(self.steps, 1)))
+        wanted = max(plain["max_steps"] if steps is None else steps, self.steps)
+        return within(plain["budget"], self.taken.times(wanted / max(self.steps, 1)))
 
 
 class _OutOfTime(Exception):
@@ -165,6 +169,7 @@ class _Tally:
             thoughts=self._thoughts,
             chain=sum(self._chains.values()),
             seconds=self._clock() - self._begin,
+            steps=self.steps,
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, log, pow, sqrt
+from math import gcd, inf, log, pow, sqrt
 from random import Random
 from statistics import stdev
 from typing import Any
@@ -30,8 +30,13 @@ _SCATTER = 0.5
 """Standard deviation between boards as a share of the mean, where fewer than three were played."""
 _LEAST = 0.05
 """Share of the time that the first pilot of a kind has at least, however many kinds there are."""
+_STEEPEST = 1.5
+"""Largest exponent of a law."""
 _MOST_STEPS = 0.5
 """Share of an episode from which on its beginning says more of it than smaller teams do."""
+
+_FEWEST = 3
+"""Steps from which on a pilot shows what a step takes."""
 
 PLAYED = "played"
 PARTIAL = "partial"
@@ -147,11 +152,13 @@ class Pilots:
             return Guess(taken, PLAYED if kind.whole else PARTIAL)
         for team in kind.teams:
             known = self._by_size(team)
-            if taken is not None and kind.n in known:
-                break
-            if known:
-                near = nearest(kind.n, known)
-                return Guess(within(kind.budget, law(kind.n, known)), EXTRAPOLATED, tuple(near))
+            if not known or (taken is not None and kind.n in known):
+                continue
+            found = law(kind.n, known, kind.max_steps)
+            if taken is not None and kind.pilots[0].steps >= _FEWEST:
+                plain = {"max_steps": kind.max_steps, "budget": kind.budget}
+                return Guess(kind.pilots[0].extrapolated(plain, found.steps), PARTIAL)
+            return Guess(within(kind.budget, found), EXTRAPOLATED, tuple(nearest(kind.n, known)))
         return Guess(taken, PARTIAL) if taken is not None else None
 
     def _by_size(self, team: bytes) -> Mapping[int, Taken]:
@@ -166,12 +173,10 @@ class Pilots:
         return self._known[team]
 
     def _first(self, kind: _Kind, share: float) -> None:
-        """Play the first board of a kind, unless smaller teams show that this takes too long."""
+        """Play the first board of a kind, as far as its share of the time allows."""
         bound = min(PILOT_SECONDS, share, self._left)
         if bound > 0:
-            known = self._by_size(kind.teams[0])
-            if len(known) < 2 or law(kind.n, known).seconds <= bound:
-                self._pilot(kind, bound)
+            self._pilot(kind, bound)
 
     def _pilot(self, kind: _Kind, seconds: float) -> bool:
         """Play the next board of a kind; return whether it could be played to the end."""
@@ -194,26 +199,31 @@ def nearest(n: int, known: Mapping[int, Any]) -> list[int]:
     return sorted(sorted(known, key=lambda size: abs(log(size / n)))[:2])
 
 
-def law(n: int, known: Mapping[int, Taken]) -> Taken:
-    """Return what a team of `n` agents takes: by the power of the size that goes through the two nearest sizes.
+def law(n: int, known: Mapping[int, Taken], max_steps: float = inf) -> Taken:
+    """Return what a team of `n` agents takes.
+
+    Steps, and what a step takes, follow the power of the size that goes through the two nearest sizes; of few boards,
+    it is bounded. Where only one size is known, a step takes in proportion to it.
 
     Args:
         n: number of agents.
-        known: what teams take by their size, at least one; where it is the only one, in proportion to the size.
+        known: what teams take by their size, at least one.
+        max_steps: steps of an episode, at most.
     """
     sizes = nearest(n, known)
-    if len(sizes) == 1:
-        return known[sizes[0]].times(n / sizes[0])
-    small, large = sizes
+    small, large = known[sizes[0]], known[sizes[-1]]
+    grows = log(sizes[-1] / sizes[0]) if len(sizes) > 1 else 0.0
 
     def power(low: float, high: float) -> float:
         if low <= 0 or high <= 0:
             return max(low, high)
-        exponent = min(max(log(high / low) / log(large / small), -1.0), 3.0)
-        return high * pow(n / large, exponent)
+        exponent = log(high / low) / grows if grows else 1.0
+        return high * pow(n / sizes[-1], min(max(exponent, -_STEEPEST), _STEEPEST))
 
-    low, high = known[small], known[large]
-    return Taken(*(power(getattr(low, name), getattr(high, name)) for name in Taken.__slots__))
+    before, after = max(small.steps, 1.0), max(large.steps, 1.0)
+    steps = min(power(before, after) if grows else after, max_steps)
+    rates = {name: power(getattr(small, name) / before, getattr(large, name) / after) for name in Taken.__slots__}
+    return Taken(**{name: steps * rate for name, rate in rates.items()} | {"steps": steps})
 
 
 def _certain(kinds: Sequence[_Kind]) -> bool:

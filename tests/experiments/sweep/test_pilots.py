@@ -22,7 +22,7 @@ from quorum.experiments.sweep.run import SweepRequest
 
 NEAR = 0.3
 """What an estimate may be off by."""
-ONE = Taken(answers=100, prompt=1000, completion=100, usd=1.0, thoughts=100, chain=100, seconds=1.0)
+ONE = Taken(answers=100, prompt=1000, completion=100, usd=1.0, thoughts=100, chain=100, seconds=1.0, steps=10)
 
 
 def played(words: Sequence[str], out: Path) -> Spent:
@@ -64,18 +64,19 @@ def test_where_answers_do_not_grow_with_the_team_they_are_not_scaled_with_it(tmp
     pilots.play(cells)
     guesses = {cell.name: guess for cell in cells if (guess := pilots.expected(cell)) is not None}
     assert [guess.source for guess in guesses.values()] == [PLAYED, PLAYED, EXTRAPOLATED]
-    assert list(guesses.values())[-1].sizes == (4, 8)
     alone = played([*words[:-2], "n=50", "seed=0"], tmp_path)
     assert list(guesses.values())[-1].taken.answers == pytest.approx(alone.answers, rel=NEAR)
     assert list(guesses.values())[-1].taken.tokens == pytest.approx(alone.tokens, rel=NEAR)
 
 
 def test_the_law_is_the_power_of_the_size_through_the_two_nearest_sizes() -> None:
+    double, half = (replace(ONE.times(share), steps=10) for share in (2, 0.5))
     assert law(50, {10: ONE, 20: ONE}) == ONE
-    assert law(40, {10: ONE, 20: ONE.times(2)}).answers == pytest.approx(400)
-    assert law(40, {1: ONE.times(9), 10: ONE, 20: ONE.times(4)}).answers == pytest.approx(1600)
-    assert law(40, {10: ONE}) == ONE.times(4)
+    assert law(40, {10: ONE, 20: double}).answers == pytest.approx(400)
+    assert law(40, {1: double, 10: half, 20: ONE}).answers == pytest.approx(200)
+    assert law(40, {10: ONE}).answers == pytest.approx(400)
     assert law(40, {10: replace(ONE, usd=0.0), 20: replace(ONE, usd=0.0)}).usd == 0
+    assert law(40, {10: ONE, 20: ONE.times(2)}, max_steps=20).answers == pytest.approx(200)
 
 
 def test_every_board_that_is_played_counts_once_and_further_ones_are_played_until_the_sum_is_certain(
