@@ -19,10 +19,9 @@ from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.stand_in import standing_in
+from quorum.experiments.episode.stand_in import NO_MODELS, standing_in
 from quorum.experiments.episode.team import build_team
 
 SELF = "self"

@@ -117,7 +117,7 @@ def _once(words: str) -> None:
     from maeil.compilation.watching import on_first_compilation  # noqa: PLC0415
 
     if COMPILES:
-        with on_first_compilation(_tell), _unlogged():
+        with on_first_compilation(_tell), unlogged():
             cell = Cell.compose(words.split())
             parts = build(cell, no_models)
             with closing_world(parts.world), Recorder(None) as recorder:
@@ -125,8 +125,8 @@ def _once(words: str) -> None:
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
-    """Keep what happens in a rehearsal out of the log; it is no part of what the user runs."""
+def unlogged() -> Iterator[None]:
+    """Keep what happens in an episode out of the log that is no part of what the user runs."""
     before = logging.root.manager.disable
     logging.disable(logging.INFO)
     try:

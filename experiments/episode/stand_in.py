@@ -11,6 +11,23 @@ from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration, validate
 
+NO_MODELS = ("simulated", "random")
+"""Providers without a model: rules and random answers."""
+
+
+def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
+    """Return the models that the minds of a configuration may ask, that of all first; none where they ask none."""
+    c = configuration
+    if not c.uses_models:
+        return ()
+    own = [c.llm_of(name) for name in c.llm.participants]
+    return (c.llm, *own, *(c.llm_of("", role) for role in c.llm.special_roles))
+
+
+def asks_real_models(configuration: Configuration) -> bool:
+    """Whether minds ask a model, and not only rules or random answers in its place."""
+    return any(model.name not in NO_MODELS for model in models_in(configuration))
+
 
 def standing_in(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
     """Return a configuration in which the simulated model answers at the prices of its models.
@@ -23,7 +40,11 @@ def standing_in(configuration: Configuration, names: Sequence[str] = (), config_
         config_dir: folders with more options of the groups.
     """
     plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
-    plain["llm"] |= {**_values(configuration.llm), "agents": {n: _values(configuration.llm_of(n)) for n in names}}
+    plain["llm"] |= {
+        **_values(configuration.llm),
+        "agents": {name: _values(configuration.llm_of(name)) for name in names},
+        "roles": {role: _values(configuration.llm_of("", role)) for role in configuration.llm.special_roles},
+    }
     return validate(plain, recorded=True)
 
 

@@ -28,9 +28,9 @@ from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.expected import asks_real_model
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.stand_in import asks_real_models
 
 JUDGE = "judge"
 """The participant in the records of calls, and the folder of the prompts."""
@@ -107,7 +107,7 @@ class Judge:
                 raise UserError(f"--judge {word}: a judge is a language model", "For example: --judge llm=openai.")
         budget = [f"budget.{kind}={limit}" for kind, limit in self.limits.items() if limit is not None]
         cell = Cell.compose(["agents=naive", *self.words, *budget], self.folder)
-        if not budget and asks_real_model(cell.plain, uses_models=True):
+        if not budget and asks_real_models(cell.configuration):
             raise UserError("--judge: it asks a paid language model", "Set --budget-calls N or --budget-usd X.")
         self._configuration = cell.configuration
         self._books = CallBooks(cell.configuration, None)

@@ -26,6 +26,7 @@ from quorum.experiments.study.arms import arms_of
 from quorum.experiments.study.study import Study
 from quorum.experiments.sweep.command import run_sweep_command, show_plan
 from quorum.experiments.sweep.estimate import Forecast
+from quorum.experiments.sweep.pilots import Pilots
 
 _PILOT = range(1_000_000, 1_000_008)
 """Boards of a pilot: none that a study analyses."""
@@ -130,7 +131,7 @@ def designs(study: Study, expected: Expected, *, power: float, half_width: float
         power: share of studies that are to find it.
         half_width: of the interval that is wanted in its place; None: by power.
     """
-    found = []
+    found, pilots = [], Pilots()
     for draws in _DRAWS if expected.within else (len(study.treatment.draws),):
         deviation = expected.deviation(draws)
         if half_width is not None:
@@ -141,7 +142,7 @@ def designs(study: Study, expected: Expected, *, power: float, half_width: float
             )
         again = dict(arms_of(study.question, replace(study.treatment, draws=tuple(range(draws)))))
         arms = {name: arm for name, arm in again.items() if name in study.arms and not arm.donors}
-        found.append(Design(boards, draws, show_plan(study.request_of(arms, range(boards)))))
+        found.append(Design(boards, draws, show_plan(study.request_of(arms, range(boards)), pilots)))
     return found
 
 

@@ -11,27 +11,25 @@ from itertools import zip_longest
 from math import fsum
 from typing import Any
 
-import orjson
-
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent, dollars
-from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.aside import build_aside, split_words
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, trackers
-from quorum.experiments.episode.expected import Expected, asks_real_model, expected
+from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
-from quorum.experiments.sweep.estimate import Forecast, forecast
+from quorum.experiments.sweep.estimate import Estimates, Forecast, forecast
+from quorum.experiments.sweep.pilots import Pilots
 from quorum.experiments.sweep.plan import SweepPlan, plan, plan_experiment
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
-from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
+from quorum.experiments.sweep.run import Guess, SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
 from quorum.experiments.sweep.spending import SweepBudget
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 from quorum.experiments.tracking.tracking import tracking
@@ -80,8 +78,12 @@ def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
         yield from (cell for cell in turn if cell is not None)
 
 
-def show_plan(request: SweepRequest) -> Forecast:
+def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
     """Say what a sweep would run and what that would take. Nothing is written.
+
+    Args:
+        request: the sweep.
+        pilots: shared by the estimates of several sweeps; None: this one has its own.
 
     Raises:
         UserError: the arguments are not valid.
@@ -91,7 +93,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     if batching_of(engine) is not None:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
-    found = forecast(planned, status, folder, engine, request.limit)
+    found = forecast(planned, status, folder, engine, request.limit, pilots=pilots)
     notice = beyond([found], status.costs.spent, request.budget)
     return replace(found, notices=(*found.notices, notice)) if notice else found
 
@@ -116,10 +118,13 @@ def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> 
     return ""
 
 
-def usually_takes(cell: PlannedCell) -> Expected | None:
-    """Return what a cell is expected to take when none of its kind is finished; None where nothing is known."""
-    rest = cell.rest if isinstance(cell, PlannedBranchCell) else None
-    return expected(orjson.loads(cell.configuration), uses_models=cell.uses_models, rest=rest)
+def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest) -> Guess:
+    """Return what gives the expected cost of a cell of a new kind; pilots are played for a budget alone."""
+    if not request.budget.any:
+        return lambda _: None
+    status = sweep_status(planned, folder, request)
+    estimates = Estimates(status.missing[: request.limit], status, Pilots())
+    return lambda cell: estimates.of(cell).expected
 
 
 def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None:
@@ -138,8 +143,8 @@ def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None
 
 
 def _is_paid(cell: PlannedCell) -> bool:
-    raw = orjson.loads(cell.configuration)
-    return asks_real_model(raw, uses_models=cell.uses_models) and raw["llm"]["name"] != "replay"
+    configuration = cell.cell().configuration
+    return cell.uses_models and asks_real_models(configuration) and configuration.llm.name != "replay"
 
 
 def cancel_batches(request: SweepRequest) -> dict[str, Any]:
@@ -167,10 +172,11 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     left = "" if batching_of(engine) is not None else notice_of_batches(folder.path)
     for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
+    guess = _expectations(planned, folder, request)
     view = _view(folder.name, quiet=quiet)
     with tracking(build_aside(trackers, aside, request.config_dir), folder.name) as track:
         tracked = replace(request, track=track)
-        return run_sweep(planned, folder, engine, request=tracked, view=view, guess=usually_takes)
+        return run_sweep(planned, folder, engine, request=tracked, view=view, guess=guess)
 
 
 def _notices(planned: SweepPlan) -> Iterator[str]:

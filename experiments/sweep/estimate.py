@@ -1,12 +1,14 @@
-"""What a sweep is expected to take, before it is run. Nothing is played.
+"""What a sweep is expected to take, before it is run. Nothing is written, and no model is asked but the simulated one.
 
 For each kind of cell (all that differ in nothing but the seed; of branches, also for each run) the forecast takes the
 best of these, and shows how many cells rest on each:
 
 - `finished`: the mean of finished cells of the kind, in the sweep's own folder;
-- `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
+- `scaled`: finished cells of the same minds and real model, in proportion to what pilots of both kinds took;
 - `recorded`: of a branch with the team of its run, what the run took from the branch point on;
-- `usual`: recorded episodes of such a team (`experiments/episode/expected.py`);
+- `played`: pilots of the kind, played with the simulated model (`experiments/sweep/pilots.py`);
+- `partial`: a pilot that was stopped when its time was up, in proportion to its steps;
+- `extrapolated`: pilots of other kinds, by the size of their teams;
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
 
@@ -29,11 +31,15 @@ from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import team_label
-from quorum.experiments.episode.expected import Expected, Rest, asks_real_model, basis, expected
+from quorum.experiments.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
+from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
+from quorum.experiments.sweep.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Guess, Pilots
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
@@ -64,6 +70,7 @@ class Forecast:
         simulated: whether simulated models answer in the sweep itself, so that the money is made up.
         by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
         waves: batches that come one after the other, at least; None where requests do not go out in batches.
+        sizes: of the teams from which others are extrapolated.
     """
 
     folder: Path
@@ -84,6 +91,7 @@ class Forecast:
     simulated: bool
     by_tier: Mapping[str, float] = field(default_factory=dict)
     waves: int | None = None
+    sizes: tuple[int, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -144,19 +152,31 @@ class Forecast:
         for place, (tier, usd) in enumerate(self.by_tier.items()):
             tiered = f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}"
             yield "" if place else "money by tier", tiered
-        record = "what their own runs took from there on"
+        at = f", at {SECONDS_PER_CALL:g} s an answer" if self.stands_in else ""
         words = {
             "finished": "from finished cells of the same kind",
-            "scaled": "in proportion to cells of another team size or arm",
-            "recorded": basis(record) if self.stands_in else f"from {record}",
-            "usual": basis() if self.stands_in else "from recorded episodes of such a team",
+            "scaled": "from finished cells of other kinds, in proportion to pilots or team sizes",
+            "recorded": f"from what their own runs took from there on{at}",
+            PLAYED: f"from boards of their kind, played with the simulated model{at}",
+            PARTIAL: f"from the first steps of a board of their kind, played with the simulated model{at}",
+            EXTRAPOLATED: f"extrapolated from n={','.join(map(str, self.sizes))}, played with the simulated model{at}",
             "unknown": "unknown, left out",
         }
         for source, number in self.sources.items():
             yield "estimated", f"{number} episodes {words[source]}"
+        if self.stands_in:
+            yield "not known", "how the real model plays, and how many tokens it thinks before it answers"
 
 
-def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
+def forecast(
+    plan: SweepPlan,
+    status: SweepStatus,
+    folder: SweepFolder,
+    engine: Engine,
+    limit: int | None,
+    *,
+    pilots: Pilots | None = None,
+) -> Forecast:
     """Estimate what a sweep takes.
 
     Args:
@@ -165,11 +185,11 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         folder: of the sweep.
         engine: would run it.
         limit: cells to run, at most; None: all that are missing.
+        pilots: to be played, in the time that they have left; None: those of this sweep alone.
     """
     cells = status.missing[:limit]
-    estimates = _Estimates(status)
-    kinds = {_alike(cell): cell for cell in cells}
-    found = {key: estimates.of(cell) for key, cell in kinds.items()}
+    estimates = Estimates(cells, status, pilots if pilots is not None else Pilots())
+    found = {_alike(cell): estimates.of(cell) for cell in {_alike(cell): cell for cell in cells}.values()}
     estimated = [(cell, found[_alike(cell)]) for cell in cells]
     known = [(cell, e.expected) for cell, e in estimated if e.expected is not None]
     priceless = any(expected.priceless for _, expected in known)
@@ -179,11 +199,6 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
     batching = batching_of(engine) is not None
     usd = None if priceless else fsum(expected.usd for _, expected in known)
-    seconds = 0.0
-    for waits in (False, True):
-        alike = [e.expected.seconds for _, e in estimated if e.expected is not None and e.waits is waits]
-        if alike:
-            seconds += max(*alike, fsum(alike) / engine.width(uses_models=waits))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
@@ -194,17 +209,54 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         varied=_varied(plan.cells),
         repeated=plan.repeated,
         notices=plan.notices,
-        answers=sum(expected.answers for _, expected in known),
-        tokens=sum(expected.tokens for _, expected in known),
+        answers=fsum(expected.answers for _, expected in known),
+        tokens=fsum(expected.tokens for _, expected in known),
         usd=by_tier.get(BATCH, usd) if batching else usd,
-        seconds=seconds,
+        seconds=_seconds(known, estimates, engine),
         sources=Counter(e.source for _, e in estimated),
         stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
         # Agents think at the same time at best, and each of their thoughts waits for the last.
         waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,
+        sizes=tuple(sorted(estimates.sizes)),
     )
+
+
+def _seconds(known: Sequence[tuple[PlannedCell, Expected]], estimates: Estimates, engine: Engine) -> float:
+    """Return the wall time of cells: as long as the longest of them, their number, or the limits of a model require."""
+    computing: list[float] = []
+    waiting: list[float] = []
+    by_model: dict[str, tuple[ModelConfig, list[Expected]]] = {}
+    for cell, expected in known:
+        if not estimates.real(cell):
+            computing.append(expected.seconds)
+            continue
+        waiting.append(expected.seconds)
+        model = estimates.configuration(cell).llm
+        by_model.setdefault(f"{model.name} {model.address} {model.label}", (model, []))[1].append(expected)
+    seconds = 0.0
+    if computing:
+        seconds += max(*computing, fsum(computing) / engine.width(uses_models=False))
+    if waiting:
+        bounds = [_least_seconds(model, cells) for model, cells in by_model.values()]
+        seconds += max(*waiting, fsum(waiting) / engine.width(uses_models=True), *bounds)
+    return seconds
+
+
+def _least_seconds(model: ModelConfig, cells: Sequence[Expected]) -> float:
+    """Return how long the limits of a model make its answers take: calls at once, requests and tokens a minute."""
+    answers, tokens = fsum(e.answers for e in cells), fsum(e.tokens for e in cells)
+    if not isinstance(model, ProviderConfig):
+        return 0.0
+    least = answers * SECONDS_PER_CALL / model.max_concurrency
+    for amount, rate in ((answers, model.requests_per_minute), (tokens, model.tokens_per_minute)):
+        least = max(least, 60 * amount / rate if rate is not None else 0.0)
+    return least
+
+
+def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
+    return cell.kind, _rest(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,50 +266,77 @@ class _Estimate:
     Attributes:
         expected: what a cell takes; None where it is not known.
         source: what that rests on.
-        waits: whether its seconds are mostly spent on waiting, during which others can run.
     """
 
     expected: Expected | None
     source: str
-    waits: bool
 
 
-class _Estimates:
-    def __init__(self, status: SweepStatus) -> None:
-        self._finished: list[tuple[PlannedCell, Expected]] = []
+class Estimates:
+    """What the cells of a sweep are expected to take.
+
+    Args:
+        cells: those to estimate.
+        status: what there is of the sweep.
+        pilots: to be played.
+    """
+
+    def __init__(self, cells: Sequence[PlannedCell], status: SweepStatus, pilots: Pilots) -> None:
+        self._pilots = pilots
+        self._models: dict[bytes, Configuration] = {}
+        self._finished: dict[str, tuple[PlannedCell, Expected]] = {}
         self.stands_in = False
+        """Whether figures of the simulated model stand in for those of a real one."""
+        self.sizes: set[int] = set()
+        """Of the teams from which others are extrapolated."""
         for cell in {cell.kind: cell for cell in status.cells}.values():
             if (found := status.costs.expected(cell.kind)) is not None:
-                self._finished.append((cell, found))
+                self._finished[cell.kind] = cell, found
+        unknown = [c for c in cells if c.kind not in self._finished and not _shows_cost(c)]
+        pilots.play([*unknown, *(cell for cell, _ in self._finished.values() if unknown and self.real(cell))])
 
     def of(self, cell: PlannedCell) -> _Estimate:
-        """Estimate a cell of a kind."""
-        for known, found in self._finished:
-            if known.kind == cell.kind:
-                return _Estimate(found, "finished", cell.uses_models)
-        for team in (_team(cell), _team(cell)[:1]):
-            if (scaled := self._scaled(cell, team)) is not None:
-                return _Estimate(scaled, "scaled", cell.uses_models)
-        raw = _raw(cell)
-        rest = _rest(cell)
-        taken = expected(raw, uses_models=cell.uses_models, rest=rest)
-        if taken is None:
-            return _Estimate(None, "unknown", waits=False)
-        waits = asks_real_model(raw, uses_models=cell.uses_models)
+        """Estimate a cell."""
+        if cell.kind in self._finished:
+            return _Estimate(self._finished[cell.kind][1], "finished")
+        rest, real = _rest(cell), self.real(cell)
         if rest is not None and rest.shows_cost and cell.uses_models:
-            self.stands_in |= waits and rest.simulated
-            return _Estimate(taken, "recorded", waits)
-        self.stands_in |= waits
-        return _Estimate(taken, "usual", waits)
+            self.stands_in |= real and rest.simulated
+            return _Estimate(price_rest(self.configuration(cell), rest), "recorded")
+        guess = self._pilots.expected(cell)
+        if (real or guess is None) and (scaled := self._scaled(cell, guess)) is not None:
+            return _Estimate(scaled, "scaled")
+        if guess is None:
+            return _Estimate(None, "unknown")
+        self.stands_in |= real
+        self.sizes.update(guess.sizes)
+        taken = guess.taken if rest is None else guess.taken.times(rest.thoughts / max(guess.taken.thoughts, 1.0))
+        return _Estimate(price(self.configuration(cell), taken), guess.source)
 
-    def _scaled(self, cell: PlannedCell, team: Sequence[object]) -> Expected | None:
+    def configuration(self, cell: PlannedCell) -> Configuration:
+        """Return a configuration with the models of a cell; cells with equal models share it."""
+        key = orjson.dumps([_raw(cell)["llm"], cell.uses_models])
+        if key not in self._models:
+            self._models[key] = cell.cell().configuration
+        return self._models[key]
+
+    def real(self, cell: PlannedCell) -> bool:
+        """Whether a cell asks real models."""
+        return cell.uses_models and asks_real_models(self.configuration(cell))
+
+    def _scaled(self, cell: PlannedCell, guess: Guess | None) -> Expected | None:
         """Scale the mean of finished cells of such a team, of the nearest size."""
         size = _size(cell)
-        alike = [(_size(known), found) for known, found in self._finished if _team(known)[: len(team)] == tuple(team)]
-        if not alike:
-            return None
-        other, found = min(alike, key=lambda one: abs(one[0] - size))
-        return found.times(size / other)
+        for length in (3, 1):
+            team = _team(cell)[:length]
+            alike = [(known, found) for known, found in self._finished.values() if _team(known)[:length] == team]
+            if alike:
+                known, found = min(alike, key=lambda one: abs(_size(one[0]) - size))
+                pilot = self._pilots.expected(known)
+                if guess is None or pilot is None or not pilot.taken.tokens:
+                    return found.times(size / _size(known))
+                return found.times(guess.taken.tokens / pilot.taken.tokens)
+        return None
 
 
 def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
@@ -268,12 +347,13 @@ def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
     return found | {group: several for group, several in varied(raws).items() if group == "env" or not arms}
 
 
-def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
-    return cell.kind, _rest(cell)
-
-
 def _rest(cell: PlannedCell) -> Rest | None:
     return cell.rest if isinstance(cell, PlannedBranchCell) else None
+
+
+def _shows_cost(cell: PlannedCell) -> bool:
+    rest = _rest(cell)
+    return rest is not None and rest.shows_cost and cell.uses_models
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

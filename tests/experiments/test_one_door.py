@@ -26,7 +26,6 @@ OTHER_FOLDERS = {
     "experiments/configuration/providers/config.py": "a table of ours",
     "experiments/configuration/registry.py": "a table of ours",
     "experiments/episode/episode_folder.py": "makes the folder of an episode, under a random name",
-    "experiments/episode/expected.py": "a table of ours",
     "experiments/episode/rehearsal.py": "the cache of kernels",
     "experiments/export/command.py": "what the user names, from a temporary folder",
     "experiments/export/hf.py": "a temporary folder",

@@ -17,8 +17,6 @@ from rich.table import Table
 from maeil.inside import make_inside
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
-from maeil.trace import Stamped
-from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.budgets import require_budgets
@@ -30,15 +28,12 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, trackers
-from quorum.experiments.episode.call_books import spent_in
-from quorum.experiments.episode.expected import asks_real_model
-from quorum.experiments.episode.in_memory import play_in_memory
-from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
 from quorum.experiments.sweep.command import run_sweep_command, show_plan
 from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
+from quorum.experiments.sweep.pilots import Pilots
 from quorum.experiments.sweep.run import SweepRequest, Unfinished
 from quorum.experiments.sweep.spending import SweepBudget
 
@@ -179,43 +174,24 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
 def estimate_fit(request: FitRequest) -> dict[str, Any]:
     """Estimate what the rounds of a fit take that were not played yet, as JSON-ready data. Nothing is written.
 
-    The graphs of a later round are drawn as if its earlier ones had taught nothing. With a paid model, each graph is
-    played once in memory with the simulated model: how much a team talks depends on its graph.
+    The graphs of a later round are drawn as if its earlier ones had taught nothing.
 
     Raises:
         UserError: the configuration is not valid.
     """
     rounds: list[Forecast] = []
     _fit(request, *_begun(request), expected=rounds)
-    cells = [cell for one in rounds for cell in one.cells]
     answers, tokens = (math.fsum(getattr(one, what) for one in rounds) for what in ("answers", "tokens"))
     usd = None if any(one.usd is None for one in rounds) else math.fsum(one.usd or 0.0 for one in rounds)
-    if paid := cells and asks_real_model(cells[0].cell().plain, uses_models=cells[0].uses_models):
-        played = {kind: _pilot(cell.cell(), request.config_dir) for kind, cell in {c.kind: c for c in cells}.items()}
-        spent = sum((played[cell.kind] for cell in cells), Spent())
-        answers, tokens, usd = spent.answers, spent.tokens, None if usd is None else spent.usd
     return {
         "rounds": len(rounds),
-        "episodes": len(cells),
+        "episodes": sum(len(one.cells) for one in rounds),
         "answers": round(answers),
         "tokens": round(tokens),
         "usd": None if usd is None else round(usd, 6),
         "seconds": round(math.fsum(one.seconds for one in rounds), 1),
-        "simulated": bool(paid) or any(one.simulated for one in rounds),
+        "simulated": any(one.stands_in or one.simulated for one in rounds),
     }
-
-
-def _pilot(cell: Cell, config_dir: ConfigDir) -> Spent:
-    """Play a cell in memory with the simulated model at the prices of its model, and return what that takes."""
-    spent = []
-
-    def listen(stamped: Stamped) -> None:
-        if isinstance(stamped.event, ThoughtEnd):
-            spent.append(spent_in(stamped.event.calls))
-
-    configuration = standing_in(cell.configuration, config_dir=config_dir)
-    play_in_memory(Cell(configuration, configuration.plain(), cell.inputs), [listen])
-    return sum(spent, Spent())
 
 
 def _begun(request: FitRequest) -> tuple[Cell, Path, Seeds]:
@@ -250,6 +226,7 @@ def _fit(
     engine, words = split_words(request.words, engines, trackers)
     n = first.configuration.n
     logits = EdgeLogits(n)
+    pilots = Pilots()
     rest = [word for word in words if not word.startswith("seed=")]
     pruned: list[tuple[int, int]] = []
     values: list[float] = []
@@ -270,10 +247,10 @@ def _fit(
             plugins=request.plugins,
             config_dir=request.config_dir,
         )
-        if expected is not None and (forecast := show_plan(sweep)).cells:
+        if expected is not None and (forecast := show_plan(sweep, pilots)).cells:
             expected.append(forecast)
             continue
-        if (bound := request.budget.reached(spent)) and show_plan(sweep).cells:
+        if (bound := request.budget.reached(spent)) and show_plan(sweep, Pilots(0.0)).cells:
             raise UserError(f"{bound}: it is used up before round {number + 1}", "A larger one resumes the fit.")
         make_inside(folder, f"round_{number:02d}")  # which refuses a link, where the user has named none
         report = run_sweep_command(sweep, quiet=True)

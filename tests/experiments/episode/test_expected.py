@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
+from pathlib import Path
 
 import pytest
 
 from quorum.agents.llm.prices import find_price
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.expected import SECONDS_PER_CALL, Rest, expectation, expected
+from quorum.experiments.episode.expected import SECONDS_PER_CALL, Rest, expectation, price
+from quorum.experiments.episode.pilot import play_pilot
 
 TEAM = ("agents=naive", "n=2", "max_steps=3", "llm=openai", "llm.model=gpt-5-mini")
 
@@ -17,7 +21,7 @@ def test_a_real_model_is_announced_with_answers_tokens_money_and_time() -> None:
     line = expectation(Cell.compose(TEAM))
     found = re.fullmatch(
         r"expected: about (\d+) answers, ([\d,]+) tokens, \$([\d.e-]+), (\d+):(\d\d) "
-        r"\(from recorded episodes with the simulated model, at 3 s an answer\)",
+        r"\(from a pilot with the simulated model, at 3 s an answer\)",
         line,
     )
     assert found, line
@@ -27,7 +31,8 @@ def test_a_real_model_is_announced_with_answers_tokens_money_and_time() -> None:
     assert answers >= 1
     assert tokens > 1000 * answers
     assert tokens * price.input / 1e6 < usd < tokens * price.output / 1e6
-    assert 60 * int(found[4]) + int(found[5]) >= SECONDS_PER_CALL * answers
+    # The two agents think at the same time, and each of their thoughts waits for the last.
+    assert 60 * int(found[4]) + int(found[5]) >= SECONDS_PER_CALL * answers / 2
 
 
 def test_money_without_a_price_is_unknown() -> None:
@@ -42,35 +47,52 @@ def test_nothing_is_said_where_nothing_is_paid(words: tuple[str, ...]) -> None:
     assert expectation(Cell.compose(["n=2", "max_steps=3", *words])) == ""
 
 
-def test_minds_without_figures_are_reported_as_unknown() -> None:
-    cell = Cell.compose(TEAM)
-    raw = {**cell.plain, "agents": {**cell.plain["agents"], "name": "thinker"}}
-    assert expected(raw, uses_models=True) is None
+def test_a_branch_takes_what_is_left_of_its_run_in_proportion_to_thoughts() -> None:
+    ten, forty = (expectation(Cell.compose(TEAM), Rest(left)) for left in (10, 40))
+    answers = [int(line.split()[2]) for line in (ten, forty)]
+    assert answers[0] >= 10
+    assert answers[1] == pytest.approx(4 * answers[0], rel=0.2)
 
 
-def test_a_larger_team_and_a_longer_episode_take_more_in_proportion() -> None:
-    words = ("env=squeeze", "agents=naive", "llm.usd_per_million_prompt=2")
-    small, large, long = (
-        expected(Cell.compose([*words, *more]).plain, uses_models=True)
-        for more in (("n=3", "max_steps=30"), ("n=6", "max_steps=30"), ("n=3", "max_steps=60"))
-    )
-    assert small is not None
-    assert small.answers > 0
-    assert small.usd > 0
-    assert large == long == small.times(2)
+def test_a_conversation_is_played_like_any_other_episode() -> None:
+    assert " answers, " in expectation(Cell.compose([*TEAM, "agents.memory=conversation"]))
 
 
-def test_an_episode_that_ends_by_itself_takes_no_more_with_a_later_limit() -> None:
-    short, late = (
-        expected(Cell.compose(["agents=naive", "n=2", f"max_steps={limit}"]).plain, uses_models=True)
-        for limit in (400, 800)
-    )
-    assert short == late
+def test_a_pilot_that_is_stopped_is_extrapolated_in_proportion_to_its_steps_within_the_budget() -> None:
+    cell = Cell.compose(["env=squeeze", "agents=naive", "n=2", "max_steps=30"])
+    ticks = itertools.count()
+    whole = play_pilot(cell, math.inf)
+    stopped = play_pilot(cell, 100, lambda: next(ticks))
+    assert whole is not None
+    assert stopped is not None
+    assert (whole.whole, stopped.whole) == (True, False)
+    assert 0 < stopped.steps < 30
+    assert stopped.extrapolated(cell.plain).answers == pytest.approx(whole.taken.answers, rel=0.3)
+    bounded = Cell.compose(["env=squeeze", "agents=naive", "n=2", "max_steps=30", "budget.tokens=9000"])
+    assert stopped.extrapolated(bounded.plain).tokens == pytest.approx(9000)
 
 
-def test_a_branch_takes_what_is_left_of_its_run() -> None:
-    raw = Cell.compose(["agents=naive", "n=2"]).plain
-    ten, twenty = (expected(raw, uses_models=True, rest=Rest(left)) for left in (10, 20))
-    assert ten is not None
-    assert ten.answers == pytest.approx(10, rel=0.5)
-    assert twenty == ten.times(2)
+def test_a_pilot_asks_nobody_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    closed = ("llm.base_url=http://127.0.0.1:9/v1", "llm.api_key_env=null", "llm.cache=true")
+    for model in (("llm=vllm", "llm.model=m", *closed), ("llm=simulated", "llm.cache=true", "llm.latency=60")):
+        pilot = play_pilot(Cell.compose(["agents=naive", "n=2", "max_steps=2", *model]), math.inf)
+        assert pilot is not None
+        assert pilot.taken.answers > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_prices_of_all_models_of_a_team_count() -> None:
+    cheap, dear = "llm.prices={input: 1, output: 1}", "llm.agents.agent_1.prices={input: 9, output: 9}"
+    words = ("env=squeeze", "agents=naive", "n=2", "max_steps=3", "llm=vllm", "llm.model=m", cheap)
+    found = []
+    for more in ((), (dear,)):
+        cell = Cell.compose([*words, *more])
+        pilot = play_pilot(cell, math.inf)
+        assert pilot is not None
+        found.append(price(cell.configuration, pilot.taken))
+    assert found[0].usd == pytest.approx(found[0].tokens / 1e6)
+    assert found[1].usd == pytest.approx(5 * found[0].usd, rel=0.2)
+    unknown = Cell.compose([*words, "llm.agents.agent_1.model=other"])
+    assert price(unknown.configuration, pilot.taken).priceless

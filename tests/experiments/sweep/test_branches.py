@@ -270,20 +270,20 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     assert (half.sources, half.answers) == ({"recorded": 4}, 2 * 2 * 12)
 
 
-def test_the_estimate_of_a_branch_with_another_team_rests_on_usual_episodes(first: Path, tmp_path: Path) -> None:
+def test_the_estimate_of_a_branch_with_another_team_rests_on_pilots(first: Path, tmp_path: Path) -> None:
     def sources(*words: str, **more: Any) -> Mapping[str, int]:
         return show_plan(asked(first, tmp_path, *words, at=["2"], control=False, **more)).sources
 
     assert sources("llm.temperature=0.3") == {"recorded": 2}
-    assert sources("topology=decentralized") == {"usual": 2}
+    assert sources("topology=decentralized") == {"played": 2}
     real = show_plan(asked(first, tmp_path, "llm=openai", "llm.model=gpt-5-mini", at=["2"], control=False))
     assert (real.sources, real.simulated, real.plain()["simulated"]) == ({"recorded": 2}, False, True)
     console = Console(width=200)
     with console.capture() as captured:
         console.print(real.table())
-    assert "2 episodes from what their own runs took from there on with the simulated model, at 3 s" in captured.get()
-    assert sources(minds=["agent_0=heuristic"]) == {"usual": 2}
-    assert sources("agents=heuristic") == {"usual": 2}
+    assert "2 episodes from what their own runs took from there on, at 3 s" in captured.get()
+    assert sources(minds=["agent_0=heuristic"]) == {"played": 2}
+    assert sources("agents=heuristic") == {"played": 2}
 
 
 def test_the_estimate_in_the_middle_of_the_talk_is_of_what_is_live_from_there_on(first: Path, tmp_path: Path) -> None:

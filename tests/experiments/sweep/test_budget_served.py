@@ -67,9 +67,8 @@ def test_a_server_serves_no_more_than_the_budget_and_what_was_under_way(
 def test_a_cell_that_the_budget_cuts_is_unfinished_and_goes_on_with_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "quorum.experiments.sweep.command.usually_takes", lambda _: None
-    )  # which knows that it is short
+    # An estimate would know that the budget is too short for the cell.
+    monkeypatch.setattr("quorum.experiments.sweep.command._expectations", lambda *_: lambda _: None)
     till = Till(BRAIN)
     with served(till) as addresses:
         grid = (*GRID, "n=2", "seed=0", *asks(addresses.openai), "llm.cache=false", "engine.workers=1")

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.episode.expected import SECONDS_PER_CALL
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.expected import SECONDS_PER_CALL, expectation
 from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.run import SweepRequest
@@ -34,7 +35,7 @@ def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepReque
     text = shown(forecast)
     assert not any(cell.name in text for cell in forecast.cells)
     assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
-    assert "4 episodes unknown, left out" in text
+    assert "4 episodes from boards of their kind, played" in text
 
 
 def test_where_a_file_stands_nothing_is_done(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     assert (forecast.answers, forecast.usd) == (2 + 4 + 4, 5.0)
     assert forecast.plain()["estimated_from"] == {"finished": 1, "scaled": 2}
     assert "1 episodes from finished cells of the same kind" in shown(forecast)
-    assert "2 episodes in proportion to cells of another team size or arm" in shown(forecast)
+    assert "2 episodes from finished cells of other kinds, in proportion" in shown(forecast)
 
 
 def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked: Callable[..., SweepRequest]) -> None:
@@ -77,7 +78,7 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert 0 < forecast.usd < forecast.tokens * 2e-6
     assert forecast.seconds >= SECONDS_PER_CALL * forecast.answers / 2
     assert forecast.plain()["simulated"] is True
-    assert "from recorded episodes with the simulated model, at 3 s an answer" in shown(forecast)
+    assert "from boards of their kind, played with the simulated model, at 3 s an answer" in shown(forecast)
     unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
     assert unknown.usd is None
     assert "unknown: the model's price is not known" in shown(unknown)
@@ -159,3 +160,13 @@ def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked:
     assert batch.plain()["usd_by_tier"]["usual"] == pytest.approx(usual.usd, abs=1e-5)
     local = show_plan(asked(*words[:2], "llm=vllm", "llm.model=m", "llm.prices={input: 1, output: 1}", *words[4:]))
     assert list(local.by_tier) == [""]
+
+
+def test_minds_that_the_simulated_model_cannot_answer_have_an_unknown_cost(
+    asked: Callable[..., SweepRequest], options: Path
+) -> None:
+    words = ("agents=asker", "llm=vllm", "llm.model=m", "n=2")
+    forecast = show_plan(asked(*words))
+    assert (forecast.usd, forecast.sources) == (None, {"unknown": 1})
+    said = expectation(Cell.compose(["env=corridor", *words], options))
+    assert said == "cost unknown: the simulated model cannot play agents=asker"
