@@ -1,4 +1,4 @@
-"""Which environments of PettingZoo run: a table of libraries, versions and what ran. `.ci/run` compares it with docs/pettingzoo.md.
+"""Which environments of PettingZoo run: a table of libraries, versions and what ran. docs/pettingzoo.md has it.
 
 python benchmarks/worlds.py > table.md
 """
