@@ -122,8 +122,8 @@ async def exchange(
     return type(response)(status, headers=headers, content=body, request=request)
 
 
-_ANSWERS = frozenset({"choices", "content", "candidates", "output", "data", "name"})
-"""What a body with an answer has, in any format, or the state of a batch of Google's. OpenRouter and gateways say 200
+_ANSWERS = frozenset({"choices", "content", "candidates", "output", "data", "name", "custom_id"})
+"""What a body with an answer has, in any format, or a row or the state of a batch. OpenRouter and gateways say 200
 and an error where it came after they had begun to answer: openrouter.ai/docs/api-reference/errors."""
 _STATES = frozenset({"response", "batch", "file"})
 """Objects of OpenAI that have an error as one of their fields."""
