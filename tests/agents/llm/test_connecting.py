@@ -64,6 +64,7 @@ async def test_a_host_that_does_not_exist_is_named(wire: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:BasicAuth is deprecated")  # of aiohttp, about what OpenAI's SDK does
+@pytest.mark.filterwarnings("ignore:The 'proxy_auth' parameter is deprecated")  # the same
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("wire", SDKS)
 async def test_a_dead_proxy_is_named_by_its_variable(
