@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from maeil.thinking import Limits, Thinking, TurnAttempt, arrays_of, observation
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
+from maeil.turn_checks import check_forced, check_turn
 from maeil.world import World
 
 
@@ -58,7 +59,6 @@ class Conversation:
         self._world = world
         self._team = team
         self._usual = self._topology = topology
-        self._everybody = frozenset(range(len(team.participants)))
         self.settings = settings
         """The parameters of the loop, which may change on the way."""
         self._feedback = feedback
@@ -168,7 +168,7 @@ class Conversation:
         give = self._topology.turns
         while turns := check_items(give(self), Turn, give, "a list of maeil.Turn, empty for none") or self._left():
             for turn in turns:
-                self._check_participants(turn, give)
+                check_turn(turn, self.participants, give)
                 participant = self._team.participants[turn.agent]
                 if participant.embodied and not may_send(participant.stage):
                     illegal = IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
@@ -178,21 +178,6 @@ class Conversation:
                     self._think(TurnAttempt(turn))
                 else:
                     self._force_ready(turn, participant)
-
-    def _check_participants(self, turn: Turn, give: Callable[..., Any]) -> None:
-        """Make sure that those whom a turn names take part.
-
-        Raises:
-            ContractError: one does not.
-        """
-        named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
-        for what, indices in named.items():
-            if outsiders := set(indices) - self._everybody:
-                raise ContractError(
-                    f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; there are "
-                    f"{self.participants}, from 0 to {self.participants - 1}",
-                    give,
-                )
 
     def _left(self) -> list[Turn]:
         """Turns that extensions give when the topology gives none and all is quiet."""
@@ -342,24 +327,14 @@ class Conversation:
 
     def _force_ready(self, turn: Turn, participant: Participant) -> None:
         """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
-        participant.forced += 1
-        if participant.forced > self.settings.max_thoughts_per_step * self.participants:
-            raise self._endless(participant)
+        most, start = self.settings.max_thoughts_per_step * self.participants, self._world.start_action
+        check_forced(participant, most, self.t, self._topology.turns, start)
         self.taken.append(TurnTaken(turn, 0))
         self._team.record(ForcedReady(participant.index))
         if participant.embodied:
             mailbox, participant.mailbox = participant.mailbox, []
             self._fall_back(participant, "forced_ready")
             participant.mailbox = mailbox
-
-    def _endless(self, participant: Participant) -> ContractError:
-        """Return the error of a component that makes the conversation of a step go on without end."""
-        blamed: Callable[..., Any] = self._topology.turns
-        what = "gives turns without end to a participant who has none left (may_speak)"
-        if participant.embodied:
-            blamed = self._world.start_action
-            what = "returned a controller of the idle action that ends before a step"
-        return ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {self.t}", blamed)
 
     def _send(self, sender: Participant, drafts: tuple[Draft, ...], turn: Turn) -> None:
         """Send messages, with the open tasks that belong to them."""

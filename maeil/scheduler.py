@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from maeil.constraints import ConstraintTracker, Feedback
-from maeil.contracts import MAPPING, check_json, check_type, name_of
+from maeil.contracts import MAPPING, check_json, check_type
 from maeil.conversation import Conversation
-from maeil.errors import ContractError, EpisodeStop
+from maeil.errors import EpisodeStop
 from maeil.extension import Extension
 from maeil.mind import Mind
 from maeil.outcomes import Outcome
@@ -30,6 +30,7 @@ from maeil.trace.events import (
     StepTaken,
 )
 from maeil.trace.recorder import Recorder
+from maeil.turn_checks import check_ends
 from maeil.world import Progress, Transition, World
 
 
@@ -99,7 +100,6 @@ class _Episode:
         self._feedback = Feedback(world, team, self.constraints)
         self._conversation = Conversation(world, team, topology, settings, self._feedback, extensions)
         self._extensions = extensions
-        self._max_steps = settings.max_steps
         self._execution = PlanExecution(world, team)
         self._progress: Progress | None = None
         self._end: Outcome | None = None
@@ -150,10 +150,8 @@ class _Episode:
             self.team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self.team.now.t += 1
         self._end = transition.end
-        if self._end is None and self.team.now.t == self._max_steps:
-            step = self.world.step
-            wrong = f"has not ended the episode after {self._max_steps} steps: its Transition must have an end"
-            raise ContractError(f"{name_of(step)}() {wrong}", step)
+        if self._end is None:
+            check_ends(self.world.step, self.team.now.t, self._conversation.settings.max_steps)
         self._record_progress()
         self._execution.settle()
         if self._end is None:

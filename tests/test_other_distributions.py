@@ -66,6 +66,6 @@ def test_check_names_the_other_distribution(monkeypatch: pytest.MonkeyPatch, tmp
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: quorum-cli\nVersion: 1.0\n")
     (other / "RECORD").write_text("quorum/__init__.py,,\nquorum_cli-1.0.dist-info/METADATA,,\n")
     monkeypatch.syspath_prepend(tmp_path)
-    [finding] = [found for found in check([], tmp_path, None) if found.subject == "module quorum"]
+    [finding] = [found for found in check([], tmp_path, ()) if found.subject == "module quorum"]
     assert not finding.fine
     assert "quorum-cli" in finding.detail

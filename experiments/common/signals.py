@@ -15,8 +15,6 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import NoReturn
 
-from maeil.forks import close_in_children
-
 GRACE = 5.0
 """Seconds after which a command that was asked to end, and has not, is interrupted again."""
 _FORCE = 15.0
@@ -43,6 +41,8 @@ def handled(handlers: Mapping[signal.Signals, Callable[[], None]], *, takes_time
         handlers: what each signal calls.
         takes_time: whether what they begin may take any time, so that `one_signal_is_enough` leaves it alone.
     """
+    from maeil.forks import close_in_children  # noqa: PLC0415 (most commands handle none)
+
     with close_in_children(ExitStack()) as earlier:
         if threading.current_thread() is threading.main_thread():
             for number, handle in handlers.items():
@@ -67,7 +67,8 @@ def one_signal_is_enough() -> Iterator[None]:
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
     before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_see_to_end, args=(receiver, os.getpid()), name="quorum-signals", daemon=True).start()
+    thread = threading.Thread(target=_see_to_end, args=(receiver, os.getpid()), name="quorum-signals", daemon=True)
+    thread.start()
     token = _COMMAND.set(True)
     try:
         yield
@@ -76,6 +77,8 @@ def one_signal_is_enough() -> Iterator[None]:
         with suppress(ValueError, OSError):
             signal.set_wakeup_fd(before)
         sender.close()
+        thread.join(GRACE)
+        receiver.close()
 
 
 def _see_to_end(receiver: socket.socket, process: int) -> None:

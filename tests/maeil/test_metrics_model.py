@@ -38,6 +38,7 @@ def test_model_by_hand(recorded, tmp_path):
         "answers": 3,
         "unanswered": 0,
         "cached_answers": 0,
+        "asked_otherwise": 0,
         "completion_tokens": 60,
         "prompt_tokens": 600,
         "cached_tokens": 250,

@@ -166,7 +166,7 @@ def assert_slow_and_simple_agrees(events, found):
 
 NETWORK = {
     "model.retries", "model.unanswered", "model.cached_answers", "model.fallbacks",
-    "model.wasted_answers", "model.wasted_tokens", "model.wasted_usd",
+    "model.wasted_answers", "model.wasted_tokens", "model.wasted_usd", "model.asked_otherwise",
 }  # fmt: skip
 """Metrics of what the network, the cache and dropped attempts did."""
 

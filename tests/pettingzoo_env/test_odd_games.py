@@ -16,8 +16,8 @@ import odd_games
 import pytest
 
 from maeil import Plan
-from maeil.component import NAMED_MODULES
 from maeil.errors import ContractError
+from maeil.registry import NAMED_MODULES
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import closing_world

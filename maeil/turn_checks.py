@@ -1,0 +1,67 @@
+"""Errors of components that make a conversation or an episode go on without end, or name who does not take part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from maeil.contracts import name_of
+from maeil.errors import ContractError
+from maeil.mind import Turn
+from maeil.team import Participant
+
+
+def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
+    """Make sure that those whom a turn names take part.
+
+    Args:
+        turn: of a conversation.
+        participants: that there are.
+        give: the method that gave the turn.
+
+    Raises:
+        ContractError: one does not.
+    """
+    named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
+    for what, indices in named.items():
+        if outsiders := [index for index in indices if index not in range(participants)]:
+            raise ContractError(
+                f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; there are "
+                f"{participants}, from 0 to {participants - 1}",
+                give,
+            )
+
+
+def check_forced(
+    participant: Participant, most: int, t: int, give: Callable[..., Any], start_action: Callable[..., Any]
+) -> None:
+    """Count that a participant is made ready, and make sure that the conversation of a step ends.
+
+    Args:
+        participant: who is made ready.
+        most: times that this may happen in a step.
+        t: the step.
+        give: the method that gives turns.
+        start_action: the method that starts the idle action of those who are made ready.
+
+    Raises:
+        ContractError: one of the two makes it go on without end.
+    """
+    participant.forced += 1
+    if participant.forced <= most:
+        return
+    blamed, what = give, "gives turns without end to a participant who has none left (may_speak)"
+    if participant.embodied:
+        blamed, what = start_action, "returned a controller of the idle action that ends before a step"
+    raise ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {t}", blamed)
+
+
+def check_ends(step: Callable[..., Any], t: int, max_steps: int | None) -> None:
+    """Make sure that a world that has not ended an episode has steps left.
+
+    Raises:
+        ContractError: it has none.
+    """
+    if t == max_steps:
+        wrong = f"has not ended the episode after {max_steps} steps: its Transition must have an end"
+        raise ContractError(f"{name_of(step)}() {wrong}", step)
