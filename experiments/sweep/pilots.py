@@ -166,7 +166,7 @@ class Pilots:
                 self._teams.setdefault(team, []).append(kind)
         waiting = _smallest_first(new.values())
         for place, kind in enumerate(waiting):
-            bound = min(max(self._least, 2 * self._left / (len(waiting) - place + 1)), self._left)
+            bound = min(max(self._least, 3 * self._left / (len(waiting) - place)), self._left)
             known = any(self._by_size(team) for team in kind.teams)
             self._first(kind, bound if known else max(bound, self._least))
         self._known.clear()

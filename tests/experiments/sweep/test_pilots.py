@@ -130,7 +130,7 @@ def test_no_team_is_left_unknown_because_pilots_of_others_took_the_time(monkeypa
     pilots = Pilots(10.0, lambda: time)
     pilots.play(cells)
     assert all(pilots.expected(cell) is not None for cell in cells)
-    assert time < 20
+    assert time <= 10 + 0.5 * len(cells)
 
 
 def test_a_stopped_episode_is_expected_to_end_as_often_as_other_episodes_of_its_world(
