@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, inf, log, pow, sqrt
+from math import expm1, gcd, inf, log, pow, sqrt
 from random import Random
 from statistics import stdev
 from typing import Any
@@ -29,7 +29,11 @@ _ENOUGH = 0.1
 _SCATTER = 0.5
 """Standard deviation between boards as a share of the mean, where fewer than three were played."""
 _LEAST = 0.05
-"""Share of the time that the first pilot of a kind has at least, however many kinds there are."""
+"""Share of the time that the first pilot of a kind has, however many kinds there are.
+
+Of teams that no other pilot shows it has this even when the time is up: cells of which nothing is known would be left
+out of the sums.
+"""
 _STEEPEST = 1.5
 """Largest exponent of a law."""
 _MOST_STEPS = 0.5
@@ -59,7 +63,30 @@ class Guess:
 
 
 @dataclass(slots=True)
+class _World:
+    """How often episodes of a world end before their step limit, seen in the pilots of all teams.
+
+    Attributes:
+        ends: pilots that ended so.
+        steps: that all pilots played.
+    """
+
+    ends: int = 0
+    steps: int = 0
+
+    def add(self, pilot: Pilot, max_steps: int) -> None:
+        self.ends += pilot.whole and pilot.steps < max_steps
+        self.steps += pilot.steps
+
+    def more(self, left: int) -> float:
+        """Return how many of the steps that are left a stopped episode would play, if ends are equally likely."""
+        rate = self.ends / max(self.steps, 1)
+        return -expm1(-rate * left) / rate if rate else left
+
+
+@dataclass(slots=True)
 class _Kind:
+    world: _World
     n: int
     max_steps: int
     budget: Mapping[str, float | None]
@@ -72,7 +99,9 @@ class _Kind:
     def taken(self) -> Taken | None:
         """The mean of its pilots."""
         plain = {"max_steps": self.max_steps, "budget": self.budget}
-        return mean_of([one.extrapolated(plain) for one in self.pilots]) if self.pilots else None
+        more = self.world.more
+        found = [one.extrapolated(plain, one.steps + more(self.max_steps - one.steps)) for one in self.pilots]
+        return mean_of(found) if found else None
 
     @property
     def whole(self) -> bool:
@@ -108,14 +137,17 @@ class Pilots:
     """Pilots of cells, each kind of which is played once for all that ask.
 
     Args:
-        seconds: of computing that all of them take, at most; 0: none is played.
+        seconds: of computing that all of them take; 0: none is played. Only pilots of teams that no other pilot shows
+            may exceed it.
         clock: gives seconds.
     """
 
     def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = effort) -> None:
         self._left = seconds
+        self._least = _LEAST * seconds
         self._clock = clock
         self._kinds: dict[str, _Kind] = {}
+        self._worlds: dict[bytes, _World] = {}
         self._teams: dict[bytes, list[_Kind]] = {}
         self._known: dict[bytes, Mapping[int, Taken]] = {}
 
@@ -126,20 +158,22 @@ class Pilots:
             name = _kind(cell)
             if name not in self._kinds:
                 if name not in new:
-                    new[name] = _describe(cell)
+                    new[name] = _describe(cell, self._worlds)
                 new[name].cells.append(cell)
         self._kinds |= new
         for kind in new.values():
             for team in kind.teams:
                 self._teams.setdefault(team, []).append(kind)
         waiting = _smallest_first(new.values())
-        least = _LEAST * self._left
         for place, kind in enumerate(waiting):
-            self._first(kind, max(least, 3 * self._left / (len(waiting) - place)))
+            bound = min(max(self._least, 3 * self._left / (len(waiting) - place)), self._left)
+            known = any(self._by_size(team) for team in kind.teams)
+            self._first(kind, bound if known else max(bound, self._least))
+        self._known.clear()
         asking = [kind for kind in waiting if kind.whole and kind.cells[0].uses_models]
         while asking and self._left > 0 and not _certain(asking):
             kind = max(asking, key=lambda one: one.variance / len(one.pilots) / max(one.seconds, 1e-3))
-            if kind.variance == 0 or not self._pilot(kind, PILOT_SECONDS):
+            if kind.variance == 0 or not self._pilot(kind, min(PILOT_SECONDS, self._left)):
                 asking.remove(kind)
 
     def expected(self, cell: PlannedCell) -> Guess | None:
@@ -172,17 +206,16 @@ class Pilots:
             self._known[team] = {n: mean_of(several) for n, several in found.items()}
         return self._known[team]
 
-    def _first(self, kind: _Kind, share: float) -> None:
-        """Play the first board of a kind, as far as its share of the time allows."""
-        bound = min(PILOT_SECONDS, share, self._left)
-        if bound > 0:
-            self._pilot(kind, bound)
+    def _first(self, kind: _Kind, seconds: float) -> None:
+        """Play the first board of a kind for some seconds at most."""
+        if seconds > 0:
+            self._pilot(kind, min(PILOT_SECONDS, seconds))
 
     def _pilot(self, kind: _Kind, seconds: float) -> bool:
         """Play the next board of a kind; return whether it could be played to the end."""
         cell = kind.cells[_spread(len(kind.pilots), len(kind.cells))].cell()
         begin = self._clock()
-        pilot = play_pilot(cell, min(seconds, self._left), self._clock)
+        pilot = play_pilot(cell, seconds, self._clock)
         self._left -= self._clock() - begin
         for team in kind.teams:
             self._known.pop(team, None)
@@ -191,6 +224,7 @@ class Pilots:
             return False
         if pilot.whole or not kind.pilots:
             kind.pilots.append(pilot)
+            kind.world.add(pilot, kind.max_steps)
         return pilot.whole
 
 
@@ -258,10 +292,11 @@ def _kind(cell: PlannedCell) -> str:
     return kind_of(orjson.loads(cell.configuration)) if isinstance(cell, PlannedBranchCell) else cell.kind
 
 
-def _describe(cell: PlannedCell) -> _Kind:
+def _describe(cell: PlannedCell, worlds: dict[bytes, _World]) -> _Kind:
     raw: dict[str, Any] = orjson.loads(cell.configuration)
     own = {key: value for key, value in raw["env"].items() if isinstance(value, str | bool)}
     minds, topology = raw["agents"], raw["topology"]
     alike = [cell.arm, minds, topology, raw["llm"], raw.get("extension"), own]
     roughly = [team_label(minds), topology["name"], raw["env"]["name"]]
-    return _Kind(raw["n"], raw["max_steps"], raw["budget"], tuple(orjson.dumps(key) for key in (alike, roughly)))
+    world = worlds.setdefault(orjson.dumps(own), _World())
+    return _Kind(world, raw["n"], raw["max_steps"], raw["budget"], tuple(map(orjson.dumps, (alike, roughly))))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from benchmarks.estimates import compare, sweeps
@@ -11,6 +9,8 @@ from quorum.experiments.configuration.catalogue import EXPERIMENT, options
 from quorum.experiments.reproduce.figure_file import figure_names, load_figure
 
 NEAR = 0.3
+ROWS = ("cube_baselines", "quickstart", "repair_cube", "tom_cube")
+"""A few rows that are quickly played; `python -m benchmarks.estimates` plays all of them."""
 
 
 def test_the_table_has_all_experiments_and_figures() -> None:
@@ -21,10 +21,9 @@ def test_the_table_has_all_experiments_and_figures() -> None:
 
 
 @pytest.mark.conformance
-@pytest.mark.parametrize(("name", "words"), sweeps().items())
-def test_no_estimate_is_off_by_more_than_thirty_percent(name: str, words: Sequence[str]) -> None:
-    row = compare(name, words)
-    if row is None:  # it asks no model
-        return
+@pytest.mark.parametrize("name", ROWS)
+def test_no_estimate_is_off_by_more_than_thirty_percent(name: str) -> None:
+    row = compare(name, sweeps()[name], seconds=10)
+    assert row is not None
     assert row.spent.answers > 0
     assert row.worst <= NEAR, row.line()

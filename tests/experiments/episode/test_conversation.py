@@ -253,5 +253,5 @@ def test_the_bound_names_cells_of_conversations_alone() -> None:
 def test_the_cost_that_is_expected_of_a_conversation_grows_with_its_prompts() -> None:
     llm = "llm=openai llm.model=gpt-4.1"
     alone, team = (expectation(Cell.compose(f"{words} {llm}".split())).split() for words in (ALONE, TEAM))
-    per_answer = [int(said[5].replace(",", "")) / int(said[3]) for said in (alone, team)]
+    per_answer = [int(said[4].replace(",", "")) / int(said[2].replace(",", "")) for said in (alone, team)]
     assert per_answer[1] > 1.1 * per_answer[0]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.episode.pilot import Taken
+from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.episode.pilot import Pilot, Taken
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.sweep.command import show_plan
@@ -58,7 +58,7 @@ def test_the_estimate_is_near_what_is_played(words: str, tmp_path: Path) -> None
 
 def test_where_answers_do_not_grow_with_the_team_they_are_not_scaled_with_it(tmp_path: Path) -> None:
     team = ("env=squeeze", "agents=llamac", "topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
-    words = [*team, "max_steps=6", "n=4,8,50", "seed=0"]
+    words = [*team, "max_steps=4", "n=4,8,50", "seed=0"]
     cells = plan(words).cells
     pilots = counted(1200)
     pilots.play(cells)
@@ -85,13 +85,11 @@ def test_every_board_that_is_played_counts_once_and_further_ones_are_played_unti
     names: list[str] = []
 
     def play(cell: Any, *_: object) -> Any:
-        from quorum.experiments.episode.pilot import Pilot
-
         names.append(cell.name)
         return Pilot(ONE.times(1 + cell.seed % 2), 5, whole=True)
 
     monkeypatch.setattr("quorum.experiments.sweep.pilots.play_pilot", play)
-    few, many = (plan(["agents=naive", "n=2", f"seed=range(0,{number})"]).cells for number in (4, 1000))
+    few, many = (plan(["agents=naive", "n=2", f"seed=range(0,{number})"]).cells for number in (4, 300))
     pilots = Pilots()
     pilots.play(few)
     assert sorted(names) == sorted(cell.name for cell in few)  # all four, as the sum of fewer is too uncertain
@@ -109,13 +107,45 @@ def test_every_board_that_is_played_counts_once_and_further_ones_are_played_unti
 
 def test_a_large_grid_of_many_kinds_takes_no_longer_than_the_bound() -> None:
     ticks = itertools.count()
-    cells = plan(["env=squeeze", "agents=naive", "max_steps=2", "n=2,3", "llm.seed=range(0,60)"]).cells
-    pilots = Pilots(1000.0, lambda: float(next(ticks)))
+    cells = plan(["env=squeeze", "agents=naive", "max_steps=2", "n=2,3", "llm.seed=range(0,20)"]).cells
+    pilots = Pilots(330.0, lambda: float(next(ticks)))
     pilots.play(cells)
-    assert next(ticks) < 1200
+    assert next(ticks) < 400
     sources = [guess.source for cell in cells if (guess := pilots.expected(cell)) is not None]
-    assert len(sources) == 120
+    assert len(sources) == 40
     assert set(sources) == {PARTIAL, EXTRAPOLATED}
+
+
+def test_no_team_is_left_unknown_because_pilots_of_others_took_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = 0.0
+
+    def play(_: object, seconds: float, *__: object) -> Pilot:
+        nonlocal time
+        time += seconds
+        return Pilot(ONE.times(seconds), 5, whole=False)
+
+    monkeypatch.setattr("quorum.experiments.sweep.pilots.play_pilot", play)
+    teams = ["topology=individual,debate,centralized,decentralized", "agents=naive,llamac,dytopo", "seed=0"]
+    cells = plan([*teams, "env=squeeze,transport"]).cells
+    pilots = Pilots(10.0, lambda: time)
+    pilots.play(cells)
+    assert all(pilots.expected(cell) is not None for cell in cells)
+    assert time <= 10 + 0.5 * len(cells)
+
+
+def test_a_stopped_episode_is_expected_to_end_as_often_as_other_episodes_of_its_world(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(cell: Cell, *_: object) -> Pilot:
+        whole = cell.configuration.topology.name == "debate"
+        return Pilot(ONE, 10, whole=whole)
+
+    monkeypatch.setattr("quorum.experiments.sweep.pilots.play_pilot", play)
+    cells = plan(["topology=individual,debate", "agents=naive", "seed=0", "max_steps=1000"]).cells
+    pilots = Pilots(10.0)
+    pilots.play(cells)
+    steps = [guess.taken.steps for cell in cells if (guess := pilots.expected(cell)) is not None]
+    assert sorted(steps) == pytest.approx([10, 30])  # one end in 20 steps: 20 more on average
 
 
 def test_without_time_nothing_is_played_and_nothing_is_known() -> None:
