@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from maeil.contracts import check_awaitable, check_type
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.redaction import Redaction
@@ -27,10 +28,14 @@ class Redacting:
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError: no answer came.
+            maeil.errors.ContractError: the provider returned something else.
         """
+        complete = self._model.complete
         try:
-            reply: Reply = self._redact.everywhere(await self._model.complete(request))
+            reply = await check_awaitable(complete(request), complete)
         except LanguageModelError as error:
             error.args = self._redact.everywhere(error.args)
             raise
-        return reply
+        check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
+        redacted: Reply = self._redact.everywhere(reply)
+        return redacted

@@ -103,7 +103,7 @@ def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     assert set(found) == {
         "n", "seed", "episode", "draw", "max_steps", "max_repairs",
         "memory.messages", "memory.exchanges", "memory.keep", "memory.store",
-        "limits.thought_seconds", "limits.episode_seconds",
+        "limits.thought_seconds", "limits.episode_seconds", "limits.step_seconds",
         "budget.usd", "budget.tokens", "budget.calls",
     }  # fmt: skip
     assert all(found.values())

@@ -13,12 +13,19 @@ MESSAGES = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 NOT_OURS = {"quorum: command not found"}
 
 
+PACKAGES = ("agents", "experiments", "maeil", "pettingzoo_env")
+
+
 @pytest.fixture(scope="module")
 def sources() -> str:
     files = [
         ROOT / "Makefile",
         ROOT / "quorum_harness.py",
-        *(file for folder in ("agents", "experiments", "maeil") for file in (ROOT / folder).rglob("*.py")),
+        *(
+            file
+            for folder in ("agents", "experiments", "maeil", "pettingzoo_env")
+            for file in (ROOT / folder).rglob("*.py")
+        ),
     ]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 

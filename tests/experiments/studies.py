@@ -10,6 +10,7 @@ from typing import Any
 
 from maeil.digests import digest
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.study.bundle import MANIFEST, manifest_of, write_bundle
 from quorum.experiments.study.sheet import SHEET, STUDY, write_sheet
@@ -36,7 +37,7 @@ def play_study(
     folder: Path,
     arms: Mapping[str, Sequence[str]] = ARMS,
     boards: int = 1,
-    config_dir: Path | None = None,
+    config_dir: ConfigDir = (),
     **facts: Any,
 ) -> Path:
     """Play the arms of a study on some boards, and write its sheet and its bundle; return its folder."""

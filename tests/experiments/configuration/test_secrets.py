@@ -8,6 +8,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.sweep.command import choose_engine, show_plan
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.run import SweepRequest
@@ -24,7 +25,7 @@ def _variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT_KEY", "debate")
 
 
-def refused(*words: str, config_dir: Path | None = None) -> str:
+def refused(*words: str, config_dir: ConfigDir = ()) -> str:
     reported = []
     for function in (Cell.compose, plan):
         with pytest.raises(UserError) as caught:

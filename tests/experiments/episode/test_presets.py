@@ -139,7 +139,7 @@ def test_a_missing_key_is_reported_with_its_variable_and_where_it_is_made(
     monkeypatch.delenv(variable, raising=False)
     given = [f"llm.base_url={RESOURCE}"] if preset == "azure" else []
     words = ["n=1", "agents=naive", f"llm={preset}", "llm.model=a", *given]
-    finding = next(found for found in check(words, tmp_path, None) if found.subject == "configuration")
+    finding = next(found for found in check(words, tmp_path, ()) if found.subject == "configuration")
     assert not finding.fine
     assert f"export {variable}=" in finding.detail
     assert "Keys are made at" in finding.detail

@@ -170,7 +170,7 @@ def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: S
 
 
 def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> None:
-    cells = plan(["n=1,2,4", "seed=0,1"], None).cells
+    cells = plan(["n=1,2,4", "seed=0,1"]).cells
     queue = Queue(tmp_path, cells, Costs(), Clock())
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
@@ -184,7 +184,7 @@ def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> No
 
 
 def test_without_arms_the_components_that_vary_are_the_arms(tmp_path: Path) -> None:
-    cells = plan(["n=1,2", "agents=naive", "topology=individual,debate", "seed=0,1,2"], None).cells
+    cells = plan(["n=1,2", "agents=naive", "topology=individual,debate", "seed=0,1,2"]).cells
     queue = Queue(tmp_path, cells, Costs(), Clock())
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
