@@ -29,7 +29,7 @@ from tests.serving import served
 
 BRAIN = SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0)))
 GRID = ("env=squeeze", "agents=naive", "max_steps=5")
-KILLS, SEEDS = 40, 12
+KILLS, SEEDS = 40, 16
 
 
 def asks(address: str) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def kill_and_resume(brain: Numbered, line: list[str], rng: random.Random, kills:
 
 
 def killed(tmp_path: Path, kills: int, seeds: int, budget: float) -> dict[str, float]:
-    """Kill a sweep with a budget again and again, finish it under a larger one; compare both sides answer by answer."""
+    """Kill a sweep with a budget again and again, then finish it without; compare both sides answer by answer."""
     brain, rng, under_way = Numbered(), random.Random(47), 2 * seeds
     with served(brain, latency=0.02) as addresses:
         words = (*GRID, "n=2", f"seed=range(0,{seeds})", *asks(addresses.openai), "llm.cache=false")
@@ -165,7 +165,7 @@ def killed(tmp_path: Path, kills: int, seeds: int, budget: float) -> dict[str, f
         hit = kill_and_resume(brain, line, rng, kills)
         last = json.loads(subprocess.run(line, env=environment(), stdout=-1, check=True).stdout)
         bounded = brain.usd
-        free = command("sweep", *words, "--retry-failed")  # nothing that was charged is lost without a budget
+        free = command("sweep", *words)  # nothing that was charged is lost without a budget
         done = json.loads(subprocess.run(free, env=environment(), stdout=-1, check=True).stdout)
     books, numbers = booked(tmp_path / "s"), numbers_booked(tmp_path / "s")
     lost = [answer for answer in brain.served if answer[1] not in numbers]
@@ -174,7 +174,7 @@ def killed(tmp_path: Path, kills: int, seeds: int, budget: float) -> dict[str, f
                "stopped": last["stopped"], "served": len(brain.served), "usd served": brain.usd,
                "booked": books.answers, "usd booked": books.usd, "lost": len(lost), "usd lost": usd_lost,
                "charged": done["in_flight"]}  # fmt: skip
-    print(figures)
+    (tmp_path / "figures.json").write_text(json.dumps(figures))
     assert len(numbers) == len(set(numbers)) == books.answers == done["answers"]
     assert {*numbers} <= {number for _, number, _ in brain.served}
     assert books.usd + usd_lost == pytest.approx(brain.usd)
@@ -198,4 +198,4 @@ def test_a_sweep_that_is_killed_at_random_keeps_to_its_budget_over_all_attempts(
 
 @pytest.mark.conformance
 def test_of_forty_kills_nothing_is_lost_and_nothing_booked_twice(tmp_path: Path) -> None:
-    assert killed(tmp_path, kills=KILLS, seeds=SEEDS, budget=0.15)["kills"] > KILLS / 2
+    assert killed(tmp_path, kills=KILLS, seeds=SEEDS, budget=0.2)["kills"] > KILLS / 2
