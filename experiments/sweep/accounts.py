@@ -188,7 +188,7 @@ class Accounts(msgspec.Struct):
     def unrecorded(self, name: str, recorded: Spent) -> Amounts:
         """Return what the answers of a dead cell count as of which there is no record.
 
-        These are answers that came and were not recorded before the end, and calls that waited for theirs. An account
+        Answers that came and were not recorded and calls still waiting for an answer. An account
         is closed before the record is written, so none is missing. Each counts as at least the mean answer of the
         sweep, or of the cell's reservation if there is none: nobody knows how long an answer is that never came.
 

@@ -36,7 +36,7 @@ class SweepBudget:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The bounds that there are, by kind."""
+        """The bounds by kind."""
         found = {kind: getattr(self, kind) for kind in KINDS}
         return {kind: limit for kind, limit in found.items() if limit is not None}
 

@@ -103,7 +103,7 @@ def test_an_attempt_that_failed_with_its_server_gets_its_answers_back_when_it_is
 
 
 class Numbered:
-    """A brain whose answers can be told apart in any books: each has one token more than the one before."""
+    """A brain that numbers its answers: each has one token more than the one before."""
 
     def __init__(self) -> None:
         self.served: list[tuple[int, int, float]] = []

@@ -21,7 +21,7 @@ EXPECTED, ANSWER = Amounts(0.1, 10, 1), Amounts(0.3, 30, 1)
 CELLS = ("agents=asker", "llm=parrot", "n=1", "max_steps=9", "env.length=3", "llm.says='{\"cells\": 3}'", "llm.usd=0.5")
 
 
-def begun(*, batched: bool = False, reserved: Amounts = EVERYTHING) -> Accounts:
+def opened(*, batched: bool = False, reserved: Amounts = EVERYTHING) -> Accounts:
     accounts = Accounts(SweepBudget(usd=100.0), batched=batched)
     accounts.reserve("cell", Amounts(), reserved)
     return accounts
@@ -37,7 +37,7 @@ def leave(folder: Path, answers: int, *, cached: bool = False) -> None:
 
 
 def test_a_call_in_flight_counts_as_the_mean_answer_or_what_was_expected_of_it(tmp_path: Path) -> None:
-    accounts = begun()
+    accounts = opened()
     leave(tmp_path, 0)
     accounts.open("cell", EXPECTED)
     assert charge(tmp_path, accounts, "cell") == Spent(1, 10, 0.1)  # nothing else is known
@@ -52,7 +52,7 @@ def test_a_call_in_flight_counts_as_the_mean_answer_or_what_was_expected_of_it(t
 
 
 def test_before_the_first_answer_of_a_sweep_the_reservation_says_what_one_takes(tmp_path: Path) -> None:
-    accounts = begun(reserved=Amounts(2.0, 400, 10))
+    accounts = opened(reserved=Amounts(2.0, 400, 10))
     leave(tmp_path, 0)
     accounts.open("cell", EXPECTED)
     assert charge(tmp_path, accounts, "cell") == Spent(1, 40, pytest.approx(0.2))
@@ -61,7 +61,7 @@ def test_before_the_first_answer_of_a_sweep_the_reservation_says_what_one_takes(
 def test_an_answer_that_stands_in_the_calls_is_not_charged_and_one_that_died_on_its_way_to_them_is(
     tmp_path: Path,
 ) -> None:
-    accounts = begun()
+    accounts = opened()
     for _ in range(3):
         accounts.open("cell", EXPECTED)
         accounts.close("cell", EXPECTED, ANSWER)
@@ -72,7 +72,7 @@ def test_an_answer_that_stands_in_the_calls_is_not_charged_and_one_that_died_on_
 
 
 def test_answers_of_a_cache_are_no_loss(tmp_path: Path) -> None:
-    accounts = begun()
+    accounts = opened()
     leave(tmp_path, 1, cached=True)
     accounts.open("cell", EXPECTED)
     accounts.close("cell", EXPECTED, ANSWER, cached=True)
@@ -82,14 +82,14 @@ def test_answers_of_a_cache_are_no_loss(tmp_path: Path) -> None:
 
 
 def test_calls_in_batches_outlive_a_kill_and_are_not_charged(tmp_path: Path) -> None:
-    accounts = begun(batched=True)
+    accounts = opened(batched=True)
     leave(tmp_path, 0)
     accounts.open("cell", EXPECTED)
     assert charge(tmp_path, accounts, "cell") == Spent()
 
 
 def test_whenever_charging_is_killed_it_charges_once(tmp_path: Path) -> None:
-    accounts = begun()
+    accounts = opened()
     leave(tmp_path, 1)
     accounts.open("cell", EXPECTED)
     accounts.close("cell", EXPECTED, ANSWER)
@@ -109,7 +109,7 @@ def test_a_resumed_sweep_counts_what_was_in_flight_and_says_so_whatever_runs_lat
     words = (*CELLS, "seed=range(0,4)")
     first = sweep(*words, budget_usd=1.2)
     assert (first.stop, len(first.finished), first.in_flight) == (Stop.BUDGET, 2, Spent())
-    accounts = begun()
+    accounts = opened()
     accounts.open("cell", Amounts(0.5, 2, 1))
     leave(tmp_path / "s", 0)
     (tmp_path / "s" / LEDGER).write_bytes(msgspec.json.encode(accounts))
