@@ -97,7 +97,7 @@ def answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> I
         if left.reached(Spent()):
             return
         swept = run_sweep_command(replace(own, **left.arguments), quiet=quiet)
-        left = left.less(swept.spent)
+        left = left.less(swept.used)
         if swept.stop in (Stop.INTERRUPTED, Stop.STUCK):
             yield Answer((), (), (), (), swept)
             return

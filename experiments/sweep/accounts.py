@@ -50,6 +50,11 @@ class Amounts(msgspec.Struct, frozen=True, array_like=True):
         """Return the smaller one of each amount."""
         return Amounts(min(self.usd, other.usd), min(self.tokens, other.tokens), min(self.calls, other.calls))
 
+    @property
+    def is_known(self) -> bool:
+        """Whether each amount is less than everything."""
+        return max(self.usd, self.tokens, self.calls) < EVERYTHING.calls
+
     def times(self, share: float) -> Amounts:
         """Return so many times as much."""
         return Amounts(self.usd * share, self.tokens * share, self.calls * share)
@@ -65,12 +70,14 @@ class CellAccount(msgspec.Struct):
     Attributes:
         reserved: for it alone.
         used: by its answers.
+        paid: the part of it that neither a cache nor a batch has, but the records of its calls alone.
         under_way: expected of its calls that wait for their answer.
         cut: the bound that has cut it; empty: none has.
     """
 
     reserved: Amounts
     used: Amounts = Amounts()
+    paid: Amounts = Amounts()
     under_way: Amounts = Amounts()
     cut: str = ""
 
@@ -93,6 +100,7 @@ class Accounts(msgspec.Struct):
         booked: by cells that are not under way, and by earlier attempts at those that are.
         cells: those under way that may ask language models, by name.
         unpriced: a model whose answer did not say what it cost; empty: none.
+        batched: whether calls go out in batches, whose answers outlive a kill.
         held: what is booked or held, in all.
         committed: what is booked, used or under way, in all.
     """
@@ -101,6 +109,7 @@ class Accounts(msgspec.Struct):
     booked: Amounts = Amounts()
     cells: dict[str, CellAccount] = {}
     unpriced: str = ""
+    batched: bool = False
     held: Amounts = Amounts()
     committed: Amounts = Amounts()
 
@@ -156,7 +165,7 @@ class Accounts(msgspec.Struct):
                 return self.budget.option(kind)
         return ""
 
-    def close(self, name: str, expected: Amounts, used: Amounts, unpriced: str = "") -> None:
+    def close(self, name: str, expected: Amounts, used: Amounts, unpriced: str = "", *, cached: bool = False) -> None:
         """End a call of a cell.
 
         Args:
@@ -164,15 +173,36 @@ class Accounts(msgspec.Struct):
             expected: as for `open`.
             used: by its answer; nothing where none came.
             unpriced: the model, if the answer did not say what it cost.
+            cached: whether a cache gave the answer.
         """
         if (account := self.cells.get(name)) is None:
             return
         before = account.held
         account.under_way -= expected
         account.used += used
+        account.paid += Amounts() if cached else used
         self.unpriced = self.unpriced or unpriced
         self.committed += used - expected
         self.held += account.held - before
+
+    def unrecorded(self, name: str, recorded: Spent) -> Amounts:
+        """Return what the answers of a dead cell count as of which there is no record.
+
+        Answers that came and were not recorded and calls still waiting for an answer. An account
+        is closed before the record is written, so none is missing. Each counts as at least the mean answer of the
+        sweep, or of the cell's reservation if there is none: nobody knows how long an answer is that never came.
+
+        Args:
+            name: of the cell.
+            recorded: by the attempt, without answers of a cache.
+        """
+        account = self.cells[name]
+        lost = account.paid + account.under_way - Amounts.of(recorded)
+        if self.batched or lost.calls < 1:
+            return Amounts()
+        known = sum((each.used for each in self.cells.values()), self.booked)
+        known = known if known.calls else account.reserved
+        return lost.most(known.times(lost.calls / known.calls) if known.is_known and known.calls else lost)
 
     def settle(self, names: Iterable[str], spent: Spent) -> None:
         """Close the accounts of cells that are not under way any more.

@@ -94,7 +94,7 @@ def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
     found = forecast(planned, status, folder, engine, request.limit, pilots=pilots)
-    notice = beyond([found], status.costs.spent, request.budget)
+    notice = beyond([found], status.costs.used, request.budget)
     return replace(found, notices=(*found.notices, notice)) if notice else found
 
 

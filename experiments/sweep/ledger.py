@@ -1,7 +1,8 @@
 """The accounts of a sweep in a file of its folder, which its command and all of its workers share, on every machine.
 
 Every call of a language model is entered before it goes out and when its answer is there, under a lock. So the bound
-holds whatever engine runs the cells. The file belongs to one command: the next one makes it again from the books.
+holds whatever engine runs the cells. The file belongs to one command: the next one makes it again from the books, once
+it has charged what was in flight if the earlier one was killed (`quorum.experiments.sweep.in_flight`).
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ class Ledger:
 
     @classmethod
     @contextmanager
-    def kept(cls, folder: Path, budget: SweepBudget, spent: Spent) -> Iterator[Ledger | None]:
+    def kept(cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool) -> Iterator[Ledger | None]:
         """Keep the accounts of a command that holds the folder; gives None where nothing is bounded."""
         ledger = cls(folder) if budget.any else None
         if ledger is not None:
-            accounts = Accounts(budget)
+            accounts = Accounts(budget, batched=batched)
             accounts.settle((), spent)
             ledger._write(accounts)
         try:
@@ -53,7 +54,7 @@ class Ledger:
         finally:
             if ledger is not None:
                 ledger.close()
-            for name in (LEDGER, _LOCK):  # of a killed command, too
+            for name in (LEDGER, _LOCK):
                 remove_inside(folder, name)
 
     @contextmanager
@@ -115,11 +116,12 @@ class CellAllowance:
 
     def close(self, expected: Amounts, reply: Reply | None) -> None:
         """End a call; None where no answer came."""
-        used, unpriced = Amounts(), ""
+        used, unpriced, cached = Amounts(), "", False
         if reply is not None:
             used = Amounts(reply.usd or 0.0, reply.usage.prompt + reply.usage.completion, 1)
             unpriced = reply.model if reply.usd is None else ""
+            cached = reply.cache_hit
             self._answers += 1
             self._used += used
         with self._ledger.changing() as accounts:
-            accounts.close(self._cell, expected, used, unpriced)
+            accounts.close(self._cell, expected, used, unpriced, cached=cached)

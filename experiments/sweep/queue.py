@@ -26,6 +26,7 @@ from quorum.experiments.sweep.engines.protocol import (
     Waits,
     WorkerReport,
 )
+from quorum.experiments.sweep.in_flight import charge
 from quorum.experiments.sweep.ledger import Ledger
 from quorum.experiments.sweep.spending import Costs
 from quorum.experiments.sweep.stopping import Cancellation, Stop
@@ -276,6 +277,10 @@ class Queue:
         """Put aside what there is of a cell that is not under way any more."""
         self.under_way.pop(cell.name, None)
         self.running.discard(cell.name)
+        if self._ledger is not None:
+            with self._ledger.changing() as accounts:
+                if cell.name in accounts.cells:
+                    self._costs.in_flight += charge(self.folder, accounts, cell.name)
         dropped = self._costs.dropped
         dropped[cell.name] = clear_partials(self.folder, cell.name) + dropped.get(cell.name, Spent())
         self._settle(cell.name)
@@ -285,7 +290,7 @@ class Queue:
         if self._ledger is None:
             return
         with self._ledger.changing() as accounts:
-            accounts.settle([name], self._costs.spent)
+            accounts.settle([name], self._costs.used)
             unpriced = accounts.unpriced if accounts.budget.usd is not None else ""
         if unpriced:
             self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is not known. {_PRICES}")

@@ -31,10 +31,12 @@ from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
+from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.experiment_file import Experiment
+from quorum.experiments.sweep.in_flight import read_in_flight
 from quorum.experiments.sweep.ledger import Ledger
 from quorum.experiments.sweep.packing import packing
 from quorum.experiments.sweep.plan import SweepPlan
@@ -181,6 +183,7 @@ class SweepResult:
         stop: why it ended before all was done, if it did.
         reason: the same in words.
         spent: by all its cells so far, failed attempts included.
+        in_flight: estimate of the answers that were in flight when a command or a worker was killed: not in `spent`.
         simulated: whether simulated models answered, so that the money is made up.
         seconds: wall time of this call.
         request: that it answers.
@@ -197,6 +200,7 @@ class SweepResult:
     stop: Stop | None
     reason: str
     spent: Spent
+    in_flight: Spent
     simulated: bool
     seconds: float
     request: SweepRequest
@@ -219,6 +223,7 @@ class SweepResult:
             "cached_answers": self.spent.cached,
             "tokens": self.spent.tokens,
             "usd": self.spent.known_usd,
+            "in_flight": {name: getattr(self.in_flight, name) for name in ("answers", "tokens", "usd")},
             "simulated": self.simulated,
             "seconds": round(self.seconds, 3),
             "command": self.request.command,
@@ -229,12 +234,18 @@ class SweepResult:
         return self.table()._repr_mimebundle_(include, exclude)
 
     @property
+    def used(self) -> Spent:
+        """Of the budget: what was spent, and what was in flight at a kill."""
+        return self.spent + self.in_flight
+
+    @property
     def overrun(self) -> str:
         """Which bound was exceeded, and by how much; empty where none was."""
-        bound = self.request.budget.exceeded(self.spent.usd, self.spent.tokens, self.spent.answers)
+        used = self.used
+        bound = self.request.budget.exceeded(used.usd, used.tokens, used.answers)
         if not bound:
             return ""
-        spent = f"{dollars(self.spent.usd)}, {self.spent.tokens:,} tokens and {self.spent.answers:,} answers were spent"
+        spent = f"{dollars(used.usd)}, {used.tokens:,} tokens and {used.answers:,} answers were spent"
         return f"over budget: {spent} with {bound}"
 
     @property
@@ -274,6 +285,10 @@ class SweepResult:
             cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
             table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
             table.add_row("money", f"{spent.money}{' (simulated)' if self.simulated else ''}")
+        if (lost := self.in_flight).answers:
+            counted = f"counted at {dollars(lost.usd)} and {lost.tokens:,} tokens, estimated"
+            which = f"up to {lost.answers:,} answers were on their way when a command or a worker was killed"
+            table.add_row("lost", f"{which}: {counted}")
         table.add_row("time", clock_time(self.seconds))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         return table
@@ -317,7 +332,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
 
 def _costs(folder: SweepFolder, cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> Costs:
     """Return what the cells that are done have cost, those of earlier plans, and the attempts that were put aside."""
-    costs = Costs(dropped_attempts(folder.path), folder.spent_elsewhere(cells))
+    costs = Costs(dropped_attempts(folder.path), folder.spent_elsewhere(cells), read_in_flight(folder.path))
     for cell in cells:
         if cell.name in done:
             costs.add(cell.kind, done[cell.name])
@@ -383,7 +398,7 @@ def run_sweep(
         costs = _costs(folder, plan.cells, before)
         with (
             packing(folder.path, len(plan.cells), before.values()) as pack,
-            Ledger.kept(folder.path, request.budget, costs.spent) as ledger,
+            Ledger.kept(folder.path, request.budget, costs.used, batched=batching_of(engine) is not None) as ledger,
         ):
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
@@ -410,6 +425,7 @@ def run_sweep(
         stop=queue.stop,
         reason=queue.reason,
         spent=costs.spent,
+        in_flight=costs.in_flight,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
         request=request,

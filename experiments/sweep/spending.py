@@ -36,7 +36,7 @@ class SweepBudget:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The bounds that there are, by kind."""
+        """The bounds by kind."""
         found = {kind: getattr(self, kind) for kind in KINDS}
         return {kind: limit for kind, limit in found.items() if limit is not None}
 
@@ -95,11 +95,16 @@ class Costs:
     Args:
         dropped: what was paid for without a result, on attempts that failed or were killed, by the name of the cell.
         elsewhere: what other cells in the folder have cost.
+        in_flight: what answers count as that were in flight at a kill.
     """
 
-    def __init__(self, dropped: Mapping[str, Spent] | None = None, elsewhere: Spent = _NOTHING) -> None:
+    def __init__(
+        self, dropped: Mapping[str, Spent] | None = None, elsewhere: Spent = _NOTHING, in_flight: Spent = _NOTHING
+    ) -> None:
         self.dropped = dict(dropped or {})
         """What was paid for without a result, by the name of the cell."""
+        self.in_flight = in_flight
+        """What answers count as that were in flight at a kill: an estimate."""
         self._finished = elsewhere
         self._kinds: dict[str, _Sum] = {}
 
@@ -107,6 +112,11 @@ class Costs:
     def spent(self) -> Spent:
         """By all cells that were added, and without a result."""
         return sum(self.dropped.values(), self._finished)
+
+    @property
+    def used(self) -> Spent:
+        """Of the budget: what was spent, and what was in flight at a kill."""
+        return self.spent + self.in_flight
 
     def add(self, kind: str, done: FinishedCell) -> None:
         """Take a finished cell in."""

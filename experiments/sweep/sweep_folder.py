@@ -6,6 +6,8 @@
     <cell>/...
     packed/             cells of a large sweep, see `quorum.experiments.common.packed`
     .lock, .workers     see `quorum.experiments.sweep.engines.locks`
+    .budget             see `quorum.experiments.sweep.ledger`
+    .in_flight          see `quorum.experiments.sweep.in_flight`
     .retried/           attempts that failed or were damaged, and were repeated; and what a dropped one had paid for
 """
 
@@ -35,10 +37,11 @@ from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_
 from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.in_flight import IN_FLIGHT, charge_killed
 from quorum.experiments.sweep.ledger import LEDGER
 from quorum.experiments.sweep.plan import SweepPlan
 
-_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.")
+_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.", f".{IN_FLIGHT}.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
@@ -113,12 +116,17 @@ class SweepFolder:
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
 
     def clear(self) -> None:
-        """Remove what killed commands and workers left half-written. Only while no worker is at work."""
+        """Remove what killed commands and workers left half-written. Only while no worker is at work.
+
+        What was in flight is charged first, while it can be seen what has arrived.
+        """
+        charge_killed(self.path)
         for entry in list(os.scandir(self.path)):
             if PARTIAL in entry.name and (entry.is_symlink() or entry.is_dir()):
                 clear_partial(Path(entry.path))
             elif entry.name.startswith(_HALF_WRITTEN):
                 remove_inside(self.path, entry.name)
+        remove_inside(self.path, LEDGER)
         clear_packed(self.path)
 
     def retire(self, cell: PlannedCell) -> None:

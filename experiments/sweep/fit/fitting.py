@@ -256,7 +256,7 @@ def _fit(
         report = run_sweep_command(sweep, quiet=True)
         if report.exit_code or report.left:
             raise Unfinished(report)
-        spent += report.spent
+        spent += report.used
         rows = read_results(folder / f"round_{number:02d}").rows
         simulated |= any(row.simulated for row in rows)
         episodes += len(rows)

@@ -26,7 +26,7 @@ class Swept:
     """What a sweep came to, as far as it matters."""
 
     def __init__(self, usd: float, stop: Stop | None = None) -> None:
-        self.spent, self.stop = Spent(usd=usd), stop
+        self.used, self.stop = Spent(usd=usd), stop
 
 
 def test_words_of_the_command_take_the_place_of_those_of_the_figure() -> None:

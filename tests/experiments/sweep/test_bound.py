@@ -27,6 +27,7 @@ from quorum.experiments.episode.expected import Expected
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep.accounts import Accounts, Amounts
 from quorum.experiments.sweep.engines.protocol import Cut, Finished, Started
+from quorum.experiments.sweep.in_flight import read_in_flight
 from quorum.experiments.sweep.ledger import CellAllowance
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
@@ -92,6 +93,8 @@ class Simulation:
         self.paid: dict[str, set[int]] = {cell.name: set() for cell in self.cells}
         """The calls that earlier attempts have paid for: their answers are given back."""
         self.done: set[str] = set()
+        self.charged = 0.0
+        """For answers that were in flight at a kill."""
 
     @property
     def whole(self) -> float:
@@ -110,13 +113,13 @@ class Simulation:
         return Expected(number * self.errs, number * self.errs, price * number * self.errs, 1.0)
 
     def sweep(self, limit: float, workers: int, kills: float, service: Service) -> Queue:
-        costs = Costs(dropped_attempts(self.folder))
+        costs = Costs(dropped_attempts(self.folder), in_flight=read_in_flight(self.folder))
         for cell in self.cells:
             if cell.name in self.done:
                 costs.add(cell.kind, self.finished(cell.name))
         budget = SweepBudget(usd=limit)
         accounts = Accounts(budget)
-        accounts.settle((), costs.spent)
+        accounts.settle((), costs.used)
         missing = [cell for cell in self.cells if cell.name not in self.done]
         queue = Queue(self.folder, missing, costs, ledger=Memory(accounts), guess=self.guess)  # type: ignore[arg-type]
         playing: dict[str, Episode] = {}
@@ -130,7 +133,7 @@ class Simulation:
             if not playing:
                 return queue
             if self.rng.random() < kills:
-                self.kill(queue, playing)
+                self.kill(queue, playing, service)
                 continue
             self.step(queue, playing, self.rng.choice(sorted(playing)), service)
 
@@ -163,15 +166,22 @@ class Simulation:
                 (number / "calls.jsonl").unlink()
             queue.report(Finished(self.finished(name)))
 
-    def kill(self, queue: Queue, playing: dict[str, Episode]) -> None:
+    def kill(self, queue: Queue, playing: dict[str, Episode], service: Service) -> None:
+        """Kill the worker of an episode: what is in flight is served, and counts as it is charged."""
         name = self.rng.choice(sorted(playing))
         episode = playing.pop(name)
         self.put_down(name, episode)
         queue._deaths.clear()
+        before = queue._costs.in_flight
         queue.lost((queue.under_way[name],), "killed")
+        assert queue._costs.in_flight.answers == before.answers + len(episode.flying)
+        charged = queue._costs.in_flight.usd - before.usd
+        assert charged >= sum(expected.usd for expected, _ in episode.flying) * (1 - 1e-9)
+        service.receive(charged, sum(map(self.flying, playing, playing.values())))
+        self.charged += charged
 
     def put_down(self, name: str, episode: Episode) -> None:
-        partial = self.folder / f"{name}.partial-1"
+        partial = self.folder / f"{name}.partial-{self.rng.getrandbits(32):08x}"
         partial.mkdir()
         records = [
             {"agent": "a", "key": str(call), "reply": {
@@ -222,16 +232,17 @@ def test_no_call_goes_out_once_the_budget_is_reached_and_more_of_it_goes_on_with
         service = Service(limit)
         queue = grid.sweep(limit, workers, kills, service)
         assert service.received <= (limit if service.allowed is None else service.allowed) + 1e-9
-        assert abs(queue._costs.spent.usd - service.received) < 1e-6
+        assert abs(queue._costs.used.usd - service.received) < 1e-6
         assert queue.stop in (None, Stop.BUDGET)
         assert len(grid.done) == len(grid.cells) or queue.stop is Stop.BUDGET
         again = grid.sweep(limit, workers, 0.0, service)  # the same command finds no more money
         assert service.received <= (limit if service.allowed is None else service.allowed) + 1e-9
-        more = Service(10 * grid.whole + 10, received=service.received)
+        more = Service(service.received + 10 * grid.whole + 10, received=service.received)
         last = grid.sweep(more.limit, workers, 0.0, more)
         assert (len(grid.done), last.stop) == (len(grid.cells), None)
-        assert abs(more.received - grid.whole) < 1e-6  # nothing was paid for twice
+        assert abs(more.received - grid.whole - grid.charged) < 1e-6  # nothing that arrived was paid for twice
         assert abs(last._costs.spent.usd - grid.whole) < 1e-6  # nor booked
+        assert abs(last._costs.in_flight.usd - grid.charged) < 1e-6
         assert again._costs.spent.usd <= last._costs.spent.usd + 1e-9
 
 
