@@ -186,7 +186,7 @@ class SweepFolder:
         """Read what was planned here; None where nothing was, or the file is damaged: it is written again."""
         try:
             return read_sweep(self.path)
-        except DamagedPlan:
+        except (DamagedPlan, DamagedFile):
             return None
 
 

@@ -242,8 +242,8 @@ class Provider(ProvidedModel):
         return PromptCaching.NONE
 
     def _timeout(self, deadline: float) -> Any:
-        """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(deadline, connect=min(self._bounds.connect, deadline))
+        """Return the time-outs of the SDK's HTTP client: for a connection alone, as ours leave out the loop's lag."""
+        return self._sdk.Timeout(None, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request within its deadline, or that of the provider.

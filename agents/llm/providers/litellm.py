@@ -127,7 +127,7 @@ class LiteLLMModel(Provider):
         return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen
 
     def _timeout(self, deadline: float) -> Any:
-        return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))
+        return self._sdk.httpx.Timeout(None, connect=min(self._bounds.connect, deadline))
 
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of litellm; None for what is no failure of a call but a bug."""

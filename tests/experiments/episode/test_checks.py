@@ -23,7 +23,7 @@ from quorum.experiments.verbs.check import check as command
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:
-    return {finding.subject: finding for finding in check(arguments, out, None)}
+    return {finding.subject: finding for finding in check(arguments, out, ())}
 
 
 def test_a_sound_installation_passes_and_nothing_is_written(tmp_path: Path) -> None:

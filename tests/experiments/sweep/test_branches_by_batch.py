@@ -20,9 +20,11 @@ def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -
     branches, mind = BranchGrid((tmp_path / "plain",), ("2",)), "agents.members.agent_1=heuristic"
     with plain_run("openai", tmp_path, *more, batches=batches) as (brain, _):
         before = brain.asked.total()
-        one = run_sweep_command(SweepRequest((*PLAIN, mind), tmp_path, "each", branches=branches), quiet=True)
+        one = run_sweep_command(
+            SweepRequest((*PLAIN, mind), tmp_path, "each", branches=branches, budget_calls=1000), quiet=True
+        )
         each = brain.asked.total() - before
-        by_batch = run_sweep_command(SweepRequest((*BY_BATCH, mind), tmp_path, "s", branches=branches), quiet=True)
+        by_batch = run_sweep_command(SweepRequest((*BY_BATCH, mind), tmp_path, "s", **bounded), quiet=True)
     assert (one.left, by_batch.left, by_batch.failed) == (0, 0, ())
     assert batches.rows == each == one.spent.answers == by_batch.spent.answers
     assert by_batch.spent.usd * 2 == pytest.approx(one.spent.usd)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import Composer
+from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.sweep.grid import axes, count, joined, points
 from tests.conftest import PLUGINS
 
 
-def spelled(*words: str, config_dir: Path | None = None) -> list[list[str]]:
+def spelled(*words: str, config_dir: ConfigDir = ()) -> list[list[str]]:
     grid = axes(words, Composer(config_dir))
     return [[str(override.input_line) for override in point] for point in points(grid)]
 
