@@ -165,6 +165,8 @@ def _resumable(attempt: Path) -> bool:
         meta = RunFolder(attempt).check_whole()
     except DamagedFile:
         return True
+    if meta.files is None:  # stopped or cut: its end was written without digests
+        return True
     name = meta.error.class_ if meta.error is not None else meta.reason.partition(":")[0]
     kind = getattr(errors, name, None)
     return meta.outcome == Outcome.ERROR and isinstance(kind, type) and issubclass(kind, _OF_THE_SERVICE)

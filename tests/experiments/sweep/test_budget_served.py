@@ -149,6 +149,10 @@ def kill_and_resume(brain: Numbered, line: list[str], rng: random.Random, kills:
             if sweep.poll() is None:
                 hit.add(brain.command)
                 os.killpg(sweep.pid, signal.SIGKILL)
+        quiet = -1
+        while quiet != len(brain.served):  # what the dead command has asked for is served under its number
+            quiet = len(brain.served)
+            time.sleep(0.3)
         if len(brain.served) < aim:
             break
     brain.command = kills
