@@ -16,7 +16,7 @@ def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
 
     Args:
         turn: of a conversation.
-        participants: that there are.
+        participants: their number.
         give: the method that gave the turn.
 
     Raises:

@@ -73,7 +73,7 @@ def charge(folder: Path, accounts: Accounts, name: str) -> Spent:
 def _read(folder: Path) -> dict[str, Spent]:
     try:
         return msgspec.json.decode(_bytes(folder, IN_FLIGHT), type=dict[str, Spent])
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (NotAFile, msgspec.DecodeError) as error:
         raise UserError(

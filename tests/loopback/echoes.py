@@ -84,15 +84,15 @@ class Echo:
         number, self._number = self._number, self._number + 1
         self.seen.append({name.decode(): value.decode("latin-1") for name, value in scope["headers"]})
         key = _sent(scope)
-        begun: list[Message] = []
+        arrived: list[Message] = []
         body = b""
 
         async def keep(message: Message) -> None:
             nonlocal body
-            begun.append(message)
+            arrived.append(message)
             body += message.get("body", b"")
             if key is not None and not message.get("more_body", False) and message["type"].endswith("body"):
-                await self._answer(begun[0], body, key, number, send)
+                await self._answer(arrived[0], body, key, number, send)
             elif key is None:
                 await send(message)
 

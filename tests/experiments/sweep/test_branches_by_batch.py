@@ -20,9 +20,8 @@ def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -
     branches, mind = BranchGrid((tmp_path / "plain",), ("2",)), "agents.members.agent_1=heuristic"
     with plain_run("openai", tmp_path, *more, batches=batches) as (brain, _):
         before = brain.asked.total()
-        one = run_sweep_command(
-            SweepRequest((*PLAIN, mind), tmp_path, "each", branches=branches, budget_calls=1000), quiet=True
-        )
+        bounded = {"branches": branches, "budget_calls": 1000}
+        one = run_sweep_command(SweepRequest((*PLAIN, mind), tmp_path, "each", **bounded), quiet=True)
         each = brain.asked.total() - before
         by_batch = run_sweep_command(SweepRequest((*BY_BATCH, mind), tmp_path, "s", **bounded), quiet=True)
     assert (one.left, by_batch.left, by_batch.failed) == (0, 0, ())
