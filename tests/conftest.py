@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import forkserver
@@ -108,6 +110,15 @@ def _no_task_is_left_behind() -> Iterator[None]:
     yield
     reports, _LEFT.reports = _LEFT.reports, []
     assert not reports, "\n".join(reports)
+
+
+@pytest.fixture(scope="session")
+def hanging_up() -> Iterator[str]:
+    """Give the address of a server that accepts connections and hangs up: a run starts there, and fails."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()
 
 
 Quorum = Callable[..., subprocess.CompletedProcess[str]]

@@ -36,7 +36,13 @@ TEAM = ("agents=naive", "n=2", "max_steps=3")
 def model_of(wire: str, addresses: Addresses, variable: str = VARIABLE) -> list[str]:
     """Give the words for a model behind a wire, which gets the key."""
     url = addresses.openai if wire.startswith("openai") else addresses.anthropic
-    values = {"base_url": url, "model": "simulated", "api_key_env": variable, "cache": "true"}
+    values = {
+        "base_url": url,
+        "model": "simulated",
+        "api_key_env": variable,
+        "cache": "true",
+        "cache_path": "replies.sqlite",
+    }
     return [f"llm={wire}", *(f"llm.{key}={value}" for key, value in values.items())]
 
 
@@ -147,7 +153,7 @@ def every_verb(llm: Sequence[str]) -> list[list[str]]:
         ["check", "runs/grid"],
         ["reproduce", "llamac-table2", *llm, "--dry-run"],
         ["list", "llm"],
-        ["cache", "stats"],
+        ["cache", "stats", "--path", "replies.sqlite"],
         ["fit", "topology", *play, "--rounds", "1", "--budget-calls", "40"],
     ]
 

@@ -149,8 +149,8 @@ def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked
     assert not planned.branching.prefix.live
 
 
-def test_a_branch_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum) -> None:
-    nowhere = ["llm=openai", "llm.model=m", "llm.base_url=http://127.0.0.1:9/v1", "llm.api_key_env=null", "llm.tries=1"]
+def test_a_branch_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum, hanging_up: str) -> None:
+    nowhere = ["llm=openai", "llm.model=m", f"llm.base_url={hanging_up}", "llm.api_key_env=null", "llm.tries=1"]
     done = quorum("branch", str(run), "--at", "4", *nowhere, "--json", "--out", str(tmp_path))
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["outcome"] == "error"

@@ -271,8 +271,8 @@ def test_the_command_says_where_and_what_is_left_out(sweep: Path, quorum: Quorum
     assert "Did you mean 'parquet'?" in done.stderr
 
 
-def test_a_failed_run_is_exported_as_far_as_it_went(tmp_path: Path, quorum: Quorum) -> None:
-    words = [*TEAM, "llm=openai", "llm.base_url=http://127.0.0.1:9/v1", "llm.model=m", "llm.api_key_env=null"]
+def test_a_failed_run_is_exported_as_far_as_it_went(tmp_path: Path, quorum: Quorum, hanging_up: str) -> None:
+    words = [*TEAM, "llm=openai", f"llm.base_url={hanging_up}", "llm.model=m", "llm.api_key_env=null"]
     assert quorum("run", *words, "llm.tries=1", "--out", "runs").returncode != 0
     (trace,) = traces(written(tmp_path / "runs", "otlp"))
     root, *_ = spans(trace)

@@ -103,7 +103,7 @@ def test_components_of_three_packages_combine_in_all_verbs_without_a_flag(tmp_pa
     quorum("compare", "runs/s", "--by", "env.doors", "--metric", "talk.asked")
     quorum("check", "runs/s")
     cell = next(path.parent.name for path in tmp_path.glob("runs/s/*/meta.json"))
-    quorum("branch", f"runs/s/{cell}", "--at", "2", "--mind", "agent_0=heuristic", "--name", "b")
+    quorum("branch", f"runs/s/{cell}", "--at", "0", "--mind", "agent_0=heuristic", "--name", "b")
     quorum("show", *words)
 
 

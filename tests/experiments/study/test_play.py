@@ -20,7 +20,7 @@ from quorum.experiments.sweep.run import Unfinished
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1")
 BOARDS = "seed=range(0,6)"
-DEAD = ("llm=openai", "llm.base_url=http://127.0.0.1:9", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
+DEAD = ("llm=openai", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
 """A model that nobody serves."""
 
 
@@ -119,8 +119,10 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
     assert facts(found)["boards"] >= 1
 
 
-def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
-    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, budget_calls=100))
+def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(
+    tmp_path: Path, hanging_up: str
+) -> None:
+    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, f"llm.base_url={hanging_up}", budget_calls=100))
     with pytest.raises(Unfinished) as caught:
         play(study, quiet=True)
     assert "the same command runs them again" in caught.value.sweep.complaint
@@ -160,8 +162,10 @@ def test_a_clock_that_counts_seconds_has_no_audit_and_says_why(tmp_path: Path) -
     assert any("were not compared with the treatment's" in finding for finding in findings(found))
 
 
-def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_path: Path) -> None:
-    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, with_room=True, budget_calls=100))
+def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_path: Path, hanging_up: str) -> None:
+    study = Study.of(
+        request(tmp_path, "team", "seed=0", *DEAD, f"llm.base_url={hanging_up}", with_room=True, budget_calls=100)
+    )
     record = _screened(study, (0,), Record(), quiet=True)
     assert (list(record.screened), dict(record.no_room)) == ([], {})
 
