@@ -75,14 +75,15 @@ def check(
     if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
     from datetime import date
 
+    from quorum.agents.llm.redaction import redact_message
     from quorum.experiments.episode.checks import check as findings_of
     from quorum.experiments.episode.checks import price_findings
 
     found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir or (), compiled=compile_)
-    findings = list(found)
+    findings = [replace(finding, detail=redact_message(finding.detail)) for finding in found]
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:

@@ -117,7 +117,7 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_on_no_terminal(quorum: 
         )
     names = {file.name for file in tmp_path.rglob("*")}
     assert {"calls.jsonl", "meta.json", "trace.jsonl", "results.csv", "replies.sqlite", "out.otlp"} <= names
-    assert echo.repeated > 10
+    assert echo.repeated > 5
     assert any("[key]" in text for text in shown)
     assert leaks(tmp_path, shown) == []
 
