@@ -186,7 +186,7 @@ class Provider(ProvidedModel):
         return getattr(self._sdk, self._client_name)(
             api_key=self._key.reveal(),
             base_url=base_url,
-            # Said here, since otherwise one of the environment (`..._CUSTOM_HEADERS`) stands in the place of the key.
+            # Passed explicitly: otherwise the SDK takes a key from `..._CUSTOM_HEADERS` in the environment.
             default_headers={**self._headers, "Authorization": f"Bearer {self._key.reveal()}"},
             max_retries=0,
             timeout=self._timeout(self._deadline),
@@ -277,7 +277,7 @@ class Provider(ProvidedModel):
             return after(paid, await self._insist(request, send, deadline, paid))
 
     async def _insist(self, request: Request, send: Send, deadline: float | None, paid: list[Reply | None]) -> Reply:
-        """Ask until the service takes the request, or what is left of it; what was paid in vain is added to `paid`."""
+        """Send a request until the service takes it, reduced if need be; add the cost of failed tries to `paid`."""
         begin = time.perf_counter()
         attempts = 0
         most: int | None = None
@@ -411,7 +411,7 @@ class Provider(ProvidedModel):
         """
         choice = next(iter(getattr(response, "choices", None) or ()), None)
         if error := getattr(choice, "error", None):
-            raise self._translate_status(error_status(error), error, "an error in the place of an answer", None)
+            raise self._translate_status(error_status(error), error, "an error instead of an answer", None)
 
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""

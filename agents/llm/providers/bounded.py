@@ -130,7 +130,7 @@ _STATES = frozenset({"response", "batch", "file"})
 
 
 def _status(body: bytes) -> int:
-    """Return the status of a success: that of its error, where there is one in the place of an answer."""
+    """Return the status of a success: that of the error it carries instead of an answer."""
     if b'"error"' not in body:
         return 200
     try:
@@ -246,7 +246,7 @@ def bounded_client(client: type[Any], bounds: Bounds, address: str | None = None
     Args:
         client: the SDK's client, of httpx or httpx2. `_init_transport` is where the SDKs put in their own transport.
         bounds: of every exchange.
-        address: that is asked; None for what the SDK finds by itself.
+        address: of the server; None for the default of the SDK.
         options: of the client.
 
     Raises:

@@ -43,7 +43,7 @@ class Proxy:
 
 
 def find_proxy(address: str) -> Proxy | None:
-    """Return the proxy through which an address is asked: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, unless `NO_PROXY`.
+    """Return the proxy for an address: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, unless `NO_PROXY`.
 
     Raises:
         Unreachable: it is none that can be used.
@@ -60,7 +60,7 @@ def find_proxy(address: str) -> Proxy | None:
     url = known[kind] if "://" in known[kind] else f"http://{known[kind]}"
     proxy = Proxy(url, variable)
     if (scheme := urlsplit(url).scheme) not in _PORTS:
-        what = "a SOCKS proxy" if scheme.startswith("socks") else f"a proxy that is asked by {scheme}"
+        what = "a SOCKS proxy" if scheme.startswith("socks") else f"a {scheme} proxy"
         raise Unreachable(f"{variable} names {what}, which cannot be used", _around(proxy, host, "an HTTP proxy"))
     return proxy
 

@@ -261,7 +261,7 @@ def status_failure(
     if _OVERFLOW.search(code) or _OVERFLOW.search(text):
         return ContextOverflow(said, room_for_answer(text))
     if text.startswith(_A_PAGE) and status in _OF_OTHERS:
-        return RequestRefused(f"a proxy or firewall on the way answers in the place of the server ({said})")
+        return RequestRefused(f"a proxy or firewall on the way answers instead of the server ({said})")
     if status in {401, 403} and _NO_ACCESS.search(f"{code} {text}"):
         return UnknownModel(f"the key may not use the model '{model}' ({said})")
     if status in {401, 403}:
