@@ -73,6 +73,7 @@ class Registry(Generic[T]):
         self.entry_points = entry_points
         self._builtin = {name: EntryPoint(name, value, entry_points) for name, value in builtin.items()}
         self._registered: dict[str, T] = {}
+        self._found: dict[str, T] = {}
         self._wanted = wanted
 
     def register(self, name: str, component: T) -> None:
@@ -111,12 +112,12 @@ class Registry(Generic[T]):
             UserError: nothing has this name, two packages offer it, or what a package offers is not a component.
         """
         if name in self._builtin:
-            found: object = self._builtin[name].load()
-        elif name in self._registered:
-            found = self._registered[name]
-        else:
-            found = self._load(name)
-        return self._checked(name, found)
+            if name not in self._found:  # a plan of 10,000 cells asks a hundred thousand times
+                self._found[name] = self._checked(name, self._builtin[name].load())
+            return self._found[name]
+        if name in self._registered:
+            return self._registered[name]
+        return self._checked(name, self._load(name))
 
     def _load(self, name: str) -> object:
         points = self._offered.get(name, ())
