@@ -10,7 +10,7 @@ from math import fsum
 from typing import Any
 
 from maeil.metrics.model import answers_of, call_number
-from maeil.trace.events import Stamped, ThoughtEnd, ThoughtStart
+from maeil.trace.events import ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.configuration.team_label import minds_in
@@ -63,11 +63,13 @@ class Pilot:
         taken: what it took, until it was stopped.
         steps: environment steps that were played.
         whole: whether the episode was played to its end.
+        reached: share of the goals that were reached; 0 in a world without a list of goals.
     """
 
     taken: Taken
     steps: int
     whole: bool
+    reached: float = 0.0
 
     def extrapolated(self, plain: Mapping[str, Any], steps: float | None = None) -> Taken:
         """Return what the whole episode takes: of one that was stopped, in proportion to its steps.
@@ -115,7 +117,7 @@ def play_pilot(cell: Cell, seconds: float, clock: Callable[[], float] = effort) 
     except Exception as error:  # the dry run shows the kind as unknown; the run itself reports the mistake
         _log.info("no pilot of %s: %r", cell.name, error)
         return None
-    return Pilot(tally.taken(), tally.steps, whole)
+    return Pilot(tally.taken(), tally.steps, whole, tally.reached)
 
 
 def offline(configuration: Configuration) -> Configuration:
@@ -141,10 +143,13 @@ class _Tally:
         self._since: dict[int, tuple[float, float]] = {}
         self._chains: dict[tuple[float, float], int] = {}
         self.steps = 0
+        self.reached = 0.0
 
     def __call__(self, stamped: Stamped) -> None:
         self.steps = stamped.t
         match stamped.event:
+            case ScoreChange(reached=reached, goals=goals) if goals:
+                self.reached = reached / goals
             case ThoughtStart(agent=agent):
                 self._since[agent] = (stamped.t, stamped.t_hat)
             case ThoughtEnd(agent=agent, calls=calls):
@@ -152,8 +157,9 @@ class _Tally:
                 self._calls += calls
                 place = self._since[agent]
                 self._chains[place] = max(self._chains.get(place, 0), sum(map(answers_of, calls)))
-        if self._clock() - self._begin > self._seconds:
-            raise _OutOfTime
+                # Not at each event: to read the clock takes as long as all else that is done here.
+                if self._clock() - self._begin > self._seconds:
+                    raise _OutOfTime
 
     def taken(self) -> Taken:
         """Return the sums so far."""

@@ -22,13 +22,13 @@ from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import PILOT_SECONDS
 from quorum.experiments.episode.pilot import Pilot, Taken, effort, mean_of, play_pilot, within
 
-SECONDS = 10.0
+SECONDS = 20.0
 """Of computing for all pilots together; one of them takes `PILOT_SECONDS` at most."""
 _ENOUGH = 0.1
 """Twice the standard error of all tokens, as a share of them, at which no further board is played."""
 _SCATTER = 0.5
 """Standard deviation between boards as a share of the mean, where fewer than three were played."""
-_LEAST = 0.05
+_LEAST = 0.025
 """Share of the time that the first pilot of a kind has, however many kinds there are.
 
 Of teams that no other pilot shows it has this even when the time is up: cells of which nothing is known would be left
@@ -99,9 +99,14 @@ class _Kind:
     def taken(self) -> Taken | None:
         """The mean of its pilots."""
         plain = {"max_steps": self.max_steps, "budget": self.budget}
-        more = self.world.more
-        found = [one.extrapolated(plain, one.steps + more(self.max_steps - one.steps)) for one in self.pilots]
+        found = [one.extrapolated(plain, self._steps(one)) for one in self.pilots]
         return mean_of(found) if found else None
+
+    def _steps(self, pilot: Pilot) -> float:
+        """Return how many steps an episode takes whose beginning was played: goals are reached as fast as till then."""
+        if pilot.reached:
+            return min(pilot.steps / pilot.reached, self.max_steps)
+        return pilot.steps + self.world.more(self.max_steps - pilot.steps)
 
     @property
     def whole(self) -> bool:

@@ -62,7 +62,7 @@ def test_a_pilot_that_is_stopped_is_extrapolated_in_proportion_to_its_steps_with
     cell = Cell.compose(["env=squeeze", "agents=naive", "n=2", "max_steps=30"])
     ticks = itertools.count()
     whole = play_pilot(cell, math.inf)
-    stopped = play_pilot(cell, 100, lambda: next(ticks))
+    stopped = play_pilot(cell, 20, lambda: next(ticks))
     assert whole is not None
     assert stopped is not None
     assert (whole.whole, stopped.whole) == (True, False)

@@ -29,10 +29,10 @@ def played(words: Sequence[str], out: Path) -> Spent:
     return sum((finished_cell(run_cell(cell.cell(), out).folder).spent for cell in plan(words).cells), Spent())
 
 
-def counted(events: int) -> Pilots:
-    """Give pilots whose clock is the events of their episodes, so that the same is played on every machine."""
+def counted(thoughts: int) -> Pilots:
+    """Give pilots whose clock is the thoughts of their episodes, so that the same is played on every machine."""
     ticks = itertools.count()
-    return Pilots(5.0, lambda: 5.0 * next(ticks) / events)
+    return Pilots(5.0, lambda: 5.0 * next(ticks) / thoughts)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_where_answers_do_not_grow_with_the_team_they_are_not_scaled_with_it(tmp
     team = ("env=squeeze", "agents=llamac", "topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
     words = [*team, "max_steps=4", "n=4,8,50", "seed=0"]
     cells = plan(words).cells
-    pilots = counted(1200)
+    pilots = counted(150)
     pilots.play(cells)
     guesses = {cell.name: guess for cell in cells if (guess := pilots.expected(cell)) is not None}
     assert [guess.source for guess in guesses.values()] == [PLAYED, PLAYED, EXTRAPOLATED]
@@ -108,9 +108,9 @@ def test_every_board_that_is_played_counts_once_and_further_ones_are_played_unti
 def test_a_large_grid_of_many_kinds_takes_no_longer_than_the_bound() -> None:
     ticks = itertools.count()
     cells = plan(["env=squeeze", "agents=naive", "max_steps=2", "n=2,3", "llm.seed=range(0,20)"]).cells
-    pilots = Pilots(330.0, lambda: float(next(ticks)))
+    pilots = Pilots(40.0, lambda: float(next(ticks)))
     pilots.play(cells)
-    assert next(ticks) < 400
+    assert next(ticks) < 120
     sources = [guess.source for cell in cells if (guess := pilots.expected(cell)) is not None]
     assert len(sources) == 40
     assert set(sources) == {PARTIAL, EXTRAPOLATED}
@@ -130,7 +130,7 @@ def test_no_team_is_left_unknown_because_pilots_of_others_took_the_time(monkeypa
     pilots = Pilots(10.0, lambda: time)
     pilots.play(cells)
     assert all(pilots.expected(cell) is not None for cell in cells)
-    assert time <= 10 + 0.5 * len(cells)
+    assert time <= 10 + 0.25 * len(cells)
 
 
 def test_a_stopped_episode_is_expected_to_end_as_often_as_other_episodes_of_its_world(
@@ -146,6 +146,21 @@ def test_a_stopped_episode_is_expected_to_end_as_often_as_other_episodes_of_its_
     pilots.play(cells)
     steps = [guess.taken.steps for cell in cells if (guess := pilots.expected(cell)) is not None]
     assert sorted(steps) == pytest.approx([10, 30])  # one end in 20 steps: 20 more on average
+
+
+def test_a_stopped_episode_is_expected_to_reach_its_other_goals_as_fast_as_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares = iter([0.5, 0.1])
+    monkeypatch.setattr(
+        "quorum.experiments.sweep.pilots.play_pilot",
+        lambda *_: Pilot(ONE, 10, whole=False, reached=next(shares)),
+    )
+    cells = plan(["topology=individual,debate", "agents=naive", "seed=0", "max_steps=60"]).cells
+    pilots = Pilots(10.0)
+    pilots.play(cells)
+    steps = [guess.taken.steps for cell in cells if (guess := pilots.expected(cell)) is not None]
+    assert sorted(steps) == pytest.approx([20, 60])  # all goals in twice the time; no more than the limit
 
 
 def test_without_time_nothing_is_played_and_nothing_is_known() -> None:
