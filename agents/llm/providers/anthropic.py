@@ -10,13 +10,7 @@ from quorum.agents.llm.batches.services import AnthropicBatches, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import (
-    Provider,
-    carried_item,
-    printable_unicode,
-    schema_message,
-    written_call,
-)
+from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.content import (
     Content,
     PromptCaching,
@@ -28,6 +22,7 @@ from quorum.agents.llm.providers.content import (
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import message_thinking
 from quorum.agents.llm.providers.usage import added, count, counted_usage, part_of
+from quorum.agents.llm.providers.wording import carried_item, printable_unicode, schema_message, written_call
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,

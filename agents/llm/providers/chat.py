@@ -14,7 +14,6 @@ from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
-from quorum.agents.llm.providers.base import printable_unicode, with_schema_in_words, written_call
 from quorum.agents.llm.providers.content import (
     PromptCaching,
     contents_of,
@@ -27,6 +26,7 @@ from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import chat_thinking
 from quorum.agents.llm.providers.thoughts import separate_thoughts
 from quorum.agents.llm.providers.usage import added, charged, count, counted_usage, part_of
+from quorum.agents.llm.providers.wording import printable_unicode, with_schema_in_words, written_call
 from quorum.agents.llm.validation import schemas_in
 
 

@@ -15,13 +15,14 @@ from quorum.agents.llm.batches.services import BatchService
 from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import Provider, printable_unicode, with_schema_in_words, written_call
+from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
 from quorum.agents.llm.providers.content import gemini_image, gemini_part, with_pictures
 from quorum.agents.llm.providers.gemini_calls import call_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import gemini_thinking
 from quorum.agents.llm.providers.usage import added, count, counted_usage, part_of
+from quorum.agents.llm.providers.wording import printable_unicode, with_schema_in_words, written_call
 
 INSTALL = "pip install 'quorum-harness[gemini]'"
 VERSION = "v1beta"

@@ -13,7 +13,6 @@ from quorum.agents.llm.batches.services import BatchService, ResponsesBatches
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import carried_item, printable_unicode, with_schema_in_words
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.content import (
     Content,
@@ -28,6 +27,7 @@ from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import thinks
 from quorum.agents.llm.providers.usage import counted_usage, part_of
+from quorum.agents.llm.providers.wording import carried_item, printable_unicode, with_schema_in_words
 
 PATH = "/responses"
 LEAST_TOKENS = 16

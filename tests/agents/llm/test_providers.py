@@ -15,10 +15,10 @@ import pytest
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.wording import printable_unicode
 from tests.agents.llm.wire import (
     ANSWER,
     HAS_LITELLM,
