@@ -71,9 +71,10 @@ def test_an_engine_or_a_tracker_is_described_commented_and_valid(option: Option)
 
 @_of(EXPERIMENT)
 def test_an_experiment_is_described_and_plans(option: Option) -> None:
+    """One board of it: further boards differ in nothing but the seed."""
     assert option.description
-    planned = plan([f"{EXPERIMENT}={option.name}"])
-    assert (planned.name, planned.repeated) == (option.name, 0)
+    planned = plan([f"{EXPERIMENT}={option.name}", "seed=0"])
+    assert (planned.experiment, planned.repeated) == (option.name, 0)
     assert {cell.arm for cell in planned.cells} == set(planned.arms or [None])
 
 

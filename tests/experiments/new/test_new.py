@@ -79,14 +79,15 @@ def installed(folder: Path, place: Path) -> str:
     return f"{folder}:{place}"
 
 
-def test_an_installed_package_needs_no_flag_and_may_have_one(package: tuple[str, str, Path], tmp_path: Path) -> None:
-    kind, name, folder = package
-    path = installed(folder, tmp_path)
-    line = shlex.split(COMMANDS[kind][0].format(name=name))[1:]
-    for plugin in ([], ["--plugin", name]):
-        run(tmp_path, *command(*line, *plugin), path=path)
-    listed = run(tmp_path, *command("list", GROUPS[kind]), path=path)
-    assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
+def test_an_installed_package_needs_no_flag_and_may_have_one(tmp_path: Path) -> None:
+    path = ":".join(installed(write(kind, name, tmp_path), tmp_path) for kind, name in NAMES.items())
+    for kind, name in NAMES.items():
+        run(tmp_path, *command(*shlex.split(COMMANDS[kind][0].format(name=name))[1:]), path=path)
+    line = shlex.split(COMMANDS["mind"][0].format(name=NAMES["mind"]))[1:]
+    run(tmp_path, *command(*line, "--plugin", NAMES["mind"]), path=path)
+    for kind, name in NAMES.items():
+        listed = run(tmp_path, *command("list", GROUPS[kind]), path=path)
+        assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
 
 
 def test_components_of_three_packages_combine_in_all_verbs_without_a_flag(tmp_path: Path) -> None:
