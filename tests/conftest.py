@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import signal
 import socketserver
 import subprocess
 import sys
@@ -33,6 +34,8 @@ settings.register_profile("few", max_examples=25, deadline=None, derandomize=Tru
 settings.register_profile("full", max_examples=100, deadline=None, derandomize=True)  # of `make conformance`
 settings.register_profile("search", max_examples=400, deadline=None, print_blob=True)  # of `make search`
 settings.load_profile("few")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, which every command would inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 with suppress(NoFolder):  # a test with its own caches does not compile all kernels for itself
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 

@@ -155,7 +155,8 @@ _OF_THE_SERVICE = (errors.RequestRefused, errors.Transient, errors.UnknownPrice,
 def resumable_attempts(attempts: Iterable[Path]) -> list[Path]:
     """Return the attempts whose answers can be given back: those that were killed or cut, or failed with their service.
 
-    An attempt that ended with another error may owe that to its answers: the next one asks again.
+    One may have been killed between its end and its move into place, with everything written. An attempt that ended
+    with another error may owe that to its answers: the next one asks again.
     """
     return [attempt for attempt in attempts if not attempt.is_symlink() and _resumable(attempt)]
 
@@ -165,11 +166,11 @@ def _resumable(attempt: Path) -> bool:
         meta = RunFolder(attempt).check_whole()
     except DamagedFile:
         return True
-    if meta.files is None:  # stopped or cut: its end was written without digests
+    if meta.files is None or meta.outcome != Outcome.ERROR:  # the end of a stopped or cut one has no digests
         return True
     name = meta.error.class_ if meta.error is not None else meta.reason.partition(":")[0]
     kind = getattr(errors, name, None)
-    return meta.outcome == Outcome.ERROR and isinstance(kind, type) and issubclass(kind, _OF_THE_SERVICE)
+    return isinstance(kind, type) and issubclass(kind, _OF_THE_SERVICE)
 
 
 def dropped_at(folder: Path, name: str) -> Spent:
@@ -179,9 +180,11 @@ def dropped_at(folder: Path, name: str) -> Spent:
     """
     returned = Counter(map(_asked, _calls(RunFiles(folder / name), cached=True)))
     spent = Spent()
-    for attempt in attempts_at(folder, name):
+    attempts = attempts_at(folder, name)
+    resumable = resumable_attempts(attempts)
+    for attempt in attempts:
         for call in _paid_calls(attempt):
-            if returned[_asked(call)]:
+            if attempt in resumable and returned[_asked(call)]:
                 returned[_asked(call)] -= 1
             else:
                 spent += spent_on(call)

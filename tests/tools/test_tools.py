@@ -104,7 +104,9 @@ def mlflow_runs(store: Path, experiment: str) -> list[Any]:
     return list(client.search_runs([found.experiment_id]))
 
 
-def test_mlflow_reads_each_cell_once_however_often_a_sweep_is_resumed(quorum: Quorum, tmp_path: Path) -> None:
+def test_mlflow_reads_each_cell_once_however_often_a_sweep_is_resumed(
+    quorum: Quorum, tmp_path: Path, hanging_up: str
+) -> None:
     words = ("sweep", *GRID, "track=mlflow", f"track.uri=sqlite:///{tmp_path / 'm.db'}", "--quiet")
     for limit in ("1", "2"):
         done = quorum(*words, "--limit", limit)
@@ -125,7 +127,7 @@ def test_mlflow_reads_each_cell_once_however_often_a_sweep_is_resumed(quorum: Qu
     assert quorum(*words).returncode == 0
     assert [run.info.status for run in mlflow_runs(tmp_path / "m.db", "s")] == ["FINISHED"] * 2
 
-    nobody = ("llm=openai", "llm.base_url=http://127.0.0.1:9/v1", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
+    nobody = ("llm=openai", f"llm.base_url={hanging_up}", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
     failing = (
         "sweep",
         *TEAM,

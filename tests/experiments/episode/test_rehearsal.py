@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> Non
 def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
     reported, seconds = [], []
+    begin = time.monotonic()
     for seed in (0, 1):
         words = command(
             "sweep", f"seed={seed},{seed + 2}", "n=2", "agents=planner,heuristic", "engine.workers=2", "--json"
@@ -67,11 +69,12 @@ def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
         reported.append(done.stderr.count(LINE))
         seconds.append(json.loads(done.stdout)["seconds"])
+    compiling = time.monotonic() - begin  # nearly all of it
     assert reported == [1, 0]
     assert seconds[0] < 8 * max(1, seconds[1])  # compiling takes more than twenty times as long as what is played
     for run in (tmp_path / "runs").rglob("metrics.json"):
         metrics = json.loads(run.read_text())
-        assert metrics["coop2.decision_time_total_seconds"] < 2.0, run
+        assert metrics["coop2.decision_time_total_seconds"] < compiling / 10, run
 
 
 @pytest.mark.conformance

@@ -102,6 +102,22 @@ def test_an_attempt_that_failed_with_its_server_gets_its_answers_back_when_it_is
     assert booked(tmp_path / "s").answers == till.answers
 
 
+def test_an_attempt_that_was_killed_between_its_end_and_its_move_into_place_gives_its_answers_back(
+    tmp_path: Path,
+) -> None:
+    till = Till(BRAIN)
+    with served(till) as addresses:
+        grid = (*GRID, "n=2", "seed=0", *asks(addresses.openai), "llm.cache=false", "engine.workers=1")
+        (done,) = run_sweep_command(SweepRequest(grid, tmp_path, "s"), quiet=True).finished
+        paid = till.answers
+        folder = tmp_path / "s" / done.name
+        folder.rename(folder.with_name(f"{done.name}.partial-1234"))
+        again = run_sweep_command(SweepRequest(grid, tmp_path, "s"), quiet=True)
+    assert (again.left, again.failed, again.spent.cached) == (0, (), paid)
+    assert till.answers == paid
+    assert booked(tmp_path / "s").usd == pytest.approx(till.usd)
+
+
 class Numbered:
     """A brain that numbers its answers: each has one token more than the one before."""
 
