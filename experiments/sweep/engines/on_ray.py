@@ -66,6 +66,7 @@ class RayEngine:
         self._actors: list[_Actor] = []
         self._stillborn = 0
         self._gone = ""
+        self._own_room = 0
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once."""
@@ -158,9 +159,17 @@ class RayEngine:
             raise UserError(f"{where}: {first}") from error
 
     def _room(self) -> int:
-        """Return how many workers the nodes that are there have processors for, whoever uses them now."""
+        """Return how many workers the nodes that are there have processors for, whoever uses them now.
+
+        A node that was started here stays as it is, so it is asked once: when it is killed while it is asked, Ray
+        waits for a minute and then ends this process.
+        """
+        if self._own_room:
+            return self._own_room
         nodes = (node["Resources"].get("CPU", 0.0) for node in self._ray.nodes() if node["Alive"])
-        return sum(int(cpus / self._config.cpus) for cpus in nodes)
+        room = sum(int(cpus / self._config.cpus) for cpus in nodes)
+        self._own_room = room if self._config.address is None else 0
+        return room
 
     def _new(self, job: SweepJob, number: int) -> Any:
         remote = self._ray.remote(num_cpus=self._config.cpus, max_concurrency=self._config.episodes + 1)
