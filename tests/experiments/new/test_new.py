@@ -228,9 +228,10 @@ def test_pip_installs_a_package_whose_world_needs_no_flag(tmp_path: Path) -> Non
     for kind, name in NAMES.items():
         words = COMMANDS[kind][0].format(name=name).split()[1:]
         run(tmp_path, str(python), "-m", "quorum", *words)
-    words = ("sweep", "env=world", "topology=by_twos", "agents=naive", "n=2", "max_steps=4", "seed=0,1", "--name", "s")
+    topologies = "topology=by_twos,debate"
+    words = ("sweep", "env=world", topologies, "agents=naive", "n=2", "max_steps=4", "seed=0,1", "--name", "s")
     run(tmp_path, str(python), "-m", "quorum", *words)
-    run(tmp_path, str(python), "-m", "quorum", "compare", "runs/s", "--by", "seed", "--metric", "talk.questions")
+    run(tmp_path, str(python), "-m", "quorum", "compare", "runs/s", "--by", "topology", "--metric", "talk.questions")
 
 
 MISTAKES = {
