@@ -165,7 +165,7 @@ def of_a_run(run: str) -> list[list[str]]:
         ["view", run, "--export", "page.html"],
         ["replay", run],
         ["replay", run, "--out", "film.gif"],
-        ["branch", run, "--at", "0", "llm.temperature=1", "--name", "branches"],
+        ["branch", run, "--at", "0", "llm.temperature=1", "--budget-calls", "40", "--name", "branches"],
         ["blame", run, "--method", "rules", "--json"],
         ["blame", run, "--success", "score>=999", "--budget-calls", "30"],
         ["results", run, "--credit", "live", "--budget-calls", "30", "--write"],
