@@ -186,7 +186,7 @@ def test_nothing_that_any_verb_writes_holds_the_key(wire: str, quorum: Quorum, t
     names = {file.name for file in tmp_path.rglob("*")}
     wanted = {"calls.jsonl", "results.csv", "page.html", "film.gif", "branches", "again", "runs.parquet"}
     assert wanted <= names, wanted - names
-    assert echo.repeated > 100
+    assert echo.repeated > 50  # the canary has sung: how often depends on the wire
     assert leaks(tmp_path, shown) == []
 
 
