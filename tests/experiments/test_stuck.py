@@ -122,12 +122,10 @@ def test_one_signal_ends_a_run_whose_code_swallows_it(tmp_path: Path) -> None:
 @pytest.mark.conformance
 def test_one_sigterm_ends_a_sweep_whose_steps_do_not_return(tmp_path: Path) -> None:
     process = start_stuck(tmp_path, "sweep", *GAME, "seed=range(0,4)", "engine.workers=2")
-    begin = time.monotonic()
     process.send_signal(signal.SIGTERM)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
     assert "4 cells are left; go on with: quorum sweep" in reported
-    assert time.monotonic() - begin < SLOW / 5
 
 
 @pytest.mark.conformance

@@ -93,14 +93,11 @@ def test_no_text_breaks_it_and_nothing_is_invented(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "part", ["</think>", "<think>", "{", '{"a":', '"</think>', "<|channel|>analysis", " ", "[", "{</think>"]
 )
-def test_the_time_grows_with_the_length_of_the_text(part: str) -> None:
-    times = []
-    for length in (40_000, 320_000):
-        text = part * (length // len(part)) + "x"
-        begin = time.process_time()
-        split(text)
-        times.append(time.process_time() - begin)
-    assert times[1] < 8 * 6 * max(times[0], 0.01)
+def test_a_long_text_takes_time_in_proportion_to_its_length(part: str) -> None:
+    """It takes a second or two; what grows with the square of the length takes several minutes."""
+    begin = time.process_time()
+    split(part * (1_280_000 // len(part)) + "x")
+    assert time.process_time() - begin < 60
 
 
 @pytest.mark.parametrize("wire", SDKS)
