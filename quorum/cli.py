@@ -1,1 +1,61 @@
-../cli.py
+"""The command `quorum` of quorum-harness. Its verbs are in `experiments/verbs/`; this module decides how they end."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import sys
+from io import StringIO
+
+import typer
+from typer.exceptions import TyperException
+
+from quorum.experiments.common.signals import one_signal_is_enough
+from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
+from quorum.experiments.verbs.app import app
+
+
+def main() -> None:
+    """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
+    _collect_rarely()
+    show_warnings()
+    show_in_any_encoding()
+    with one_signal_is_enough():
+        _run()
+
+
+def _run() -> None:
+    try:
+        sys.exit(app(prog_name="quorum", standalone_mode=False) or 0)
+    except typer.Abort:
+        echo("Aborted!", err=True)
+        sys.exit(1)
+    except Exception as error:
+        if isinstance(error, TyperException):  # the command line is wrong
+            usage = StringIO()
+            error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
+            echo(usage.getvalue(), err=True, nl=False)
+            sys.exit(error.exit_code)
+        from quorum.experiments.common.extension_errors import print_mistake  # noqa: PLC0415 (pydantic)
+
+        exit_code = print_mistake(error)
+        if exit_code is None:
+            show_bugs()
+            raise
+        sys.exit(exit_code)
+
+
+def _collect_rarely() -> None:
+    """Look for cyclic garbage less often: imports make none, and looking takes a third of the time of a short run."""
+    gc.set_threshold(100_000, 20, 100)
+    atexit.register(_skip_last_collection)
+
+
+def _skip_last_collection() -> None:
+    """Leave out the collection with which Python ends: it frees nothing that the end does not."""
+    if "duckdb" not in sys.modules:  # which reports as leaks what is not freed by then
+        gc.freeze()
+
+
+if __name__ == "__main__":
+    main()

@@ -42,12 +42,11 @@ def test_no_index_address_is_committed() -> None:
 
 
 def test_the_wheel_has_every_package_under_its_own_name() -> None:
-    """What stands at the top of the checkout is in `quorum` where its name is one that others take, too."""
+    """The names at the top of the checkout that others take, too, are links into `quorum`."""
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
-    inside = {path.name for path in (ROOT / "quorum").iterdir() if path.is_symlink()}
-    assert all((ROOT / "quorum" / name).samefile(ROOT / name) for name in inside)
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert packages | {"cli.py", "configs", "prompts", "quorum_harness.py"} == inside | {
-        *targets["wheel"]["only-include"]
-    }
+    links = {path.name for path in ROOT.iterdir() if path.is_symlink()} - {".venv"}
+    assert links == {"agents", "cli.py", "configs", "prompts", "topologies"}
+    assert all((ROOT / name).samefile(ROOT / "quorum" / name) for name in links)
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"} - links
+    assert packages | {"quorum_harness.py"} == {*targets["wheel"]["only-include"]}
     assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])

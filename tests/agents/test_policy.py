@@ -23,7 +23,7 @@ from quorum.experiments.episode.parts import build, play
 from tests.conftest import ROOT
 
 TEAM = ("agents=policy", "n=2", "max_steps=30")
-POLICIES = ROOT / "agents" / "policy"
+POLICIES = ROOT / "quorum" / "agents" / "policy"
 
 
 def weights(seed: int, *sizes: int) -> dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ from quorum.agents.llm.providers.thinking import ROOM
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
-TABLES = (ROOT / "agents" / "llm" / "models.yaml").read_text(encoding="utf-8")
+TABLES = (ROOT / "quorum" / "agents" / "llm" / "models.yaml").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Models that think\n")[2].partition("\n## ")[0]
 
 

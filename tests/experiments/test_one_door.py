@@ -83,8 +83,8 @@ def places(source: str) -> Iterator[int]:
 def modules() -> Iterator[tuple[str, Path]]:
     """Yield the modules that this is about."""
     for folder in ("experiments", "agents/llm/batches"):
-        for file in sorted((ROOT / folder).rglob("*.py")):
-            yield file.relative_to(ROOT).as_posix(), file
+        for file in sorted((ROOT / "quorum" / folder).rglob("*.py")):
+            yield file.relative_to(ROOT / "quorum").as_posix(), file
 
 
 def test_no_module_goes_past_the_door() -> None:

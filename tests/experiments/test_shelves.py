@@ -27,9 +27,9 @@ _IMPORT = re.compile(r"^ *(?:from|import) quorum\.experiments\.([\w.]+)", re.MUL
 
 def imports() -> Iterator[tuple[str, str]]:
     """Find every file of `experiments`, and the modules of it that it imports."""
-    for file in sorted((ROOT / "experiments").rglob("*.py")):
+    for file in sorted((ROOT / "quorum" / "experiments").rglob("*.py")):
         for found in _IMPORT.findall(file.read_text(encoding="utf-8")):
-            yield str(file.relative_to(ROOT / "experiments")), found
+            yield str(file.relative_to(ROOT / "quorum" / "experiments")), found
 
 
 def test_a_package_imports_only_those_below_it() -> None:

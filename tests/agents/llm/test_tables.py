@@ -13,7 +13,7 @@ from quorum.agents.llm.providers.thinking import Family
 from tests.conftest import ROOT
 
 TABLES, PRICES = (
-    yaml.safe_load((ROOT / "agents" / "llm" / file).read_text(encoding="utf-8"))
+    yaml.safe_load((ROOT / "quorum" / "agents" / "llm" / file).read_text(encoding="utf-8"))
     for file in ("models.yaml", "prices.yaml")
 )
 

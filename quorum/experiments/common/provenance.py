@@ -15,7 +15,7 @@ from typing import Any
 from quorum.experiments.common.packages import DISTRIBUTION, requirements
 from quorum.experiments.common.version import __version__
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True, slots=True)
