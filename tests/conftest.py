@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
@@ -129,28 +129,32 @@ Quorum = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def quorum(tmp_path: Path) -> Quorum:
-    """Run the command in an empty folder, in its own process.
-
-    The process is forked from a server that has imported the project already: to start Python and to import takes a
-    command longer than its work. Workers of its sweeps come from that server, too; what they write to standard error is
-    not in the answer. `command` gives what a user types, for tests of all that.
-    """
+    """Run the command in an empty folder, by `forked`; `command` gives what a user types, for tests of all that."""
 
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder) / "out", Path(folder) / "err"
-            process = FORKS.Process(target=_be_quorum, args=(arguments, tmp_path, environment(**changes), out, err))
-            process.start()
-            process.join(PATIENCE)
-            if process.is_alive():
-                process.kill()
-                process.join()
-                raise subprocess.TimeoutExpired(command(*arguments), PATIENCE, out.read_text(), err.read_text())
-            shown, errors = out.read_text("utf-8"), err.read_text("utf-8")
-            assert not any(words in errors for words in LEFT_BEHIND), errors
-            return subprocess.CompletedProcess(command(*arguments), process.exitcode or 0, shown, errors)
+        return forked(arguments, tmp_path, environment(**changes))
 
     return run
+
+
+def forked(arguments: Sequence[str], folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder, in a process that is forked from a server that has imported the project.
+
+    To start Python and to import takes a command longer than its work. The workers of its sweeps are forked from that
+    server, too; the answer lacks what they write to standard error.
+    """
+    with tempfile.TemporaryDirectory() as streams:
+        out, err = Path(streams) / "out", Path(streams) / "err"
+        process = FORKS.Process(target=_be_quorum, args=(tuple(arguments), folder, variables, out, err))
+        process.start()
+        process.join(PATIENCE)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(command(*arguments), PATIENCE, out.read_text(), err.read_text())
+        shown, errors = out.read_text("utf-8"), err.read_text("utf-8")
+        assert not any(words in errors for words in LEFT_BEHIND), errors
+        return subprocess.CompletedProcess(command(*arguments), process.exitcode or 0, shown, errors)
 
 
 FORKS = multiprocessing.get_context("forkserver")

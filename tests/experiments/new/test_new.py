@@ -17,7 +17,7 @@ from maeil.user_errors import UserError
 from quorum import cli
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.new.package import COMMANDS, write_package
-from tests.conftest import ROOT, command, environment
+from tests.conftest import ROOT, command, environment, forked
 from tests.docs.test_commands import commands
 
 NAMES = {"world": "world", "mind": "chooser", "topology": "by_twos", "metric": "questions"}
@@ -25,12 +25,25 @@ NAMES = {"world": "world", "mind": "chooser", "topology": "by_twos", "metric": "
 GROUPS = {"world": "env", "mind": "agents", "topology": "topology", "metric": "metrics.talk"}
 
 
-def run(folder: Path, *words: str, path: str = "") -> str:
-    """Run a program in a folder, with Quorum and a further path to import from, and see that it succeeds."""
-    variables = environment(PYTHONPATH=f"{ROOT}:{path}")
+def run(folder: Path, *words: str) -> str:
+    """Run a program in a folder, with Quorum to import from, and see that it succeeds."""
+    variables = environment(PYTHONPATH=str(ROOT))
     done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+def quorum(folder: Path, *words: str, path: str = "") -> str:
+    """Run a command in a folder, with a further path to import from, and see that it succeeds."""
+    done = forked(words, folder, environment(PYTHONPATH=f"{ROOT}:{path}"))
+    assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def quorum_anew(folder: Path, *words: str, path: str = "") -> str:
+    """Run a command in a Python of its own, which has looked for no metrics of installed packages yet."""
+    variables = environment(PYTHONPATH=f"{ROOT}:{path}")
+    return subprocess.run(command(*words), cwd=folder, env=variables, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -38,7 +51,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """Return a kind, a name, and the folder of a package that the command has written."""
     kind, name = request.param, NAMES[request.param]
     folder = tmp_path_factory.mktemp(kind)
-    shown = run(folder, *command("new", kind, name))
+    shown = quorum(folder, "new", kind, name)
     assert shown.startswith(f"{name} is complete. Try it:\n  cd {name}\n  pytest\n  quorum ")
     assert [path.name for path in folder.iterdir()] == [name]
     return kind, name, folder / name
@@ -59,9 +72,9 @@ def test_the_commands_of_its_readme_run_and_list_shows_it(package: tuple[str, st
     lines = commands((folder / "README.md").read_text(encoding="utf-8"))
     assert len(lines) == len(COMMANDS[kind])
     for line in lines:
-        run(folder, *command(*shlex.split(line)[1:]))
+        quorum(folder, *shlex.split(line)[1:])
     options = lines[0][lines[0].index("--plugin") :]
-    listed = run(folder, *command("list", GROUPS[kind], *options.split()))
+    listed = quorum(folder, "list", GROUPS[kind], *options.split())
     assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
 
 
@@ -81,12 +94,13 @@ def installed(folder: Path, place: Path) -> str:
 
 def test_an_installed_package_needs_no_flag_and_may_have_one(tmp_path: Path) -> None:
     path = ":".join(installed(write(kind, name, tmp_path), tmp_path) for kind, name in NAMES.items())
+    quorums = {**dict.fromkeys(NAMES, quorum), "metric": quorum_anew}
     for kind, name in NAMES.items():
-        run(tmp_path, *command(*shlex.split(COMMANDS[kind][0].format(name=name))[1:]), path=path)
+        quorums[kind](tmp_path, *shlex.split(COMMANDS[kind][0].format(name=name))[1:], path=path)
     line = shlex.split(COMMANDS["mind"][0].format(name=NAMES["mind"]))[1:]
-    run(tmp_path, *command(*line, "--plugin", NAMES["mind"]), path=path)
+    quorum(tmp_path, *line, "--plugin", NAMES["mind"], path=path)
     for kind, name in NAMES.items():
-        listed = run(tmp_path, *command("list", GROUPS[kind]), path=path)
+        listed = quorums[kind](tmp_path, "list", GROUPS[kind], path=path)
         assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
 
 
@@ -96,16 +110,16 @@ def test_components_of_three_packages_combine_in_all_verbs_without_a_flag(tmp_pa
     path = ":".join(installed(write(kind, name, tmp_path), tmp_path) for kind, name in names.items())
     words = ("env=hatches", "n=3", "topology=twos", "agents=naive", "max_steps=6")
 
-    def quorum(*typed: str) -> str:
-        return run(tmp_path, *command(*typed), path=path)
+    def typed(*words: str) -> str:
+        return quorum_anew(tmp_path, *words, path=path)
 
-    quorum("sweep", *words, "seed=0,1", "env.doors=2,3", "engine.workers=2", "--name", "s")
-    assert "talk.asked" in quorum("results", "runs/s", "--csv")
-    quorum("compare", "runs/s", "--by", "env.doors", "--metric", "talk.asked")
-    quorum("check", "runs/s")
+    typed("sweep", *words, "seed=0,1", "env.doors=2,3", "engine.workers=2", "--name", "s")
+    assert "talk.asked" in typed("results", "runs/s", "--csv")
+    typed("compare", "runs/s", "--by", "env.doors", "--metric", "talk.asked")
+    typed("check", "runs/s")
     cell = next(path.parent.name for path in tmp_path.glob("runs/s/*/meta.json"))
-    quorum("branch", f"runs/s/{cell}", "--at", "0", "--mind", "agent_0=heuristic", "--name", "b")
-    quorum("show", *words)
+    typed("branch", f"runs/s/{cell}", "--at", "0", "--mind", "agent_0=heuristic", "--name", "b")
+    typed("show", *words)
 
 
 def write(kind: str, name: str, out: Path) -> Path:
@@ -123,14 +137,13 @@ def test_flags_may_be_repeated_and_name_paths_and_a_resumed_command_repeats_them
     flags += ["--config-dir", "one", "--config-dir", "two"]
     words = ("sweep", "env=wide", "env.name=gates", "topology=odd", "agents=naive", "n=2", "max_steps=3", "seed=0,1")
     (tmp_path / "one" / "env" / "wide.yaml").write_text("name: gates\nn: ${n}\ndoors: 1\nmax_steps: ${max_steps}\n")
-    first = subprocess.run(
-        command(*words, "--name", "s", "--limit", "1", *flags), cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    words = (*words, "--name", "s", "--limit", "1", *flags)
+    first = forked(words, tmp_path, environment(PYTHONPATH=str(ROOT)))
+    assert first.returncode == 0
     again = next(line for line in first.stderr.splitlines() if "quorum sweep" in line)
     typed = shlex.split(again[again.index("quorum sweep") :])
     assert [word for word in typed if word in flags] == flags
-    run(tmp_path, *command(*typed[1:]))
+    quorum(tmp_path, *typed[1:])
     assert len(list(tmp_path.glob("runs/s/*/meta.json"))) == 2
 
 
@@ -143,16 +156,11 @@ def test_a_module_of_one_file_carries_the_options_next_to_it(tmp_path: Path) -> 
         + "\nfrom quorum.experiments.configuration.registry import topologies\ntopologies.register('rows', component)\n"
     )
     (package / "configs").rename(own / "configs")
-    run(
-        tmp_path, *command("run", "topology=rows", "agents=negotiator", "n=2", "max_steps=3", "--plugin", "own/rows.py")
-    )
+    quorum(tmp_path, "run", "topology=rows", "agents=negotiator", "n=2", "max_steps=3", "--plugin", "own/rows.py")
 
 
 def refusal(folder: Path, *words: str, path: str = "") -> str:
-    done = subprocess.run(
-        command(*words), cwd=folder, env=environment(PYTHONPATH=f"{ROOT}:{path}"), capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+    done = forked(words, folder, environment(PYTHONPATH=f"{ROOT}:{path}"))
     assert (done.returncode, done.stdout) == (2, ""), done
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -185,7 +193,7 @@ def test_an_option_of_an_installed_package_replaces_none_of_ours(tmp_path: Path)
     (own / "llm" / "simulated.yaml").write_text("name: random\n")
     path = installed(folder, tmp_path)
     words = ("show", "topology=debate", "agents=naive", "agents.members.agent_0=naive")
-    assert run(tmp_path, *command(*words), path=path) == run(tmp_path, *command(*words))
+    assert quorum(tmp_path, *words, path=path) == quorum(tmp_path, *words)
 
 
 def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) -> None:
@@ -194,22 +202,19 @@ def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) 
     path = installed(folder, tmp_path)
     for words in (("run", "topology=torn"), ("list", "topology")):
         assert "it is no YAML" in refusal(tmp_path, *words, path=path)
-    run(tmp_path, *command("run", "max_steps=2"), path=path)
+    quorum(tmp_path, "run", "max_steps=2", path=path)
 
 
 def test_a_recorded_run_imports_no_package_that_lies_next_to_it(tmp_path: Path) -> None:
     """An untrusted folder holds a run and the package of its world, which only `--plugin` may import."""
     folder = write("world", "traps", tmp_path)
-    run(tmp_path, *command("run", "env=traps", "n=2", "max_steps=3", "--plugin", "traps/traps"))
+    quorum(tmp_path, "run", "env=traps", "n=2", "max_steps=3", "--plugin", "traps/traps")
     with (folder / "traps" / "__init__.py").open("a") as module:
         module.write("\nimport pathlib\npathlib.Path(__file__).with_name('imported').touch()\n")
     recorded = next(tmp_path.glob("runs/*/meta.json")).parent
     for place in (tmp_path, folder):
         for verb in ("results", "check", "replay", "show"):
-            subprocess.run(
-                command(verb, str(recorded)), cwd=place, env=environment(PYTHONPATH=str(ROOT)), capture_output=True,
-                check=False,
-            )  # fmt: skip
+            forked((verb, str(recorded)), place, environment(PYTHONPATH=str(ROOT)))
     assert not (folder / "traps" / "imported").exists()
 
 
