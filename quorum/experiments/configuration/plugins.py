@@ -40,7 +40,8 @@ def load_plugins(modules: Iterable[str]) -> None:
                 "folder/maze.py"
             )
         _search_in(os.getcwd())
-        is_new, before = module not in sys.modules, _registered()
+        before = _registered()
+        is_new = module not in sys.modules
         belongs_to_extensions(module)
         NAMED_MODULES.add(module)
         try:
@@ -101,5 +102,6 @@ def of_unknown_effect() -> Sequence[str]:
 
 
 def _registered() -> int:
+    """Count what is registered; metrics of installed packages first, which a plug-in's own look-up would load."""
     registries = (*ALL_REGISTRIES, skills)
-    return sum(len(registry.names()) for registry in registries) + len(METRICS.present)
+    return sum(len(registry.names()) for registry in registries) + len(METRICS)
