@@ -40,12 +40,12 @@ def load_plugins(modules: Iterable[str]) -> None:
                 "folder/maze.py"
             )
         _search_in(os.getcwd())
-        before = _registered()
-        is_new = module not in sys.modules
         belongs_to_extensions(module)
         NAMED_MODULES.add(module)
         try:
             with extension_errors(UserError), without_exit():
+                before = _registered()
+                is_new = module not in sys.modules
                 found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):

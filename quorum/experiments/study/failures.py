@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maeil.failures import OF_WORDS, Failure, find_failures, text_alone
+from maeil.trace import Trace
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.derived import derive_from
-from quorum.experiments.results.message_judge import Judge, Judgement
+
+if TYPE_CHECKING:
+    from quorum.experiments.results.message_judge import Judge, Judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +25,8 @@ class FoundFailures:
         run: the folder of the episode or the file of its trace, as it was given.
         names: of the participants.
         failures: in the order in which they show.
-        unread: messages that are text alone, and that no judge has read: without them claims and orders are not known.
-        judgement: what a judge found; None: nobody was asked.
+        unread: number of messages that have only text and that no judge has read: their claims and orders are unknown.
+        judgement: what a judge found; None: there was no judge.
     """
 
     run: Path
@@ -37,6 +40,11 @@ class FoundFailures:
         judged = {"judge": self.judgement.plain()} if self.judgement is not None else {}
         found = [one.plain(self.names[one.agent]) for one in self.failures]
         return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
+
+
+def failures_of_trace(trace: Trace) -> list[dict[str, Any]]:
+    """Return the failures that a trace proves as JSON-ready data, with the index of each agent."""
+    return [found.plain(found.agent) for found in find_failures(trace)]
 
 
 def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.hooks import hook
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
-from quorum.experiments.verbs.hooks import HOOKS, hook
 from quorum.experiments.verbs.verb import Verb
 
 
@@ -107,8 +107,8 @@ def check(
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
     from quorum.experiments.results.verify import check_folder
 
-    check_other = HOOKS.get("check_folder") if "check_folder" in HOOKS.names() else lambda *_: None
-    found = [check_other(folder, plugins) or check_folder(folder, plugins) for folder in folders]
+    check_other = hook("check_folder")
+    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
     if as_json:
         echo_json([part.plain() for part in found])
     else:

@@ -89,8 +89,8 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             found = ((name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--"))
         elif choices := _choices(command.params, before[1:]):
             found = ((name, "") for name in choices)
-        elif len(before) == 1 and (complete_first := VERBS.get(before[0]).completions) is not None:
-            found = complete_first()
+        elif len(before) == 1 and (choices_of := VERBS.get(before[0]).completions) is not None:
+            found = choices_of()
         elif {"KEY=VALUE", "KEY=VALUES"} & {*taken}:
             found = _settings(word, grid="KEY=VALUES" in taken)
     yield from ((name, about) for name, about in found if name.startswith(word))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quorum.experiments.common.hooks import hook
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
-from quorum.experiments.verbs.hooks import hook
 from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:

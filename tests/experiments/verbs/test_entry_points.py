@@ -68,10 +68,10 @@ BROKEN = {
 
 def test_a_broken_verb_is_one_line_that_names_it(quorum: Installed, tmp_path: Path) -> None:
     install(tmp_path / "site", "broken", "\n".join([*BROKEN, "odd = broken:odd", ""]))
-    install(tmp_path / "site", "second", "study = broken:odd\nrun = broken:number\n")
+    install(tmp_path / "site", "second", "study = broken:odd\nrun = broken:number\n")  # names that are taken
     (tmp_path / "site" / "quits.py").write_text("import sys\nsys.exit(0)\n")
     (tmp_path / "site" / "broken.py").write_text(
-        "from quorum.experiments.verbs.verb import Verb\n\nnumber = 3\n\n\ndef odd(thing: frozenset[Verb]):\n"
+        "from quorum.experiments.verbs.verb import Verb\n\nnumber = 3\n\n\ndef odd(thing: 'Missing'):\n"
         "    'Do it.'\n\n\nodd = Verb(odd, 'Look')\n"
     )
     shown = quorum("--help")
@@ -87,7 +87,7 @@ def test_a_broken_verb_is_one_line_that_names_it(quorum: Installed, tmp_path: Pa
     used = quorum("odd")
     assert used.returncode == 2
     warning, *rest = used.stderr.splitlines()
-    assert warning.startswith("warning: `quorum odd` is left out: ")
+    assert warning == "warning: `quorum odd` is left out: NameError: name 'Missing' is not defined"
     assert "No such command 'odd'" in rest[-1]
     assert quorum("list").stderr == ""
 
