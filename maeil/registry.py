@@ -58,7 +58,7 @@ def offers(group: str) -> Mapping[str, Sequence[EntryPoint]]:
 
 
 def _is_removed(point: EntryPoint) -> bool:
-    """Whether a folder of this project was removed from the checkout, while its metadata still names a module there."""
+    """Whether the installed metadata of this project names a module whose folder was removed from the checkout."""
     return not _is_there(point.module) and point.dist is not None and point.dist.name == DISTRIBUTION
 
 

@@ -18,11 +18,11 @@ from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.verb import CORE, VERBS, Verb
 
 _HEADINGS = ("Run", "Look", "Compare", "What if", "Set up")
-"""The headings of the help, in their order; others follow, and verbs without one are not listed."""
+"""The order of headings in the help. Other headings follow."""
 
 
 class VerbGroup(TyperGroup):
-    """Makes the command of a verb when it is used, lists verbs under headings, and knows those of two words."""
+    """Builds the command of a verb when it is used, lists verbs under headings, and resolves verbs of two words."""
 
     def get_command(self, ctx: Any, name: str) -> TyperCommand | None:  # noqa: ARG002
         """Return the command of a verb; None if there is no such verb, or if it is broken."""
@@ -60,7 +60,7 @@ class VerbGroup(TyperGroup):
 
 @cache
 def find_verb(name: str) -> Verb | None:
-    """Return a verb; None if there is no such verb, or if the package that offers it is broken, which a line says."""
+    """Return a verb; None if there is no such verb, or, after a warning, if its package is broken."""
     if name not in VERBS.names():
         return None
     try:
@@ -72,7 +72,7 @@ def find_verb(name: str) -> Verb | None:
 
 @cache
 def all_verbs() -> Mapping[str, Verb]:
-    """Return all verbs by name, in the order of the help; those that it does not list come last."""
+    """Return all verbs by name, in the order of the help; unlisted ones come last."""
     found = {name: verb for name in VERBS.names() if (verb := find_verb(name)) is not None}
     return dict(sorted(found.items(), key=_place))
 
@@ -85,7 +85,7 @@ def _place(item: tuple[str, Verb]) -> tuple[bool, int, str, int, str]:
 
 @cache
 def command_of(name: str) -> TyperCommand | None:
-    """Return the command of a verb; None if there is no such verb, or if it is broken, which a line says."""
+    """Return the command of a verb; None if there is no such verb, or, after a warning, if it is broken."""
     if (verb := find_verb(name)) is None:
         return None
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -100,7 +100,7 @@ def command_of(name: str) -> TyperCommand | None:
 
 
 def _leave_out(name: str, error: Exception) -> None:
-    """Warn of a verb that cannot be used; a verb of the core is a bug of ours, which keeps its traceback."""
+    """Warn that a verb cannot be used. In the core, that is a bug, which keeps its traceback."""
     if name in CORE:
         raise error
     reason = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What a verb of the command is, and where verbs are found: in a table of the core, and by entry points.
+"""The contract of a verb, and the registry of verbs: those of the core, and those found by entry points.
 
 A satellite, or an installed package of your own, declares its verbs in the entry-point group `quorum.verbs`. The name
 of the entry point is the verb's name, and the entry point resolves to a `Verb`. See docs/writing-a-verb.md.
@@ -17,7 +17,8 @@ class Verb:
     """A verb of the command.
 
     Attributes:
-        function: does it. Typer makes a command of its signature and docstring, whose first line the help lists.
+        function: runs the verb. Typer turns its signature and docstring into a command; the list of verbs shows the
+            first line of the docstring.
         heading: the heading under which `quorum --help` lists it; empty: the help does not list it.
         place: its place under the heading: verbs with smaller numbers come first.
         example: a command line for `quorum --help`.
@@ -53,7 +54,7 @@ CORE = {
     "complete": f"{_HERE}.completion:complete_verb",
     "serve-simulated": f"{_HERE}.serve_simulated:verb",
 }
-"""The verbs of the core, by name, written as entry points are: a command imports the module of its own verb alone."""
+"""The verbs of the core by name, written like entry points, so that a command imports only its own verb."""
 
 VERBS: Registry[Verb] = Registry("verb", "verbs", "", "quorum.verbs", CORE, lambda: Verb)
-"""All verbs. A name of two words is what a verb does when a certain word follows it, such as `show prompt`."""
+"""All verbs. A verb with two words, such as `show prompt`, runs when the second word follows the first."""
