@@ -143,7 +143,7 @@ class Component(Generic[C, X, B_co]):
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
     | extension of the loop | `ExtensionContext` | `maeil.extension.Extension` |
     | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
-    | tracker of runs | None | `quorum.experiments.tracking.tracking.Tracker` |
+    | tracker of runs | None | `quorum.experiments.results.tracking.Tracker` |
 
     Attributes:
         config: schema of its group's values.

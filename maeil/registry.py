@@ -16,13 +16,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from maeil.exits import without_exit
 from maeil.user_errors import UserError, choices_hint
 
 T = TypeVar("T")
+
+DISTRIBUTION = "quorum-harness"
+"""The distribution of this project."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -42,8 +47,32 @@ def _declared(_path: tuple[str, ...]) -> Any:
 @cache
 def _offers(path: tuple[str, ...], group: str) -> Mapping[str, Sequence[EntryPoint]]:
     """Return what packages offer in a group, by name; kept, since a simulated model asks for its world at each call."""
-    points = sorted(_declared(path).select(group=group), key=lambda point: point.name)
-    return {name: tuple(found) for name, found in groupby(points, key=lambda point: point.name)}
+    points = (point for point in _declared(path).select(group=group) if not _is_removed(point))
+    found = groupby(sorted(points, key=lambda point: (point.name, point.value)), key=lambda point: point.name)
+    return {name: tuple(points) for name, points in found}
+
+
+def offers(group: str) -> Mapping[str, Sequence[EntryPoint]]:
+    """Return the entry points of a group by name, in alphabetical order; nothing is imported."""
+    return _offers(tuple(sys.path), group)
+
+
+def _is_removed(point: EntryPoint) -> bool:
+    """Whether the installed metadata of this project names a module whose folder was removed from the checkout."""
+    return not _is_there(point.module) and point.dist is not None and point.dist.name == DISTRIBUTION
+
+
+def _is_there(module: str) -> bool:
+    """Whether a module has a file. Unlike `find_spec`, this imports no package above it."""
+    top, *below = module.split(".")
+    try:
+        spec = find_spec(top)
+    except ValueError:  # it was imported, and says nothing of its files
+        return True
+    if spec is None or not below:
+        return spec is not None
+    places = [Path(root, *below) for root in spec.submodule_search_locations or ()]
+    return any(place.with_suffix(".py").is_file() or (place / "__init__.py").is_file() for place in places)
 
 
 class Registry(Generic[T]):
@@ -52,7 +81,7 @@ class Registry(Generic[T]):
     Args:
         kind: what they are, as messages call one of them.
         plural: what they are, as messages call several.
-        group: the configuration group that chooses among them.
+        group: the configuration group that chooses among them; empty: none does.
         entry_points: the entry-point group in which packages offer their components.
         builtin: this project's own, by name: `package.module:attribute`, as an entry point is written.
         wanted: returns the type that is registered; asked only on a look-up, so that a listing imports nothing.
@@ -103,7 +132,7 @@ class Registry(Generic[T]):
 
     @property
     def _offered(self) -> Mapping[str, Sequence[EntryPoint]]:
-        return _offers(tuple(sys.path), self.entry_points)
+        return offers(self.entry_points)
 
     def get(self, name: str) -> T:
         """Find a component, importing it if need be.
@@ -121,14 +150,15 @@ class Registry(Generic[T]):
 
     def _load(self, name: str) -> object:
         points = self._offered.get(name, ())
+        key = f"{self.group}.name: " if self.group else ""
         if not points:
             hint = (
                 f"{choices_hint(name, f'The {self.plural}', self.names())} --plugin MODULE registers one of your own."
             )
-            raise UserError(f"{self.group}.name: no {self.kind} is called {name!r}", hint)
+            raise UserError(f"{key}no {self.kind} is called {name!r}", hint)
         if len(points) > 1:
-            values = ", ".join(sorted(point.value for point in points))
-            raise UserError(f"{self.group}.name: several packages offer the {self.kind} {name!r}: {values}")
+            values = ", ".join(point.value for point in points)
+            raise UserError(f"{key}several packages offer the {self.kind} {name!r}: {values}")
         with without_exit():
             return points[0].load()
 
@@ -141,20 +171,24 @@ class Registry(Generic[T]):
 
 
 class Registered(Mapping[str, T]):
-    """All things of one kind by name, in the order in which they were registered.
+    """All things of one kind by name.
 
-    The modules that installed packages declare are imported by the first look-up, or by `load`.
+    The modules that installed packages declare, and those of satellites, are imported by the first look-up, or by
+    `load`.
 
     Args:
         kind: what messages call one of them.
         entry_points: the entry-point group in which packages declare their modules.
         names: regular expression that each name matches; names become names of files.
+        order: names, or first parts of dotted names, in the order in which these things come, whichever module is
+            imported first. All others follow, in the order in which they were registered.
     """
 
-    def __init__(self, kind: str, entry_points: str, names: str) -> None:
+    def __init__(self, kind: str, entry_points: str, names: str, order: Sequence[str] = ()) -> None:
         self._kind = kind
         self._entry_points = entry_points
         self._names = re.compile(names)
+        self._order = {name: place for place, name in enumerate(order)}
         self._things: dict[str, T] = {}
         self._loading = False
 
@@ -170,11 +204,6 @@ class Registered(Mapping[str, T]):
             raise ValueError(f"there is a {self._kind} {name!r} already: take another name")
         self._things[name] = thing
 
-    @property
-    def present(self) -> frozenset[str]:
-        """The names that are registered so far; nothing is imported."""
-        return frozenset(self._things)
-
     def load(self) -> Mapping[str, T]:
         """Import the modules that installed packages declare, once, and return all things.
 
@@ -184,13 +213,18 @@ class Registered(Mapping[str, T]):
         if not self._loading:
             self._loading = True  # a module may look something up while it is imported
             try:
-                for point in sorted(entry_points(group=self._entry_points), key=lambda point: point.value):
+                points = (point for named in offers(self._entry_points).values() for point in named)
+                for point in sorted(points, key=lambda point: point.value):
                     with without_exit():
                         point.load()
             except BaseException:
                 self._loading = False
                 raise
+            self._things = dict(sorted(self._things.items(), key=self._place))
         return self._things
+
+    def _place(self, item: tuple[str, T]) -> int:
+        return self._order.get(item[0].partition(".")[0], len(self._order))
 
     def __getitem__(self, name: str) -> T:
         return self.load()[name]

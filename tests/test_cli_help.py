@@ -12,11 +12,13 @@ from typer.core import TyperArgument, TyperOption
 from typer.main import get_group
 
 from quorum.cli import main
-from quorum.experiments.verbs.app import HEADINGS, SUBCOMMANDS, app
+from quorum.experiments.verbs.app import _HEADINGS, VerbGroup, all_verbs, app, command_of
 
 COMMAND = get_group(app)
-VERBS = {name: COMMAND.commands[name] for verbs in HEADINGS.values() for name in verbs}
-COMMANDS = VERBS | {name: COMMAND.commands[name] for name in SUBCOMMANDS}
+assert isinstance(COMMAND, VerbGroup)
+VERBS = {name: command_of(name) for name, verb in all_verbs().items() if verb.heading}
+SUBCOMMANDS = {name: command_of(name) for name in all_verbs() if " " in name}
+COMMANDS = VERBS | SUBCOMMANDS
 PARTS = {f"{name} {part.opts[0]}": part for name, verb in COMMANDS.items() for part in verb.params}
 UNITS = {
     "BOARDS", "CALLS", "CELLS", "COLUMNS", "GRAPHS", "PIXELS", "PORT", "RATE", "ROUNDS", "SAMPLES", "SECONDS", "SHARE",
@@ -73,7 +75,7 @@ def test_an_option_of_several_verbs_has_one_meaning() -> None:
 
 def test_the_help_groups_the_verbs_under_headings() -> None:
     lines = _help().splitlines()
-    assert [line.removesuffix(":") for line in lines if line.removesuffix(":") in HEADINGS] == list(HEADINGS)
+    assert [line.removesuffix(":") for line in lines if line.removesuffix(":") in _HEADINGS] == list(_HEADINGS)
     assert [line.split()[0] for line in lines if line[:2] == "  " and line[2:].split(" ")[0] in VERBS] == list(VERBS)
 
 

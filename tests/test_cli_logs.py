@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.verbs.app import app
+from quorum.experiments.verbs.app import all_verbs, command_of
 from tests.conftest import CORRIDOR, Quorum, command, environment
 from tests.loopback import Fault, FaultKind
 from tests.serving import served
@@ -18,9 +18,9 @@ CANARY = "sk-canary-7f3a9c51e2d84b60"
 
 
 def test_every_verb_has_both_options() -> None:
-    verbs = {verb.name or verb.callback.__name__: verb.callback.__annotations__ for verb in app.registered_commands}
-    assert {"run", "sweep", "list"} <= verbs.keys()
-    assert all({"verbose", "debug"} <= annotations.keys() for annotations in verbs.values())
+    options = {name: {option for part in command_of(name).params for option in part.opts} for name in all_verbs()}
+    assert {"run", "sweep", "list", "study"} <= options.keys()
+    assert all({"--verbose", "--debug"} <= found for found in options.values())
 
 
 def test_nothing_is_logged_unless_it_is_asked_for(quorum: Quorum) -> None:

@@ -45,7 +45,7 @@ EXPERIMENTS = {
     "results": ("episode", "configuration", "common"),
     "branch": ("results", "episode", "configuration", "common"),
     "tracking": ("results", "episode", "configuration", "common"),
-    "sweep": ("branch", "tracking", "results", "episode", "configuration", "common"),
+    "sweep": ("branch", "results", "episode", "configuration", "common"),
     "blame": ("branch", "results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from maeil.registry import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -50,3 +53,12 @@ def test_the_wheel_has_every_package_under_its_own_name() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"} - links
     assert packages | {"quorum_harness.py"} == {*targets["wheel"]["only-include"]}
     assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])
+
+
+def test_what_satellites_declare_is_installed_and_can_be_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    points = [point for point in distribution(DISTRIBUTION).entry_points if point.group.startswith("quorum.")]
+    declared = {(group, *point) for group, points in project["entry-points"].items() for point in points.items()}
+    assert {(point.group, point.name, point.value) for point in points} == declared, "run `pip install -e .` again"
+    for point in points:
+        point.load()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 from maeil.failures.history import History, Reading, Said, between
 from maeil.messages import MessageKind
@@ -77,6 +78,12 @@ class Failure:
         """Make a failure of what proves it."""
         ordered = tuple(sorted(proofs, key=lambda proof: proof.seq))
         return cls(kind, agent, ordered[-1].t, task, ordered)
+
+    def plain(self, agent: str | int) -> dict[str, Any]:
+        """Return it as JSON-ready data; `event` is the number of a line in the trace, from 0."""
+        proofs = [{"event": proof.seq, "t": proof.t, "words": proof.words} for proof in self.proofs]
+        about = {"kind": str(self.kind), "mast": self.kind.mast, "agent": agent, "t": self.t, "task": self.task}
+        return {**about, "proofs": proofs}
 
 
 OF_WORDS = frozenset({FailureKind.IGNORED_INPUT, FailureKind.MISMATCH})

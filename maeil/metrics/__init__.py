@@ -30,10 +30,17 @@ one module, which `--plugin` names, or which an installed package declares as an
 `quorum.metrics`.
 """
 
-# In the order in which groups are shown.
-from maeil.metrics import outcome, communication, decision, plans, constraints  # noqa: F401  # isort: skip
-from maeil.metrics import model, failures, dig, emcoop, coop2, credit  # noqa: F401  # isort: skip
-from maeil.extensions import load_parts
+from maeil.metrics import (  # noqa: F401 (each registers its metrics)
+    communication,
+    constraints,
+    coop2,
+    decision,
+    dig,
+    emcoop,
+    model,
+    outcome,
+    plans,
+)
 from maeil.metrics.registry import (
     METRICS,
     Better,
@@ -50,5 +57,3 @@ __all__ = [
     "METRICS", "Better", "Metric", "Value", "compute_metrics", "compute_on_demand", "metric", "metrics_by_group",
     "reproducible",
 ]  # fmt: skip
-
-load_parts("metrics")

@@ -77,8 +77,14 @@ class Metric:
         return self.source is not Trace
 
 
-METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
-"""Every metric by name: this project's, and those of plug-ins and installed packages."""
+GROUPS = (
+    "outcome", "communication", "decision", "plans", "constraints", "capability", "model", "gates", "failure", "dig",
+    "emcoop", "coop2", "credit", "routing", "tom", "probe", "repair",
+)  # fmt: skip
+"""The order of groups in tables and files. Those of satellites have their places, too: a run's files stay the same."""
+
+METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*", GROUPS)
+"""Every metric by name: those of the loop, of satellites, of plug-ins and of installed packages."""
 
 
 def metric(
@@ -131,7 +137,7 @@ def metric(
 
 
 def metrics_by_group() -> list[Metric]:
-    """Return every metric, group by group, groups and metrics in the order in which they were registered."""
+    """Return every metric, group by group: `GROUPS` first, then others in the order in which they were registered."""
     groups = list(dict.fromkeys(one.group for one in METRICS.values()))
     return sorted(METRICS.values(), key=lambda one: groups.index(one.group))
 

@@ -1,11 +1,15 @@
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 from maeil import LoopSettings, Plan, Task, Thought
 from maeil.metrics import METRICS, compute_metrics
+from maeil.metrics.registry import GROUPS
 from maeil.trace import Trace
 from maeil.world import Progress
+from tests.conftest import environment
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -112,3 +116,18 @@ def test_every_metric_says_what_it_is_and_survives_a_prefix():
         for cut in range(1, len(events)):
             if not metric.on_demand:
                 metric.function(Trace(tuple(events[:cut])))
+
+
+def test_metrics_of_satellites_are_imported_by_the_first_look_up_and_every_group_has_its_place():
+    probe = "import sys\nfrom maeil.metrics import METRICS\nbefore = {*sys.modules}\n"
+    probe += "groups = dict.fromkeys(one.group for one in METRICS.values())\n"
+    probe += "print(*before)\nprint(*sys.modules)\nprint(*groups)"
+    done = subprocess.run([sys.executable, "-c", probe], env=environment(), capture_output=True, text=True, check=True)
+    before, after, groups = (line.split() for line in done.stdout.splitlines())
+    satellites = {f"maeil.metrics.{name}" for name in ("credit", "failures")}
+    satellites |= {f"maeil.extensions.{name}.metrics" for name in ("describe", "predictions", "probe", "repair")}
+    assert satellites <= {*after}
+    assert not [
+        name for name in before if name in satellites or name.startswith(("maeil.failures", "maeil.extensions."))
+    ]
+    assert groups == list(GROUPS), "files of runs must not depend on the order of imports"

@@ -37,6 +37,18 @@ def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(packag
     assert len(things) == 2
 
 
+@pytest.mark.parametrize("first", ["c.one = 1; c.two = 2; new.one = 0", "new.one = 0; c.one = 1; c.two = 2"])
+def test_known_things_keep_their_order_whichever_is_imported_first(first, package, monkeypatch):
+    calls = [line.split(" = ") for line in first.split("; ")]
+    lines = "\n".join(f"registry.THINGS.register({name!r}, {value})" for name, value in calls)
+    package(f"from maeil import registry\n{lines}\n")
+    things = Registered("thing", "quorum.things", "[a-z.]+", ("a", "b", "c", "d"))
+    monkeypatch.setattr("maeil.registry.THINGS", things, raising=False)
+    for name in ("d.one", "a.one"):
+        things.register(name, 0)
+    assert list(things) == ["a.one", "c.one", "c.two", "d.one", "new.one"]
+
+
 def test_a_module_that_cannot_be_imported_is_reported_each_time(package, monkeypatch):
     package("raise ImportError('some_library is missing')\n")
     things = registered(monkeypatch)

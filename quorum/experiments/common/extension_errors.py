@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from inspect import getsourcefile, getsourcelines, isclass
 from pathlib import Path
 from traceback import walk_tb
@@ -28,13 +27,15 @@ from pydantic import ValidationError
 from maeil.contracts import definition_of
 from maeil.errors import MaeilError
 from maeil.exits import describe_exit
+from maeil.registry import offers
 from maeil.user_errors import UserError, shown_path
 from quorum.agents.llm.redaction import redact_message
 from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
-_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "trackers", "skills", "metrics", "figures")
+_KINDS = ("worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills")
+_KINDS += ("metrics", "figures", "verbs", "hooks")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000
 """Characters of an error's own text that a message shows, at most."""
@@ -171,7 +172,7 @@ _noted: set[str] = set()
 @cache
 def _declared() -> frozenset[str]:
     """Return the top-level packages of all that installed packages offer by entry points."""
-    found = (point for kind in _KINDS for point in entry_points(group=f"quorum.{kind}"))
+    found = (point for kind in _KINDS for points in offers(f"quorum.{kind}").values() for point in points)
     return frozenset(_top(point.module) for point in found) - PACKAGES
 
 

@@ -40,11 +40,12 @@ def load_plugins(modules: Iterable[str]) -> None:
                 "folder/maze.py"
             )
         _search_in(os.getcwd())
-        is_new, before = module not in sys.modules, _registered()
         belongs_to_extensions(module)
         NAMED_MODULES.add(module)
         try:
             with extension_errors(UserError), without_exit():
+                before = _registered()
+                is_new = module not in sys.modules
                 found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):
@@ -101,5 +102,6 @@ def of_unknown_effect() -> Sequence[str]:
 
 
 def _registered() -> int:
+    """Count what is registered; metrics of installed packages first, which a plug-in's own look-up would load."""
     registries = (*ALL_REGISTRIES, skills)
-    return sum(len(registry.names()) for registry in registries) + len(METRICS.present)
+    return sum(len(registry.names()) for registry in registries) + len(METRICS)

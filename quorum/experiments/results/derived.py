@@ -1,22 +1,20 @@
-"""What is derived from recorded traces: metrics, computed again; tables for each agent or message; failures."""
+"""What is derived from recorded traces: metrics, computed again, and tables for each agent or message."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
+from typing import Any, Final, TypeVar, get_type_hints
 
 from rich.table import Table
 
 from maeil.errors import MetricError
-from maeil.failures import OF_WORDS, Failure, find_failures, text_alone
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
@@ -31,9 +29,6 @@ from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile,
 from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, is_there, read_whole_trace
 from quorum.experiments.results.summary import print_aligned, shown, shown_metric
-
-if TYPE_CHECKING:
-    from quorum.experiments.results.message_judge import Judge, Judgement
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -201,11 +196,21 @@ def break_down(run: Path, per: str) -> Records:
         UserError: there is no such table, or no trace, or it is damaged, or newer than this version.
     """
     _, make = find_table(per)
-    _, rows = _derived(run, f"per {per}", make)
+    _, rows = derive_from(run, f"per {per}", make)
     return [asdict(row) for row in rows]
 
 
-def _derived(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Trace, T]:
+def derive_from(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Trace, T]:
+    """Read a trace, and compute something from it.
+
+    Args:
+        run: the folder of an episode, or the file of its trace.
+        what: the name of what is computed.
+        derive: computes it.
+
+    Raises:
+        UserError: there is no trace, or it is damaged, or newer than this version, or its events contradict each other.
+    """
     trace = read_whole_trace(run)
     try:
         return trace, derive(trace)
@@ -238,83 +243,6 @@ def print_breakdowns(found: Iterable[tuple[Path, Records]], per: str, console: C
         kinds = [own.get(name) for name in names]
         lines = [names, *(tuple(map(shown, row.values())) for row in rows)]
         print_aligned(lines, [kind != "VARCHAR" for kind in kinds], console)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFailures:
-    """The failures of a run.
-
-    Attributes:
-        run: the folder of the episode or the file of its trace, as it was given.
-        names: of the participants.
-        failures: in the order in which they show.
-        unread: messages that are text alone, and that no judge has read: without them claims and orders are not known.
-        judgement: what a judge found; None: nobody was asked.
-    """
-
-    run: Path
-    names: Sequence[str]
-    failures: Sequence[Failure]
-    unread: int
-    judgement: Judgement | None
-
-    def plain(self) -> Mapping[str, Any]:
-        """Return them as JSON-ready data."""
-        judged = {"judge": self.judgement.plain()} if self.judgement is not None else {}
-        found = [plain_failure(one, self.names[one.agent]) for one in self.failures]
-        return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
-
-
-def plain_failure(found: Failure, agent: str | int) -> dict[str, Any]:
-    """Return a failure as JSON-ready data; `event` is the number of the line in the trace, from 0."""
-    return {
-        "kind": str(found.kind),
-        "mast": found.kind.mast,
-        "agent": agent,
-        "t": found.t,
-        "task": found.task,
-        "proofs": [{"event": proof.seq, "t": proof.t, "words": proof.words} for proof in found.proofs],
-    }
-
-
-def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
-    """Find the failures of a trace, whole or as a killed run left it.
-
-    Args:
-        run: its folder, or the file of the trace.
-        judge: reads what messages claim and ask, where no field says it.
-
-    Raises:
-        UserError: there is no trace, or it is damaged, or newer than this version; or the judge cannot be asked.
-    """
-    found: Sequence[Failure]
-    trace, found = _derived(run, "failures", find_failures)
-    judgement = judge.read(trace) if judge is not None else None
-    unread = {*text_alone(trace)} - (judgement.readings.keys() if judgement is not None else set())
-    found = judgement.failures if judgement is not None else found
-    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found, len(unread), judgement)
-
-
-def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
-    """Print each failure with its proofs, under the name of its run, and how many there are of each kind."""
-    for run in runs:
-        console.print(Text(str(run.run), style="bold"), soft_wrap=True)
-        for found in run.failures:
-            about = f" about {found.task}" if found.task else ""
-            line = f"  t = {found.t}: {found.kind} ({found.kind.mast}) of {run.names[found.agent]}{about}"
-            console.print(Text(line), soft_wrap=True)
-            for proof in found.proofs:
-                console.print(Text(f"      t = {proof.t}, event {proof.seq}: {proof.words}"), soft_wrap=True)
-        kinds = Counter(str(found.kind) for found in run.failures)
-        summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-        console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
-        if run.unread:
-            unknown = (
-                f"  {run.unread} messages are text alone: {' and '.join(sorted(OF_WORDS))} are not known (--judge)"
-            )
-            console.print(Text(unknown), soft_wrap=True)
-        if run.judgement is not None:
-            console.print(Text(f"  {run.judgement}"), soft_wrap=True)
 
 
 def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:

@@ -63,6 +63,11 @@ def is_study(place: Path) -> bool:
     return place.is_file() or RunFiles(place).names(STUDY)
 
 
+def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
+    """Verify a folder if it is a study; None for others."""
+    return check_study(place, plugins) if is_study(place) else None
+
+
 def check_study(place: Path, plugins: Sequence[str] = ()) -> StudyCheck:
     """Verify a study, and play its runs again from their recorded replies. Nothing is changed.
 

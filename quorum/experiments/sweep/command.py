@@ -21,6 +21,7 @@ from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.results.finished import RETRIED
+from quorum.experiments.results.tracking import tracking
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
@@ -32,7 +33,6 @@ from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import Guess, SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
 from quorum.experiments.sweep.spending import SweepBudget
 from quorum.experiments.sweep.sweep_folder import SweepFolder
-from quorum.experiments.tracking.tracking import tracking
 
 _MOST_NAMED = 10
 """Damaged cells that are named one by one."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from maeil.component import Component, ComponentConfig
 from quorum.experiments.common.packages import load
-from quorum.experiments.tracking.tracking import TrackedRun
+from quorum.experiments.results.tracking import TrackedRun
 
 _LONGEST = 6000
 """Characters of a parameter."""
@@ -26,7 +26,7 @@ class MlflowConfig(ComponentConfig):
 
 
 class MlflowTracker:
-    """Fulfils `quorum.experiments.tracking.tracking.Tracker`."""
+    """Fulfils `quorum.experiments.results.tracking.Tracker`."""
 
     def __init__(self, config: MlflowConfig, mlflow: Any) -> None:
         self._config = config

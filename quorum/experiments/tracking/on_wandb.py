@@ -9,7 +9,7 @@ from typing import Any, Literal
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.tracking.tracking import TrackedRun
+from quorum.experiments.results.tracking import TrackedRun
 
 
 class WandbConfig(ComponentConfig):
@@ -25,7 +25,7 @@ class WandbConfig(ComponentConfig):
 
 
 class WandbTracker:
-    """Fulfils `quorum.experiments.tracking.tracking.Tracker`."""
+    """Fulfils `quorum.experiments.results.tracking.Tracker`."""
 
     def __init__(self, config: WandbConfig, wandb: Any) -> None:
         self._config = config

@@ -4,74 +4,107 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
-from functools import wraps
-from itertools import pairwise
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from itertools import groupby, pairwise
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from maeil.exits import without_exit
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.blame import blame
-from quorum.experiments.verbs.branch import branch
-from quorum.experiments.verbs.cache import cache
-from quorum.experiments.verbs.check import check
-from quorum.experiments.verbs.compare import compare
-from quorum.experiments.verbs.completion import complete, completion
-from quorum.experiments.verbs.export import export
-from quorum.experiments.verbs.fit import fit
-from quorum.experiments.verbs.listing import list_
-from quorum.experiments.verbs.new import new
-from quorum.experiments.verbs.replay import replay
-from quorum.experiments.verbs.report import report
-from quorum.experiments.verbs.reproduce import reproduce
-from quorum.experiments.verbs.results import results
-from quorum.experiments.verbs.run import run
-from quorum.experiments.verbs.serve_simulated import serve_simulated
-from quorum.experiments.verbs.show import show, show_failures, show_prompt
-from quorum.experiments.verbs.study import study
-from quorum.experiments.verbs.sweep import sweep
-from quorum.experiments.verbs.view import view
+from quorum.experiments.verbs.verb import CORE, VERBS, Verb
 
-HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
-    "Run": {"run": run, "sweep": sweep, "fit": fit},
-    "Look": {"view": view, "replay": replay, "results": results, "export": export, "show": show},
-    "Compare": {"study": study, "compare": compare, "report": report, "reproduce": reproduce},
-    "What if": {"branch": branch, "blame": blame},
-    "Set up": {
-        "list": list_,
-        "new": new,
-        "check": check,
-        "cache": cache,
-        "completion": completion,
-        "serve-simulated": serve_simulated,
-    },
-}
-"""What each verb does, by heading and name."""
-
-SUBCOMMANDS: dict[str, Callable[..., None]] = {"show prompt": show_prompt, "show failures": show_failures}
-"""What some verbs do if a certain word follows them."""
+_HEADINGS = ("Run", "Look", "Compare", "What if", "Set up")
+"""The order of headings in the help. Other headings follow."""
 
 
-class _Verbs(TyperGroup):
-    """Lists the verbs under headings, and knows those of two words."""
+class VerbGroup(TyperGroup):
+    """Builds the command of a verb when it is used, lists verbs under headings, and resolves verbs of two words."""
+
+    def get_command(self, ctx: Any, name: str) -> TyperCommand | None:  # noqa: ARG002
+        """Return the command of a verb; None if there is no such verb, or if it is broken."""
+        return command_of(name)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the names of all verbs, in the order of the help."""
+        return list(all_verbs())
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command is for, with an example of each verb."""
+        examples = "\n".join(f"  {verb.example}" for verb in all_verbs().values() if verb.example)
+        about = (self.help or "").partition("\n")[0]
+        self.help = f"{about}\n\n\b\nExamples:\n{examples}"
+        super().format_help_text(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the part of the help that lists the verbs."""
-        for heading, verbs in HEADINGS.items():
+        width = max(map(len, all_verbs()))
+        listed = [(name, verb) for name, verb in all_verbs().items() if verb.heading]
+        for heading, verbs in groupby(listed, key=lambda item: item[1].heading):
             with formatter.section(heading):
-                width = max(map(len, self.commands))
-                rows = [(name, self.commands[name].get_short_help_str(formatter.width)) for name in verbs]
-                formatter.write_dl([(name.ljust(width), help_) for name, help_ in rows])
+                formatter.write_dl([(name.ljust(width), verb.short_help) for name, verb in verbs])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the first words name, and the rest."""
         _refuse_empty(args)
         two = " ".join(args[:2])
-        return (two, self.commands[two], args[2:]) if two in SUBCOMMANDS else super().resolve_command(ctx, args)
+        if len(args) > 1 and (command := command_of(two)) is not None:
+            return two, command, args[2:]
+        if command_of(args[0]) is None:
+            self.commands = dict.fromkeys(all_verbs())  # type: ignore[arg-type] # Typer suggests names from its keys
+        return super().resolve_command(ctx, args)
+
+
+@cache
+def find_verb(name: str) -> Verb | None:
+    """Return a verb; None if there is no such verb, or, after a warning, if its package is broken."""
+    if name not in VERBS.names():
+        return None
+    try:
+        return VERBS.get(name)
+    except Exception as error:
+        _leave_out(name, error)
+        return None
+
+
+@cache
+def all_verbs() -> Mapping[str, Verb]:
+    """Return all verbs by name, in the order of the help; unlisted ones come last."""
+    found = {name: verb for name in VERBS.names() if (verb := find_verb(name)) is not None}
+    return dict(sorted(found.items(), key=_place))
+
+
+def _place(item: tuple[str, Verb]) -> tuple[bool, int, str, int, str]:
+    name, verb = item
+    known = _HEADINGS.index(verb.heading) if verb.heading in _HEADINGS else len(_HEADINGS)
+    return not verb.heading, known, verb.heading, verb.place, name
+
+
+@cache
+def command_of(name: str) -> TyperCommand | None:
+    """Return the command of a verb; None if there is no such verb, or, after a warning, if it is broken."""
+    if (verb := find_verb(name)) is None:
+        return None
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    try:
+        alone.command(name, hidden=not verb.heading)(_with_logs(verb.function))
+        command = typer.main.get_command(alone)
+    except Exception as error:
+        _leave_out(name, error)
+        return None
+    assert isinstance(command, TyperCommand)
+    return command
+
+
+def _leave_out(name: str, error: Exception) -> None:
+    """Warn that a verb cannot be used. In the core, that is a bug, which keeps its traceback."""
+    if name in CORE:
+        raise error
+    reason = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+    echo(f"warning: `quorum {name}` is left out: {' '.join(reason.split())}", err=True)
 
 
 def _refuse_empty(args: list[str]) -> None:
@@ -88,7 +121,7 @@ def _refuse_empty(args: list[str]) -> None:
 
 
 app = typer.Typer(
-    cls=_Verbs,
+    cls=VerbGroup,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -146,18 +179,6 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
     return verb
 
 
-def _add(name: str, function: Callable[..., None], *, hidden: bool = False) -> None:
-    short = (function.__doc__ or "").partition("\n")[0]
-    app.command(name, short_help=short, hidden=hidden)(_with_logs(function))
-
-
-for _verbs in HEADINGS.values():
-    for _name, _function in _verbs.items():
-        _add(_name, _function)
-for _name, _function in {**SUBCOMMANDS, "complete": complete}.items():
-    _add(_name, _function, hidden=True)
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from quorum.experiments.common.version import __version__
@@ -175,29 +196,5 @@ def _quorum(
     verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE)] = False,
     debug: Annotated[bool, typer.Option("--debug", help=_DEBUG)] = False,
 ) -> None:
-    """Experiments on cooperation among language-model agents.
-
-    \b
-    Examples:
-      quorum run n=8 seed=3 --live
-      quorum sweep experiment=quickstart
-      quorum fit topology n=4 agents=naive
-      quorum view runs
-      quorum replay runs/NAME --out film.gif
-      quorum results runs
-      quorum export runs --to parquet
-      quorum show prompt n=4 topology=debate agent=1
-      quorum study talk agents=naive topology=debate
-      quorum compare runs --by topology
-      quorum report runs
-      quorum reproduce llamac-table2
-      quorum branch runs/NAME --at 12 --mind agent_2=heuristic
-      quorum blame runs/NAME
-      quorum list env
-      quorum new world doors
-      quorum check
-      quorum cache stats
-      quorum completion bash
-      quorum serve-simulated --port 9000
-    """
+    """Experiments on cooperation among language-model agents."""
     _show_logs(verbose=verbose, debug=debug)

@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def blame(
@@ -145,3 +146,6 @@ def blame(
         echo_json(found.plain())
     elif not quiet:
         echo(str(found))
+
+
+verb = Verb(blame, "What if", 20, "quorum blame runs/NAME")

@@ -12,6 +12,7 @@ from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
 from quorum.experiments.verbs.run import ending, report
 from quorum.experiments.verbs.sweep import run_or_show
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.branch.change import Change
@@ -211,3 +212,6 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
             echo(f"\n{found}")
     else:
         report(result, as_json=as_json, quiet=quiet)
+
+
+verb = Verb(branch, "What if", 10, "quorum branch runs/NAME --at 12 --mind agent_2=heuristic")

@@ -10,6 +10,7 @@ import typer
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import confirm, echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def cache(
@@ -48,3 +49,6 @@ def cache(
         echo(contents.text())
     if contents.damage:
         raise typer.Exit(1)
+
+
+verb = Verb(cache, "Set up", 40, "quorum cache stats")

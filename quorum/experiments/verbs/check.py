@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.hooks import hook
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def check(
@@ -67,7 +69,9 @@ def check(
     if drift is None and (budget_usd, budget_calls) != (None, None):
         raise UserError("check: a budget is for --drift RUN")
     if drift is not None:
-        _check_drift(drift, budget_usd, budget_calls, as_json=as_json)
+        from quorum.agents.llm.spending import Budget
+
+        hook("check_drift", "check --drift")(drift, Budget(usd=budget_usd, calls=budget_calls), as_json=as_json)
         return
     folders, settings = options.split_folders(words or [])
     if folders and settings:
@@ -100,26 +104,11 @@ def check(
         raise typer.Exit(1)
 
 
-def _check_drift(run: Path, usd: float | None, calls: int | None, *, as_json: bool) -> None:
-    from quorum.agents.llm.spending import Budget
-    from quorum.experiments.results.drift import ask_again, repetition
-
-    wanted = repetition(run)
-    echo(wanted.expectation, err=True)
-    found = ask_again(wanted, Budget(usd=usd, calls=calls))
-    if as_json:
-        echo_json(found.plain())
-    else:
-        echo("\n".join(found.lines()))
-    if found.changed:
-        raise typer.Exit(1)
-
-
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
     from quorum.experiments.results.verify import check_folder
-    from quorum.experiments.study.check import check_study, is_study
 
-    found = [(check_study if is_study(folder) else check_folder)(folder, plugins) for folder in folders]
+    check_other = hook("check_folder")
+    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
     if as_json:
         echo_json([part.plain() for part in found])
     else:
@@ -127,3 +116,6 @@ def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
             echo(line)
     if any(part.damaged for part in found):
         raise typer.Exit(1)
+
+
+verb = Verb(check, "Set up", 30, "quorum check")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def compare(
@@ -92,3 +93,6 @@ def compare(
         print_tables(shown, remarks, Console())
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+
+
+verb = Verb(compare, "Compare", 20, "quorum compare runs --by topology")

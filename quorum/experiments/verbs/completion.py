@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperOption
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.app import all_verbs, command_of
+from quorum.experiments.verbs.verb import VERBS, Verb
 
 _BASH = r"""# Completion of quorum in bash. In ~/.bashrc:  eval "$(quorum completion bash)"
 _quorum() {
@@ -64,43 +66,33 @@ def completion(
     echo(SHELLS[shell], nl=False)
 
 
-def complete(context: typer.Context, words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+def complete(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Print the candidates for the last word, one on each line."""
-    command = context.find_root().command
-    assert isinstance(command, TyperGroup)
-    for word, about in candidates(words or [""], command):
+    for word, about in candidates(words or [""]):
         echo(f"{word}\t{' '.join(about.split())}")
 
 
-def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str, str]]:
+def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Return what the last word may become, with what it is. Shells complete the names of files by themselves.
 
     Args:
         words: after `quorum`, with the word at the cursor last; empty if it has no letter yet.
-        command: with all verbs.
     """
     *before, word = words
-    verbs = {name: verb for name, verb in command.commands.items() if not verb.hidden}
+    found: Iterable[tuple[str, str]] = ()
     if not before:
-        found = [(name, (verb.help or "").partition("\n")[0]) for name, verb in verbs.items()]
-    elif before[0] not in verbs:
-        found = []
-    elif word.startswith("-"):
-        flags = [part for part in verbs[before[0]].params if isinstance(part, TyperOption) and not part.hidden]
-        found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
-    elif choices := _choices(verbs[before[0]].params, before[1:]):
-        found = [(name, "") for name in choices]
-    elif before == ["reproduce"]:
-        from quorum.experiments.reproduce.figure_file import figure_names, load_figure
-
-        found = [(name, load_figure(name).shows) for name in figure_names()]
-    elif before == ["study"]:
-        from quorum.experiments.study.question import load_question, question_names
-
-        found = [(name, load_question(name).asks) for name in question_names()]
-    else:
-        takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
-        found = list(_settings(word, grid=before[0] in ("sweep", "branch", "reproduce", "study"))) if takes_keys else []
+        found = ((name, verb.short_help) for name, verb in all_verbs().items() if verb.heading)
+    elif (command := command_of(before[0])) is not None and not command.hidden:
+        taken = "|".join(part.metavar or "" for part in command.params).split("|")
+        if word.startswith("-"):
+            flags = [part for part in command.params if isinstance(part, TyperOption) and not part.hidden]
+            found = ((name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--"))
+        elif choices := _choices(command.params, before[1:]):
+            found = ((name, "") for name in choices)
+        elif len(before) == 1 and (choices_of := VERBS.get(before[0]).completions) is not None:
+            found = choices_of()
+        elif {"KEY=VALUE", "KEY=VALUES"} & {*taken}:
+            found = _settings(word, grid="KEY=VALUES" in taken)
     yield from ((name, about) for name, about in found if name.startswith(word))
 
 
@@ -124,3 +116,7 @@ def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:
     elif group in groups:
         start = f"{group}={typed[: typed.rfind(',') + 1]}" if grid else f"{group}="
         yield from ((start + option.name, option.description) for option in options() if option.group == group)
+
+
+verb = Verb(completion, "Set up", 50, "quorum completion bash")
+complete_verb = Verb(complete)

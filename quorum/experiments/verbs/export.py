@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def export(
@@ -58,3 +59,6 @@ def export(
         echo(f"notice: {remark}", err=True)
     if not quiet:
         echo(f"export: {written}")
+
+
+verb = Verb(export, "Look", 40, "quorum export runs --to parquet")

@@ -11,6 +11,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def fit(
@@ -113,3 +114,6 @@ def fit(
 
         Console().print(fitted.table(), soft_wrap=True)
         echo(f"{len(fitted.edges)} edges: {out}")
+
+
+verb = Verb(fit, "Run", 30, "quorum fit topology n=4 agents=naive")

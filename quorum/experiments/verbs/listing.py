@@ -8,6 +8,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def list_(
@@ -53,3 +54,6 @@ def list_(
         echo_json(data)
     else:
         echo(text)
+
+
+verb = Verb(list_, "Set up", 10, "quorum list env")

@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def new(
@@ -32,3 +33,6 @@ def new(
 
     commands = write_package(kind, name, out)
     echo(f"{out / name} is complete. Try it:\n" + "\n".join(f"  {line}" for line in (f"cd {out / name}", *commands)))
+
+
+verb = Verb(new, "Set up", 20, "quorum new world doors")

@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def replay(
@@ -65,3 +66,6 @@ def replay(
         raise typer.Exit(130) from None
     for line in messages:
         echo(line, err=True)
+
+
+verb = Verb(replay, "Look", 20, "quorum replay runs/NAME --out film.gif")

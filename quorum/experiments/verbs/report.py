@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quorum.experiments.common.hooks import hook
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.results import Results
 
 
@@ -61,25 +65,28 @@ def report(
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
     if episodes:
+        write_page = hook("episode_page", "report --episodes")
         require_writable(output.target.parent / "episodes", "--episodes")
     comparison = answer([found], question)
-    pages = _episode_pages(found, output.target.parent) if episodes else {}
+    pages = _episode_pages(found, output.target.parent, write_page) if episodes else {}
     write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)
     if not quiet:
         echo(f"report: {output.target}")
 
 
-def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
+def _episode_pages(results: Results, folder: Path, write_page: Callable[[list[Path], Output], Path]) -> dict[str, Path]:
     """Write the page of each run into `episodes/` in a folder; return the files by the names of the runs."""
     from maeil.inside import make_inside
     from quorum.experiments.common.files import os_errors
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.viewer.command import export
 
     with os_errors(f"--episodes: {folder / 'episodes'} cannot be made"):
         make_inside(folder, "episodes")
     pages = {}
     for row in results.rows:
         page = Output(folder / "episodes" / f"{row.name}.html", "--episodes", force=True, within=folder)
-        pages[row.name] = export([row.folder], page)
+        pages[row.name] = write_page([row.folder], page)
     return pages
+
+
+verb = Verb(report, "Compare", 30, "quorum report runs")

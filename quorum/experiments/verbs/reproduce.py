@@ -12,6 +12,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.reproduce.figure_file import PublishedFigure
@@ -169,3 +170,12 @@ def _print_points(points: Sequence[Point]) -> None:
     for row in found.rows:
         shown.add_row(*map(Text, row))
     Console().print("\n", shown, sep="")
+
+
+def _figures() -> Iterator[tuple[str, str]]:
+    from quorum.experiments.reproduce.figure_file import figure_names, load_figure
+
+    return ((name, load_figure(name).shows) for name in figure_names())
+
+
+verb = Verb(reproduce, "Compare", 40, "quorum reproduce llamac-table2", _figures)

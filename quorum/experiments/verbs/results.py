@@ -12,6 +12,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.blame.credit import Bill, Credits, Kind
@@ -253,3 +254,6 @@ def _show_breakdowns(
             echo_json([{"run": str(run), "rows": list(rows)} for run, rows in found])
         else:
             print_breakdowns(found, per, Console())
+
+
+verb = Verb(results, "Look", 30, "quorum results runs")

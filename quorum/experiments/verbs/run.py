@@ -13,6 +13,7 @@ from maeil.outcomes import Outcome
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result
@@ -60,7 +61,7 @@ def run(
     from quorum.experiments.episode.expected import expectation, uninformed
     from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.tracking.tracking import tracking
+    from quorum.experiments.results.tracking import tracking
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -135,3 +136,6 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
     if result.never_valid and not quiet:
         echo(f"notice: {result.never_valid}", err=True)
+
+
+verb = Verb(run, "Run", 10, "quorum run n=8 seed=3 --live")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def serve_simulated(
@@ -39,3 +40,6 @@ def serve_simulated(
     from quorum.experiments.serving.simulated import serve_simulated as serve
 
     serve(overrides or [], echo, port=port, faults=faults or [], latency=latency)
+
+
+verb = Verb(serve_simulated, "Set up", 60, "quorum serve-simulated --port 9000")

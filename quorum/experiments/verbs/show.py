@@ -1,4 +1,4 @@
-"""`quorum show`: a resolved configuration; `show prompt`: a prompt; `show failures`: why the teams of runs failed."""
+"""`quorum show`: a resolved configuration; `quorum show prompt`: a prompt."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def show(
@@ -96,46 +97,5 @@ def show_prompt(
         echo(prompt.text())
 
 
-def show_failures(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Read these folders of runs, or trace files.")],
-    *,
-    judge: Annotated[
-        list[str] | None,
-        options.values(
-            "--judge", "KEY=VALUE", "Have this language model read what messages claim and ask.", unset="no model"
-        ),
-    ] = None,
-    budget_calls: options.BudgetCalls = None,
-    budget_usd: options.BudgetUsd = None,
-    as_json: options.Json = False,
-    plugin: options.Plugins = None,
-    config_dir: options.ConfigDirs = None,
-) -> None:
-    """Show why the teams of recorded runs failed, by rule, with the events that prove it.
-
-    The rules know what a message claims and orders by its typed fields. --judge has a language model read the texts of
-    all messages: it stands in for fields that are not there, and its agreement with those that are is shown.
-
-    If a trace cannot be read, the others are still shown, and the exit code is 2.
-
-    \b
-    Examples:
-      quorum show failures runs/NAME
-      quorum show failures runs/* --json
-      quorum show failures runs/NAME --judge llm=openai --budget-calls 500
-    """
-    from functools import partial
-
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results.derived import failures_of, of_all, print_failures
-
-    reader = None
-    if judge or budget_calls is not None or budget_usd is not None:
-        from quorum.experiments.results.message_judge import Judge
-
-        reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
-    with of_all(runs, partial(failures_of, judge=reader)) as found:
-        if as_json:
-            echo_json([one.plain() for one in found])
-        else:
-            print_failures(found, Console())
+verb = Verb(show, "Look", 50, "quorum show prompt n=4 topology=debate agent=1")
+prompt_verb = Verb(show_prompt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.study.study import Study
@@ -191,3 +193,12 @@ def _plan(study: Study, power: float, half_width: float | None, *, as_json: bool
         return
     wanted = f"a power of {power:g}" if half_width is None else f"an interval of half-width {half_width:g}"
     print_tables([table(expected, found, wanted)], [], Console())
+
+
+def _questions() -> Iterator[tuple[str, str]]:
+    from quorum.experiments.study.question import load_question, question_names
+
+    return ((name, load_question(name).asks) for name in question_names())
+
+
+verb = Verb(study, "Compare", 10, "quorum study talk agents=naive topology=debate", _questions)

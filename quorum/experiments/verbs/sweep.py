@@ -10,6 +10,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
     from quorum.experiments.sweep.estimate import Forecast
@@ -134,3 +135,6 @@ def _print_report(report: Forecast | SweepResult, *, as_json: bool) -> None:
         from quorum.experiments.common.consoles import Console
 
         Console().print(report.table(), soft_wrap=True)
+
+
+verb = Verb(sweep, "Run", 20, "quorum sweep experiment=quickstart")

@@ -9,6 +9,7 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.verb import Verb
 
 
 def view(
@@ -47,3 +48,6 @@ def view(
         echo(f"page: {page}")
     else:
         command.view(folders, port, browser=not no_browser, echo=echo)
+
+
+verb = Verb(view, "Look", 10, "quorum view runs")

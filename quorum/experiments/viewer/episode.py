@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import msgspec
 
 from maeil.extensions.probe.events import Belief
-from maeil.failures import find_failures
 from maeil.trace import Stamped, Trace
+from quorum.experiments.common.hooks import hook
 from quorum.experiments.common.run_files import MIB, DamagedFile
 from quorum.experiments.episode.episode_folder import is_under_way
-from quorum.experiments.results.derived import plain_failure
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import pages
@@ -169,8 +168,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         problems.append("The trace has no end: the run was stopped, or is still under way.")
     failures: list[Json] | None = None
     try:
-        found = find_failures(Trace(tuple(events))) if events and read <= WHOLE else ()
-        failures = [plain_failure(failure, failure.agent) for failure in found] if read <= WHOLE else None
+        if read <= WHOLE and (failures_of_trace := hook("failures_of_trace")) is not None:
+            failures = failures_of_trace(Trace(tuple(events))) if events else []
     except Exception as error:  # an untrusted trace may hold anything
         problems.append(f"Its failures cannot be found: its events contradict each other ({type(error).__name__}).")
     events.clear()

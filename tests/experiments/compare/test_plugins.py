@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from quorum.experiments.compare.figures.registry import FIGURES, ORDER
 from tests.conftest import PLUGINS, ROOT, Quorum, command, environment
 from tests.experiments.folders import real_sweep
 
@@ -48,6 +49,10 @@ def test_a_plugins_metric_and_figure_are_computed_compared_drawn_and_reported(sw
     page = (sweep / "report.html").read_text()
     assert f"{METRIC} of every run" in page
     assert f"quorum report {sweep} {' '.join(asked)} --by n" in page
+
+
+def test_figures_come_in_one_order_whichever_satellite_is_imported_first() -> None:
+    assert list(FIGURES)[: len(ORDER)] == list(ORDER)
 
 
 @pytest.mark.conformance

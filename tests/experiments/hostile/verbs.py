@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from quorum.experiments.verbs.app import app
+from quorum.experiments.verbs.app import all_verbs, command_of
 from tests.experiments.hostile.kinds import GRID, MEMORY, METRIC, TEAM, Kind, Words, places
 
-VERBS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group
+VERBS: Mapping[str, Any] = {name: command_of(name) for name in all_verbs()}
 """Every verb of the command, with its parameters."""
 
 EXAMPLES: Mapping[str, Sequence[Words]] = {

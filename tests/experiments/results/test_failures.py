@@ -12,8 +12,9 @@ import pytest
 from maeil import Plan, Thought
 from maeil.failures import OF_WORDS
 from maeil.user_errors import UserError
-from quorum.experiments.results.derived import failures_of, recompute
+from quorum.experiments.results.derived import recompute
 from quorum.experiments.results.message_judge import Judge
+from quorum.experiments.study.failures import failures_of
 from quorum.experiments.viewer.episode import read_episode
 from tests.conftest import Quorum
 from tests.maeil.corridor import Corridor, Rest, Walk

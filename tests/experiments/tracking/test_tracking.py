@@ -16,9 +16,9 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.aside import build_aside
 from quorum.experiments.configuration.registry import trackers
 from quorum.experiments.results import read_results
+from quorum.experiments.results.tracking import TrackedRun, tracking
 from quorum.experiments.sweep.command import run_sweep_command, show_plan
 from quorum.experiments.sweep.run import SweepRequest
-from quorum.experiments.tracking.tracking import TrackedRun, tracking
 from tests.conftest import Quorum
 from tests.experiments.folders import outcome, write_run
 

@@ -10,18 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_group
 
 from maeil.user_errors import UserError
-from quorum.experiments.verbs.app import app
 from quorum.experiments.verbs.completion import candidates, completion
 from tests.conftest import PATIENCE, ROOT
 
-COMMAND = get_group(app)
-
 
 def offered(*words: str) -> list[str]:
-    return [word for word, _ in candidates(words, COMMAND)]
+    return [word for word, _ in candidates(words)]
 
 
 def test_the_first_word_is_a_verb_that_is_not_hidden() -> None:

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.verbs.app import app
+from quorum.experiments.verbs.app import all_verbs, app, command_of
 
-COMMAND = typer.main.get_command(app)
 SHORT = ("n=2", "agents=naive", "llm=simulated", "max_steps=3")
 OUTPUTS = {
     ("run", "--out"): ("run", *SHORT),
@@ -46,12 +44,12 @@ Quorum = Callable[..., tuple[BaseException | None, list[str]]]
 
 def written_by(verb: str) -> dict[str, Any]:
     """The options of a verb that name what it writes."""
-    options = (part for part in COMMAND.commands[verb].params if part.param_type_name == "option")
+    options = (part for part in command_of(verb).params if part.param_type_name == "option")
     return {part.opts[0]: part for part in options if (part.help or "").startswith(("Write", "Keep"))}
 
 
 def test_every_option_that_names_an_output_is_tested() -> None:
-    assert {(verb, option) for verb in COMMAND.commands for option in written_by(verb)} == {
+    assert {(verb, option) for verb in all_verbs() for option in written_by(verb)} == {
         *OUTPUTS,
         ("check", "--out"),  # which it only checks
     }
@@ -66,7 +64,7 @@ def bad_outputs() -> list[tuple[str, str, str]]:
         places = ["file", "file/inside", "/proc/nowhere"]
         if part.metavar == "FILE":
             places = [f"nowhere/x{suffix}", f"file/x{suffix}", f"/proc/x{suffix}", f"folder{suffix}"]
-            places += [f"taken{suffix}"] if "force" in {each.name for each in COMMAND.commands[verb].params} else []
+            places += [f"taken{suffix}"] if "force" in {each.name for each in command_of(verb).params} else []
             places += ["x.txt"] if verb == "replay" else []
         elif verb == "compare":
             places.append("compared")

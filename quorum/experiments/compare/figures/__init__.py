@@ -4,8 +4,7 @@ Each is a function that registers itself by `@figure` and draws with the help of
 module, which `--plugin` names, or which an installed package declares as an entry point of the group `quorum.figures`.
 """
 
-# In the order in which figures are shown.
-from quorum.experiments.compare.figures import values, means, crossplay  # noqa: F401  # isort: skip
+from quorum.experiments.compare.figures import crossplay, means, values  # noqa: F401 (each registers its figures)
 from quorum.experiments.compare.figures.registry import FIGURES, Drawing, draw_figure, draw_figures, drawings_of, figure
 
 __all__ = ["FIGURES", "Drawing", "draw_figure", "draw_figures", "drawings_of", "figure"]

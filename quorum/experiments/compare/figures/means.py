@@ -1,4 +1,4 @@
-"""Figures of means over boards: EmCoop's radar of cooperation, why teams failed, and outcome against cost."""
+"""Figures of means over boards: EmCoop's radar, the causes of failed attempts, and outcome against cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
 
-from maeil.failures import FailureKind
 from maeil.metrics import METRICS, Better
 from maeil.tasks import Constraint
 from quorum.experiments.compare.comparison import Comparison
@@ -20,7 +18,6 @@ from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.metrics import RADARS, arrow
 from quorum.experiments.compare.statistics.intervals import Floats
-from quorum.experiments.compare.tables import level_label
 from quorum.experiments.results.rows import Scalar
 
 _MARGINS = style.Margins(left=0.1, right=0.1, top=0.28, bottom=0.08)
@@ -104,7 +101,7 @@ _LABELS = {"none": "nothing of these"}
 @figure("failures")
 def failures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the failed attempts a run by cause, a panel a value of `across`; nothing where none failed."""
-    means, shown = _means(comparison, MISSING)
+    means, shown = group_means(comparison, MISSING)
     if not shown:
         return
     upright = len(shown) <= _UPRIGHT
@@ -137,7 +134,7 @@ Means = Mapping[tuple[str, Scalar, str], float]
 """By level, value of `across` and metric; 0 where no run defines it."""
 
 
-def _means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, list[str]]:
+def group_means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, list[str]]:
     """Return the means of metrics, and the metrics that have one that is not 0."""
     means: defaultdict[tuple[str, Scalar, str], float] = defaultdict(float)
     for (level, point), group in comparison.groups.items():
@@ -145,51 +142,6 @@ def _means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, lis
             mean = group.mean(metric)
             means[level, point, metric] = 0.0 if math.isnan(mean) else mean
     return means, [metric for metric in metrics if any(mean for (*_, own), mean in means.items() if own == metric)]
-
-
-_LABEL = 26
-"""Letters of the label of a level."""
-_KINDS = {f"failure.{kind}": kind for kind in FailureKind}
-_UNKNOWN = " Not known: the kinds that follow from what messages claim and ask, where text alone says it."
-
-
-@figure("failure_kinds")
-def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the failures a run by kind, a panel a value of `across`; nothing where the rules found none."""
-    means, shown = _means(comparison, _KINDS)
-    if not shown:
-        return
-    names = [style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels]
-    margins = style.Margins(left=0.2 + 0.062 * max(map(len, names)), bottom=0.42)
-    height = 0.75 + 0.2 * len(names)
-    drawn = style.sheet(len(comparison.points), height=height, columns=2, margins=margins)
-    highest = max(sum(means[*key, metric] for metric in shown) for key in comparison.groups)
-    colours = dict(zip(_KINDS, style.COLOURS, strict=False))
-    unknown = ""
-    for _, axes, point in style.panels(drawn, comparison):
-        for place, level in enumerate(comparison.levels):
-            left = 0.0
-            for metric in shown:
-                mean = means[level, point, metric]
-                axes.barh(place, mean, 0.7, left, color=colours[metric], edgecolor="white", linewidth=0.5)
-                left += mean
-            group = comparison.groups.get((level, point))
-            if group is not None and any(math.isnan(group.mean(metric)) for metric in _KINDS):
-                side = "left" if left < highest / 2 else "right"
-                axes.text(left, place, " + not known ", ha=side, va="center")
-                unknown = _UNKNOWN
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set_xlim(0, 1.05 * highest)
-        axes.set_xlabel("failures a run")
-        style.grid(axes, "x")
-    remark = f"Failures that the trace proves by rule, by kinds of MAST. Means over boards.{unknown}"
-    names_of = {metric: f"{str(_KINDS[metric]).replace('_', ' ')} ({_KINDS[metric].mast})" for metric in shown}
-    legend = [
-        Line2D([], [], color=colours[metric], marker="s", linestyle="", label=name) for metric, name in names_of.items()
-    ]
-    title = f"Failures by kind, by {', '.join(comparison.by)}"
-    yield Drawing(title, style.finish(drawn, comparison, remark, legend=False, more=legend))
 
 
 COSTS = ("model.usd", "model.completion_tokens", "communication.messages", "decision.thoughts")

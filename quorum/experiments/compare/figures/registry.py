@@ -33,8 +33,14 @@ class Drawing:
 Draw = Callable[[Comparison], Iterator[Drawing]]
 """Draws a comparison; nothing where there is nothing to show."""
 
-FIGURES: Registered[Draw] = Registered("figure", "quorum.figures", "[a-z][a-z0-9_]*")
-"""Every figure by name: this project's, and those of plug-ins and installed packages."""
+ORDER = (
+    "metrics", "overview", "difference", "curves", "budgets", "published", "radar", "failures", "failure_kinds",
+    "pareto", "crossplay",
+)  # fmt: skip
+"""The order of figures in a report, with those of satellites."""
+
+FIGURES: Registered[Draw] = Registered("figure", "quorum.figures", "[a-z][a-z0-9_]*", ORDER)
+"""Every figure by name: those of comparisons, of satellites, of plug-ins and of installed packages."""
 
 
 def figure(name: str) -> Callable[[Draw], Draw]:
