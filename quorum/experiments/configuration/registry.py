@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from maeil.component import Component, TeamContext, TopologyContext
     from maeil.extension import Extension, ExtensionContext
@@ -49,8 +50,20 @@ engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 """What runs the cells of a sweep: no part of a cell's configuration."""
 trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
 """What finished runs are logged to: no part of a cell's configuration either."""
+_remarks: Registry[Callable[[Path], str]] = Registry(
+    "remark", "remarks", "results", "quorum.remarks", {}, lambda: FunctionType
+)
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""
 ALL_REGISTRIES: tuple[Registry[Any], ...] = (*REGISTRIES, extensions, engines, trackers)
 """Every registry of components."""
+
+
+def remarks_on(folder: Path) -> Iterator[str]:
+    """Yield what packages remark on the folder of a sweep.
+
+    A package offers a function of the folder by the entry point `quorum.remarks`; empty text is no remark.
+    """
+    found = (_remarks.get(name)(folder) for name in _remarks.names())
+    yield from filter(None, found)

@@ -31,7 +31,6 @@ from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
-from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
@@ -398,7 +397,7 @@ def run_sweep(
         costs = _costs(folder, plan.cells, before)
         with (
             packing(folder.path, len(plan.cells), before.values()) as pack,
-            Ledger.kept(folder.path, request.budget, costs.used, batched=batching_of(engine) is not None) as ledger,
+            Ledger.kept(folder.path, request.budget, costs.used, batched=engine.courier is not None) as ledger,
         ):
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:

@@ -17,15 +17,13 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import orjson
 
-from maeil.inside import list_inside, make_inside, move_inside, open_inside, remove_inside
+from maeil.inside import list_inside, make_inside, move_inside, remove_inside
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
@@ -69,8 +67,6 @@ class SweepFolder:
         require_writable(self.path, f"--out {self.path.parent}", "Give another folder: --out DIR.")
         for name in (PLAN, RESULTS):
             require_file(self.path / name, "Give the sweep another name: --name NAME.")
-        with suppress(FileNotFoundError):
-            os.close(open_inside(self.path, BATCHES, os.O_RDWR))
 
     def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
         """Read every byte of the cells that are there; return those that are done, and why others are damaged.
