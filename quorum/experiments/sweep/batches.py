@@ -25,7 +25,6 @@ from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
-from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.courier import Courier
 from quorum.experiments.sweep.engines.local import Local
 from quorum.experiments.sweep.engines.locks import sweep_lock
@@ -79,7 +78,7 @@ class BatchCourier(Courier):
         Raises:
             UserError: the journal of the sweep's batches is damaged.
         """
-        return Waves(BatchJournal(folder / BATCHES, wanted=lambda cell: not is_there(folder / cell)), self.rules)
+        return Waves(BatchJournal(folder / BATCHES, wanted=lambda cell: not (folder / cell).is_dir()), self.rules)
 
     def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
         """Have the provider end all open batches of a sweep.
@@ -133,7 +132,7 @@ def remark(folder: Path) -> str:
     Raises:
         UserError: the journal is damaged.
     """
-    found = orphans(folder, is_there)
+    found = orphans(folder, Path.is_dir)
     parts = []
     if found.answers:
         parts.append(f"{found.answers:,} answers of batches are in no cell")
