@@ -47,8 +47,11 @@ def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tupl
 
     Raises:
         UserError: the values do not go together.
+        ContractError: it is a class that lacks methods of its contract.
     """
     function = registry.get(name).build
+    if missing := getattr(function, "__abstractmethods__", ()):
+        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(missing))}", function)
     return call_component(registry.group, function, config, context), function
 
 
