@@ -6,6 +6,7 @@ What components give later, the loop checks where it comes in (`maeil.contracts`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import isabstract
 from json import JSONDecodeError
 from typing import Any
 
@@ -50,8 +51,8 @@ def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tupl
         ContractError: it is a class that lacks methods of its contract.
     """
     function = registry.get(name).build
-    if missing := getattr(function, "__abstractmethods__", ()):
-        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(missing))}", function)
+    if isabstract(function):
+        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(function.__abstractmethods__))}", function)
     return call_component(registry.group, function, config, context), function
 
 
