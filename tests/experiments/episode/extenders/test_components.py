@@ -70,13 +70,10 @@ BEFORE = {
     "a world that lacks methods": (
         wrong(
             "pit.py",
-            {
-                "class Pit(World):": "class Pit(World):  # HERE",
-                "def check_plan": "def check",
-                "def progress": "def prog",
-            },
+            {"def check_plan": "def check", "def progress": "def prog"},
+            'worlds.register("pit", Component(PitConfig, lambda config, context: Pit(config)))',
         ),
-        "Pit lacks check_plan, progress",
+        "TypeError: Can't instantiate abstract class Pit with",
     ),
     "a world without its base": (
         wrong("pit.py", {"class Pit(World):": "class Pit:  # HERE"}),
@@ -168,7 +165,9 @@ DURING = {
             "pit.py",
             {
                 "return Repeat(0, 1)": "return Lift(0, 1)",
-                "class Pit": "class Lift(Repeat):\n    def act(self):  # HERE\n        return None\n\n\nclass Pit",
+                "class Pit(World)": (
+                    "class Lift(Repeat):\n    def act(self):  # HERE\n        return None\n\n\nclass Pit(World)"
+                ),
             },
         ),
         "Lift.act() returned None; it must return the primitive of this step",
