@@ -215,7 +215,7 @@ def kill_batches(out: Path) -> Found:
         words = ("agents=naive", "n=2", "max_steps=4", "topology=debate", "seed=range(0,100)", *over_http(addresses))
         once = undisturbed(out, words)
         asked = Counter(brain.asked)
-        sweep = Sweep(out, "s", (*words, "engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1"))
+        sweep = Sweep(out, "s", (*words, "engine=batch", "engine.wait=1", "engine.poll=0.1"))
         for _ in range(10):
             process = sweep.start()
             time.sleep(draw.uniform(2.0, 6.0))

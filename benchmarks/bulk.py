@@ -1,11 +1,10 @@
-"""What a sweep of 100,000 cells takes: planning, results, a comparison, a resumed command, files and memory.
+"""What a sweep of 10,000 cells takes: planning, results, a comparison, a resumed command, files and memory.
 
-    python benchmarks/bulk.py                       100,000 cells, 2,000 of them played
+    python benchmarks/bulk.py                       10,000 cells, 2,000 of them played
     python benchmarks/bulk.py -n 20000 --dir DIR    fewer; what was made stays in DIR
 
 The first boards of the grid are played by the sweep itself. The other cells are copies of those under their own names,
-seeds, hashes and digests, which the sweep's own code packs: to play all of them takes about an hour on two cores. Then
-each command runs in a separate process.
+seeds, hashes and digests: to play all of them takes minutes. Then each command runs in a separate process.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.results.finished import finished_cell
-from quorum.experiments.sweep.packing import CELLS, pack
 from quorum.experiments.sweep.plan import plan
 
 ARMS = ("n=1,2", "agents=heuristic,random", "max_steps=40")
@@ -71,7 +68,7 @@ def copy(folder: Path, original: Path, cell: PlannedCell) -> None:
 
 
 def make(folder: Path, boards: int, played: int) -> None:
-    """Play some boards, and copy and pack the others."""
+    """Play some boards, and copy the others."""
     seconds, _, _ = command(folder, "sweep", *words(played), "--out", str(folder), "--name", NAME, "--quiet")
     print(
         f"{played * KINDS:,} cells played by the sweep: {seconds:.0f} s, {seconds / played / KINDS * 1e3:.1f} ms a cell"
@@ -83,25 +80,15 @@ def make(folder: Path, boards: int, played: int) -> None:
         for cell in cells:
             if (sweep / cell.name).is_dir():
                 originals.setdefault(cell.kind, []).append((sweep / cell.name).rename(Path(kept) / cell.name))
-        begin, packing = time.perf_counter(), 0.0
-        for start in range(0, len(cells), CELLS):
-            for place, cell in enumerate(cells[start : start + CELLS]):
-                choice = originals[cell.kind]
-                copy(sweep, choice[(start + place) % len(choice)], cell)
-            done = [finished_cell(sweep / cell.name) for cell in cells[start : start + CELLS]]
-            now = time.perf_counter()
-            pack(sweep, done)
-            packing += time.perf_counter() - now
-        print(
-            f"{len(cells):,} cells made of copies of them under other seeds: {time.perf_counter() - begin:.0f} s; "
-            f"{packing:.0f} s of these for packing, {packing / len(cells) * 1e3:.2f} ms a cell"
-        )
+        for place, cell in enumerate(cells):
+            choice = originals[cell.kind]
+            copy(sweep, choice[place % len(choice)], cell)
 
 
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=100_000, help="cells")
+    parser.add_argument("-n", type=int, default=10_000, help="cells")
     parser.add_argument("--played", type=int, default=2_000, help="cells that are played")
     parser.add_argument("--dir", type=Path, help="where the sweep is made, or is from before; else a temporary folder")
     arguments = parser.parse_args()
@@ -110,7 +97,7 @@ def main() -> None:
         folder = arguments.dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         sweep = (folder / NAME).absolute()
-        if not (sweep / "packed").is_dir():
+        if not sweep.is_dir():
             make(folder.absolute(), boards, arguments.played // KINDS)
         out = ("--out", str(folder.absolute()), "--name", NAME, "--accept-versions")  # of a sweep from before
         measured: Sequence[tuple[str, tuple[str, ...]]] = (
@@ -122,10 +109,8 @@ def main() -> None:
         for title, words_of_it in measured:
             seconds, busy, memory = command(folder, *words_of_it)
             print(f"{title}: {seconds:.1f} s, {busy:.1f} s of them on the processor, {memory:.2f} GB", flush=True)
-        shards = list((sweep / "packed").iterdir())
-        files = [file for file in sweep.rglob("*") if file.is_file()]
-        size = sum(file.stat().st_size for file in shards)
-        print(f"files: {len(files):,}, {len(shards):,} of them of shards, {size / 1e9:.2f} GB")
+        sizes = [file.stat().st_size for file in sweep.rglob("*") if file.is_file()]
+        print(f"files: {len(sizes):,}, {sum(sizes) / 1e9:.2f} GB")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Sight:
         return f"step {self.t}: door {self.secret} of {self.doors} is right for the other"
 
 
-class Doors:
+class Doors(World):
     """The world; fulfils `maeil.World`."""
 
     name = "doors"

@@ -28,6 +28,7 @@ from maeil import (
     Transition,
     View,
     Vocabulary,
+    World,
     run_episode,
 )
 from maeil.acting import end_of
@@ -51,7 +52,7 @@ class _Sight:
         return ""
 
 
-class EmptyWorld:
+class EmptyWorld(World):
     """A world that costs next to nothing, so that what is measured is the loop."""
 
     name = "empty"

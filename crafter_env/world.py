@@ -39,7 +39,7 @@ from maeil.environments.errors import WorldError
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, Tasks, TaskState
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 
 _LONGEST = 10_000_000
 """Characters that are read of the file of a map."""
@@ -124,10 +124,10 @@ class CrafterConfig(ComponentConfig):
         return goal
 
 
-class CrafterWorld:
+class CrafterWorld(World):
     """The open world as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks`, `SharesLuck` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
+    It fulfils `DrawsLots` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
     of `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
@@ -247,7 +247,7 @@ class CrafterWorld:
         return known_ids(self._episode, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:
-        """Return the tasks that an agent knows of, and those that a text names: fulfils `maeil.world.TellsTasks`."""
+        """Return the tasks that an agent knows of, and those that a text names."""
         return known_tasks(self._episode, agent, text)
 
     def prompt_facts(self) -> Mapping[str, Any]:

@@ -10,7 +10,11 @@ _PACKAGE = Path(__file__).parent
 
 _SOURCES = "arrays", "constants", "constraints", "generator", "kernel", "paths", "rewards", "state", "views"
 
-KERNELS = KernelSet("cube_env", [_PACKAGE / f"{name}.py" for name in _SOURCES])
+KERNELS = KernelSet(
+    "cube_env",
+    [_PACKAGE / f"{name}.py" for name in _SOURCES],
+    rehearsal=["n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"],
+)
 """All of them, with the constants that are compiled into them."""
 
 compiled = KERNELS.compiled

@@ -34,7 +34,7 @@ from maeil.mind import Arrays
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, Tasks, TaskState
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 
 LARGEST_SIDE = 1024
 """Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
@@ -102,10 +102,10 @@ class CubeConfig(ComponentConfig):
         return name
 
 
-class CubeWorld:
+class CubeWorld(World):
     """CUBE as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks`, `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and
+    It fulfils `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and
     `ShowsWays` of `maeil.drawing`.
 
     Args:
@@ -197,7 +197,7 @@ class CubeWorld:
         return known_ids(self._episode, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (all see the board)
-        """Return the tasks of the blocks that are there: fulfils `maeil.world.TellsTasks`."""
+        """Return the tasks of the blocks that are there."""
         return known_tasks(self._episode)
 
     def prompt_facts(self) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ from maeil.environments.errors import PlacementError, WorldError
 from maeil.mind import Arrays
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 
 INSTALL = "pip install 'quorum-harness[lbf]'"
 """What brings the package."""
@@ -62,12 +62,11 @@ class ForagingConfig(ComponentConfig):
     """Steps after which an episode is truncated."""
 
 
-class ForagingWorld:
+class ForagingWorld(World):
     """Level-based foraging as the loop sees it.
 
-    It fulfils `World`, `TellsIds`, `TellsTasks`, `TellsFacts`, `TellsOpenTasks`, `Limited` and `GivesArrays` of
-    `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers of the package's
-    actions.
+    It fulfils `Limited` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    Primitives are the numbers of the package's actions.
 
     Args:
         config: field, levels and sight.
@@ -174,7 +173,7 @@ class ForagingWorld:
         return {"go_to": [{"row": places, "col": places}], "load": [{"row": places, "col": places}] if blind else foods}
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:
-        """Return the foods in sight, and those that a text names: fulfils `maeil.world.TellsTasks`."""
+        """Return the foods in sight, and those that a text names."""
         seen = self._field if agent is None else self.observe(agent)
         named = (cell for cell in named_foods(text) if self._field.may_hold_food(cell, agent))
         return {"load": [food_name(cell) for cell in dict.fromkeys((*seen.food_levels, *named))]}

@@ -11,6 +11,7 @@ _PACKAGE = Path(__file__).parent
 KERNELS = KernelSet(
     "llamac_env",
     [_PACKAGE / "transport" / f"{name}.py" for name in ("arrays", "grid", "kernel")],
+    rehearsal=["env=transport n=4 agents=heuristic max_steps=4"],
 )
 """All of them, with the constants that are compiled into them."""
 

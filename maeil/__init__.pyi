@@ -1,5 +1,4 @@
 from .acting import Primitive as Primitive
-from .acting import TakesTurns as TakesTurns
 from .acting import end_of as end_of
 from .actions import ActionStatus as ActionStatus
 from .actions import SymbolicAction as SymbolicAction
@@ -46,6 +45,5 @@ from .topology import Topology as Topology
 from .world import ActionEnd as ActionEnd
 from .world import Controller as Controller
 from .world import Progress as Progress
-from .world import TellsOpenTasks as TellsOpenTasks
 from .world import Transition as Transition
 from .world import World as World

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from maeil.contracts import check_items, described, wrong_answer
 from maeil.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from maeil.world import World
 
 Primitive = int | float | str | Sequence[Any] | Mapping[str, Any] | None
 """What an agent does in one environment step, JSON-ready.
 
 A whole number for discrete actions; numbers, lists and mappings for continuous and structured ones; None for an agent
-that is off turn (`TakesTurns`), and for no other.
+that is off turn (`maeil.world.World.acting`), and for no other.
 """
 
 
-@runtime_checkable
-class TakesTurns(Protocol):
-    """A world in which not every agent acts in every step: agents take turns, die, or sit an episode out.
-
-    The loop does not ask the mind of an agent that is off turn. A plan that still runs is kept until its turn comes.
-    """
-
-    def acting(self) -> Sequence[int]:
-        """Return the agents that act in the coming step: indices, ascending, at least one until the episode ends."""
-
-
-def acting_in(world: object, agents: int) -> Sequence[int]:
-    """Return the agents of a world that act in the coming step; all of them, where the world knows no turns.
+def acting_in(world: World, agents: int) -> Sequence[int] | None:
+    """Return the agents of a world that act in the coming step; None for all.
 
     Args:
         world: the world.
@@ -37,10 +29,11 @@ def acting_in(world: object, agents: int) -> Sequence[int]:
     Raises:
         ContractError: the world names none, or some that it does not have.
     """
-    if not isinstance(world, TakesTurns):
-        return range(agents)
     turns = world.acting
-    acting = check_items(turns(), int, turns, "the indices of the agents that act in the coming step")
+    found = turns()
+    if found is None:
+        return None
+    acting = check_items(found, int, turns, "the indices of the agents that act in the coming step")
     if not acting or not set(acting) <= set(range(agents)):
         wanted = f"at least one index while the episode goes on, from 0 to {agents - 1}"
         raise wrong_answer(turns, described(acting), wanted)

@@ -18,7 +18,7 @@ from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, Constraint, OpenTask, TaskState, fewest
 from maeil.team import Participant, Team
 from maeil.trace.events import ConstraintChange
-from maeil.world import TellsOpenTasks, World
+from maeil.world import World
 
 
 def missing(state: TaskState) -> tuple[Constraint, ...]:
@@ -180,13 +180,14 @@ class Feedback:
         Args:
             text: of a message that they are attached to, which may name more of them.
         """
-        if not isinstance(self._world, TellsOpenTasks):
-            return tuple(open_task(state) for state in self._constraints.states)
         live = [agent.plan for agent in self._team.agents]
         asked = self._team.now.t, [plan.id if plan is not None else None for plan in live], text
         if asked != self._of:
             plans = [plan.plan if plan is not None else None for plan in live]
-            self._listed, self._of = tuple(self._world.open_tasks(plans, text)), asked
+            listed = self._world.open_tasks(plans, text)
+            if listed is None:
+                return tuple(open_task(state) for state in self._constraints.states)
+            self._listed, self._of = tuple(listed), asked
         return self._listed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maeil.acting import Primitive, TakesTurns, acting_in
+from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus
 from maeil.contracts import MAPPING, check_items, check_type, described, name_of, wrong_answer
 from maeil.errors import ContractError
@@ -59,8 +59,9 @@ class PlanExecution:
 
     def take_turns(self) -> None:
         """Give the turn to the agents that act in the coming step, in a world in which agents take turns."""
-        if isinstance(self._world, TakesTurns):
-            self._team.take_turns(acting_in(self._world, len(self._team.agents)))
+        acting = acting_in(self._world, len(self._team.agents))
+        if acting is not None:
+            self._team.take_turns(acting)
             self.settle()
 
     def act(self) -> list[Primitive]:

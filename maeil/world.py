@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,41 +88,61 @@ class Progress:
     score: float
 
 
-class World(Protocol):
-    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names.
+NEAREST = 6
+"""Open tasks that feedback shows besides those of somebody's plan: the nearest ones."""
 
-    Only `reset`, `step` and `Changeable.change` change the world, and all that happens follows from these: whatever
-    else is asked may be asked at any time, and changes nothing but what `constraints` and the controllers keep for
-    themselves. Where agents take turns, die or sit an episode out, it is a `maeil.acting.TakesTurns`, too.
-    `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
+Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
+"""What plans may name: for an action, by name, the forms that it may have; of each form the values of some arguments.
+
+Values are integers (a `range`, or a list), strings, or None alone; `(None, range)` is None or an integer, and a pair of
+ranges a pair of integers. An action that is not there, or an argument, is not bound by the state; an action without a
+form cannot be carried out at all.
+"""
+
+
+class World(ABC):
+    """An environment joined to the loop: the base of every world.
+
+    Agents are indices `0 .. n-1` here; `agents` holds their names. Only `reset`, `step` and `Changeable.change` change
+    the world. All other methods may be called at any time, and change nothing but what `constraints` and the
+    controllers keep for themselves. Methods with a body are optional. `maeil.testing.check_world` holds a world
+    against this contract; docs/writing-a-world.md is the guide.
     """
 
     name: str
     agents: tuple[str, ...]
     vocabulary: Vocabulary
+    idle: SymbolicAction
+    """One tick of doing nothing, possible in every state: the plan of an agent whose mind returns no valid one."""
+    shares_luck: bool = False
+    """Whether each random draw has a key (the step, its purpose, and the entity or cell that it is for), so that an
+    action changes no draw of what it does not reach."""
 
-    @property
-    def idle(self) -> SymbolicAction:
-        """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
-
+    @abstractmethod
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw a new board from `seed` and return it as a JSON-ready record, from which alone it can be drawn again."""
 
+    @abstractmethod
     def observe(self, agent: int) -> Observation:
         """Return the symbolic observation of an agent."""
 
+    @abstractmethod
     def global_observation(self) -> Observation:
         """Return the whole world, for a participant without a body."""
 
+    @abstractmethod
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return why a plan cannot be carried out in the present state: one reason each, empty when it can."""
 
+    @abstractmethod
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start an action."""
 
+    @abstractmethod
     def step(self, joint: Sequence[Any]) -> Transition:
         """Advance by one step with one `maeil.acting.Primitive` for each agent, as its controllers have given them."""
 
+    @abstractmethod
     def constraints(self, joint: Sequence[Any], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the states of the active tasks that are not what they were when this was last called.
 
@@ -135,77 +156,95 @@ class World(Protocol):
                 task in vain (`ActionEnd.unmet`), one without actions for that task.
         """
 
+    @abstractmethod
     def distance(self, agent: int, other: int) -> float | None:
         """Return the distance between two agents in the world's own measure; None where it has none."""
 
+    @abstractmethod
     def progress(self) -> Progress:
         """Return how far the team has come."""
 
+    @abstractmethod
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
 
+    def acting(self) -> Sequence[int] | None:
+        """Return the agents that act in the coming step, ascending, at least one until the episode ends; None: all.
 
-_MEMBERS = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
+        For worlds in which agents take turns, die, or sit an episode out. The loop asks no mind of an agent that is
+        off turn. A plan that still runs is kept until its turn comes.
+        """
+        return None
+
+    def ids(self, agent: int | None) -> Ids:  # noqa: ARG002
+        """Return what a plan of an agent may name now, so that answers can be bound to it; for None, of anybody.
+
+        It has everything that `check_plan` takes, except numbers beyond those that make a difference: no block can be
+        pushed farther than the grid is wide (`llm.grounded_schema`).
+        """
+        return {}
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks | None:  # noqa: ARG002
+        """Return the tasks that a plan may be for now; None if the world does not list them.
+
+        A kind without a target is none. `check_plan` takes a plan for each of them, and refuses one for any other, in
+        the words of `maeil.tasks.no_such_task`. It takes more only where an agent cannot know whether there is such a
+        task, and no `text` has named it.
+
+        Args:
+            agent: index; None for all.
+            text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
+        """
+        return None
+
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask] | None:  # noqa: ARG002
+        """Return the tasks that matter now and what they lack, by name; None if the world does not say.
+
+        These are the tasks of a plan and of a text, then the nearest others, at most `NEAREST`. Behind them stand the
+        tasks that have to come before, where the world has such. A task that is over is not among them, and none is
+        there twice. The loop asks where a turn has feedback; for None it shows the numbers of the last step.
+
+        Args:
+            plans: the live plan of each agent, None where there is none.
+            text: of a message: the tasks whose targets it names are among them.
+        """
+        return None
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
+
+        A prompt then has the rules of this configuration alone. `max_agents` is how many other agents a prompt lists
+        to an agent; None for all. Facts are known before the first reset, and the same for every agent, seed and size
+        of the team: the rules of a world are the beginning of all prompts of a sweep.
+        """
+        return {}
+
+    def close(self) -> None:  # noqa: B027
+        """Release what Python does not free by itself: a process, a port, a licence, a window.
+
+        Called when nothing more is asked of the world, perhaps twice.
+        """
 
 
 def require_world(world: Any) -> World:
     """Return a world that has what its contract asks for.
 
     Raises:
-        ContractError: it lacks methods, or has no agents or no vocabulary.
+        ContractError: it is no world, or has no agents or no vocabulary.
     """
-    require_members(world, World, _MEMBERS)
     kind = type(world)
-    if not isinstance(world.agents, tuple) or not world.agents:
-        found = described(world.agents)
+    if not isinstance(world, World):
+        raise ContractError(f"{kind.__qualname__} is not derived from maeil.World", kind)
+    require_members(world, World, tuple(World.__annotations__))
+    agents: object = world.agents
+    if not isinstance(agents, tuple) or not agents:
+        found = described(agents)
         raise ContractError(f"{kind.__qualname__}.agents is {found}; it must be the names of its agents, a tuple", kind)
-    if not isinstance(world.vocabulary, Vocabulary):
-        found = described(world.vocabulary)
+    vocabulary: object = world.vocabulary
+    if not isinstance(vocabulary, Vocabulary):
+        found = described(vocabulary)
         raise ContractError(f"{kind.__qualname__}.vocabulary is {found}; it must be a maeil.Vocabulary", kind)
-    found_world: World = world
-    return found_world
-
-
-NEAREST = 6
-"""Open tasks that feedback shows besides those of somebody's plan: the nearest ones."""
-
-
-Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
-"""What plans may name: for an action, by name, the forms that it may have; of each form the values of some arguments.
-
-Values are integers (a `range`, or a list), strings, or None alone; `(None, range)` is None or an integer, and a pair of
-ranges a pair of integers. An action that is not there, or an argument, is not bound by the state; an action without a
-form cannot be carried out at all.
-"""
-
-
-@runtime_checkable
-class TellsIds(Protocol):
-    """A world that says what plans may name just now, so that an answer can be bound to it (`llm.grounded_schema`)."""
-
-    def ids(self, agent: int | None) -> Ids:
-        """Return what a plan of an agent may name; for None, of anybody.
-
-        Everything that `World.check_plan` takes is among it, but for numbers beyond those that make a difference: no
-        block can be pushed farther than the grid is wide. It changes nothing.
-        """
-
-
-@runtime_checkable
-class TellsTasks(Protocol):
-    """A world that says which tasks exist just now, so that no plan is for one that does not."""
-
-    def tasks(self, agent: int | None, text: str = "") -> Tasks:
-        """Return the tasks that a plan of an agent may be for; for None, of anybody. A kind without a target is none.
-
-        `World.check_plan` takes a plan for each of them, and refuses one for any other, in the words of
-        `maeil.tasks.no_such_task`. It takes more only where an agent cannot know whether there is such a task, and no
-        `text` has named it. It changes nothing.
-
-        Args:
-            agent: index; None for all.
-            text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
-        """
+    return world
 
 
 @runtime_checkable
@@ -240,43 +279,21 @@ class DrawsLots(Protocol):
         """
 
 
-@runtime_checkable
-class SharesLuck(DrawsLots, Protocol):
-    """A world that can draw each lot by a key: the step, its purpose, and the entity or cell that it is for."""
-
-    shares_luck: bool
-    """Whether it does, so that an action changes no lot of what it does not reach."""
+def keeps_luck_apart(world: World) -> bool:
+    """Return whether an action changes no draw of what it does not reach, as draws have keys or there are none."""
+    return world.shares_luck or not isinstance(world, DrawsLots)
 
 
-def keeps_luck_apart(world: object) -> bool:
-    """Return whether an action changes no lot of what it does not reach, as lots have keys or there are none."""
-    return world.shares_luck if isinstance(world, SharesLuck) else not isinstance(world, DrawsLots)
-
-
-@runtime_checkable
-class Closable(Protocol):
-    """A world that holds what Python does not free by itself, such as a process, a port, a licence or a window."""
-
-    def close(self) -> None:
-        """Let go of it. Called when nothing more is asked of the world, perhaps twice."""
-
-
-W = TypeVar("W")
-
-
-def close_world(world: object) -> None:
-    """Close a world, if it can be closed."""
-    if isinstance(world, Closable):
-        world.close()
+W = TypeVar("W", bound=World)
 
 
 @contextmanager
 def closing_world(world: W) -> Iterator[W]:
-    """Close a world at the end, if it can be closed."""
+    """Close a world at the end."""
     try:
         yield world
     finally:
-        close_world(world)
+        world.close()
 
 
 @runtime_checkable
@@ -313,43 +330,4 @@ class Changeable(Protocol):
         Raises:
             ValueError: they cannot be read, or there can be no such state; the message names the place
                 (`blocks.3.position: ...`), and the world is as it was.
-        """
-
-
-@runtime_checkable
-class TellsFacts(Protocol):
-    """A world that reports what its configuration says, so that a prompt has the rules of this configuration alone.
-
-    A rule that cannot matter on it then costs nothing, and what is the same in a whole episode need not stand in every
-    observation.
-    """
-
-    def prompt_facts(self) -> Mapping[str, Any]:
-        """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
-
-        `max_agents`, where it is given, is how many other agents a prompt lists to an agent; None for all.
-
-        They are known before the first reset, and the same for every agent, seed and size of the team: the rules of a
-        world are the beginning of all prompts of a sweep.
-        """
-
-
-@runtime_checkable
-class TellsOpenTasks(Protocol):
-    """A world that says what its tasks are missing, by name. The loop asks it where a turn has feedback.
-
-    For a world without this method the loop shows the numbers of the last step, and nothing before the first one.
-    """
-
-    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
-        """Return the tasks that matter in the state as it is: those of a plan and of a text, then the nearest others.
-
-        These are at most `NEAREST`. Behind them stand the tasks that have to come before, where the world has such.
-
-        It changes nothing, not even what `World.constraints` reports next. A task that is over is not among them, and
-        none is there twice.
-
-        Args:
-            plans: the live plan of each agent, None where there is none.
-            text: of a message: the tasks whose targets it names are among them.
         """

@@ -25,7 +25,7 @@ from maeil.environments.grid import Cell, distance
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.user_errors import choices_hint
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 from overcooked_env.observation import (
     COUNTER,
     DIRECTIONS,
@@ -91,11 +91,11 @@ def load_package() -> ModuleType:
     return found
 
 
-class OvercookedWorld:
+class OvercookedWorld(World):
     """Overcooked as the loop sees it.
 
-    It fulfils `World`, `TellsIds`, `TellsTasks`, `TellsFacts`, `TellsOpenTasks` and `Limited` of `maeil.world`, and
-    `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers of the package's actions.
+    It fulfils `Limited` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers
+    of the package's actions.
 
     Args:
         config: layout, starts and goal.

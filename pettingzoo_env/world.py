@@ -22,7 +22,7 @@ from maeil.outcomes import Outcome
 from maeil.plans import Plan
 from maeil.registry import NAMED_MODULES
 from maeil.tasks import Tasks, TaskState, no_such_task
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 from pettingzoo_env.description import Description, Grid, Parts, read_description
 from pettingzoo_env.game import Game, find
 from pettingzoo_env.spaces import action_of, exact, numbers, short, shown, split
@@ -123,8 +123,8 @@ class Seen:
         return "; ".join(f"{key}: {value}" for key, value in self.shown().items())
 
 
-class PettingZooWorld:
-    """An environment as the loop sees it: fulfils `World`, `Limited`, `TellsIds`, `Closable`, and `TakesTurns`.
+class PettingZooWorld(World):
+    """An environment as the loop sees it: fulfils `maeil.world.Limited`, too.
 
     A copy is made by playing the same actions again, because environments hold what cannot be copied.
 
@@ -201,7 +201,7 @@ class PettingZooWorld:
         self._begun = _Beginning(seed, seen, confirmed=True)
 
     def close(self) -> None:
-        """Close the environment: fulfils `maeil.world.Closable`."""
+        """Close the environment."""
         self.game.close()
 
     def limit(self, max_steps: int) -> None:
@@ -235,8 +235,12 @@ class PettingZooWorld:
             found.append(no_such_task(plan.task, self.board.targets()))
         return tuple(dict.fromkeys(reason for reason in found if reason))
 
+    def tasks(self, agent: int | None, text: str = "") -> Tasks | None:  # noqa: ARG002 (they are the same for all)
+        """Return what there is to do; None where the description has no tasks."""
+        return self.board.targets() if self.description.tasks else None
+
     def ids(self, agent: int | None) -> Ids:
-        """Return the choices that each action can begin with: fulfils `maeil.world.TellsIds`."""
+        """Return the choices that each action can begin with."""
         if agent is None:
             return {}
         own = self.abilities[agent]
@@ -331,14 +335,6 @@ class PettingZooWorld:
         return other
 
 
-class _Tasked(PettingZooWorld):
-    """A world whose description has tasks: fulfils `maeil.world.TellsTasks`."""
-
-    def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (they are the same for all)
-        """Return what there is to do."""
-        return self.board.targets()
-
-
 class _Rendered(PettingZooWorld):
     """A world that renders itself: fulfils `maeil.drawing.Pictured`."""
 
@@ -399,16 +395,16 @@ class _Gridded(PettingZooWorld):
 
 
 def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
-    """Make the world: one that is drawn, and has tasks, where the environment or its description does.
+    """Make the world: one that is drawn where the environment or its description does.
 
     Raises:
         ValueError: it cannot be made; the message names the key.
     """
     config.modules()
     game, description = Game(config.id, config.kwargs), config.description or Description()
-    kinds: list[type[PettingZooWorld]] = [_Tasked] if description.tasks else []
-    kinds += [_Rendered] if game.renders else [_Gridded] if description.drawing is not None else []
-    kind: type[PettingZooWorld] = type("PettingZooWorld", (*kinds, PettingZooWorld), {})
+    kind: type[PettingZooWorld] = PettingZooWorld
+    if game.renders or description.drawing is not None:
+        kind = _Rendered if game.renders else _Gridded
     try:
         return kind(config, game)
     except BaseException:

@@ -132,7 +132,7 @@ def _allowed(file: Path, name: str) -> bool:
         return _inside(file, inside)
     match own:
         case "quorum":
-            return target in ("experiments", "cli", "maeil")
+            return target in ("agents", "experiments", "cli", "maeil")
         case "cli":
             return target == "experiments"
         case "experiments":

@@ -18,6 +18,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 KERNELS = KernelSet(
     "crafter_env",
     [_PACKAGE / "constants.py", _PACKAGE / "profiles.py", *sorted((_PACKAGE / "kernels").glob("*.py"))],
+    rehearsal=["env=crafter_coop n=2 agents=heuristic max_steps=4"],
 )
 """All of them, with the tables that are compiled into them."""
 

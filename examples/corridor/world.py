@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from corridor.actions import GO, STAY, VOCABULARY, Rest, Walk
-from maeil import Component, ComponentConfig, Controller, Plan, Progress, SymbolicAction, TaskState, Transition
+from maeil import Component, ComponentConfig, Controller, Plan, Progress, SymbolicAction, TaskState, Transition, World
 from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
@@ -50,7 +50,7 @@ class Sight:
         return f"cell {self.cell} of {self.length}"
 
 
-class Corridor:
+class Corridor(World):
     """Fulfils `maeil.World` and `maeil.drawing.Drawable`.
 
     Args:

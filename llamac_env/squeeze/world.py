@@ -18,7 +18,7 @@ from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
-from maeil.world import Progress, Transition
+from maeil.world import Progress, Transition, World
 
 
 class Pick(SymbolicAction):
@@ -68,10 +68,10 @@ class SqueezeConfig(ComponentConfig):
     """How much of the rounds a prompt shows."""
 
 
-class SqueezeWorld:
+class SqueezeWorld(World):
     """The squeeze as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` of `maeil.drawing`.
+    It fulfils `Changeable` of `maeil.world`, and `Drawable` of `maeil.drawing`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
@@ -146,7 +146,7 @@ class SqueezeWorld:
         return () if plan.task in (None, _TASK) else (no_such_task(plan.task, self.tasks(agent)),)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (always the same)
-        """Return the one task: fulfils `maeil.world.TellsTasks`."""
+        """Return the one task."""
         return {_TASK.kind: [_TASK.target]}
 
     def prompt_facts(self) -> Mapping[str, Any]:

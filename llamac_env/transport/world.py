@@ -33,7 +33,7 @@ from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, Tasks, TaskState
-from maeil.world import Controller, Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition, World
 
 
 class TransportConfig(ComponentConfig):
@@ -58,10 +58,10 @@ class TransportConfig(ComponentConfig):
     """What agents see: their own cell and its moves (`local`), or all of the `board`."""
 
 
-class TransportWorld:
+class TransportWorld(World):
     """Grid transportation as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    It fulfils `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
     `maeil.drawing`.
     Primitives are those of `llamac_env.transport.arrays`. After a collision the team has failed.
 
@@ -132,7 +132,7 @@ class TransportWorld:
         return known_ids(self.env.board, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (the colours are the same for all)
-        """Return a task for each colour that is left: fulfils `maeil.world.TellsTasks`."""
+        """Return a task for each colour that is left."""
         return known_tasks(self.env.board)
 
     def prompt_facts(self) -> Mapping[str, Any]:

@@ -33,11 +33,13 @@ class KernelSet:
     Args:
         name: of the package; of its folder of compiled code, with the digest of the sources.
         sources: every file of which something is compiled into a kernel: functions, and constants that they read.
+        rehearsal: arguments of `quorum run` for short episodes, which together call every kernel that longer ones call.
     """
 
-    def __init__(self, name: str, sources: Sequence[Path]) -> None:
+    def __init__(self, name: str, sources: Sequence[Path], rehearsal: Sequence[str] = ()) -> None:
         self.name = name
         self.sources = tuple(sources)
+        self.rehearsal = tuple(rehearsal)
         self.dispatchers: list[Any] = []
         """The compiled functions that Python calls, in the order of their definition."""
 

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from pydantic import BaseModel
 
-from maeil.acting import Primitive, TakesTurns
+from maeil.acting import Primitive
 from maeil.actions import ActionStatus
 from maeil.drawing import PAPER, Canvas, Drawable, Drawing
 from maeil.outcomes import Outcome
@@ -228,13 +228,13 @@ def check_transition(contract: Contract, transition: object, agents: int, active
 def check_acting(contract: Contract, world: World) -> Sequence[int]:
     """Check who acts in the coming step, and return it."""
     agents = len(world.agents)
-    if not isinstance(world, TakesTurns):
-        return range(agents)
     acting, again = world.acting(), world.acting()
+    if acting is None:
+        return range(agents)
     rule = "acting() returns the indices of the agents that act, ascending, and one at least"
     contract.require(isinstance(acting, Sequence) and bool(acting), rule, acting)
     _check_indices(contract, acting, agents, rule)
-    contract.require(list(acting) == list(again), "acting() answers the same twice", f"{acting} and {again}")
+    contract.require(list(acting) == list(again or ()), "acting() answers the same twice", f"{acting} and {again}")
     return acting
 
 

@@ -11,12 +11,12 @@ from maeil.actions import ActionStatus, SymbolicAction
 from maeil.drawing import Drawable
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
-from maeil.tasks import TaskState
+from maeil.tasks import Tasks, TaskState
 from maeil.testing import answers
 from maeil.testing.answers import ASKING, Contract, Record, frame, look
 from maeil.testing.sampling import ActionSampler
 from maeil.testing.steps import IDLE_LASTS, constraints, start
-from maeil.world import Controller, GivesArrays, TellsOpenTasks, TellsTasks, Transition, World
+from maeil.world import Controller, GivesArrays, Transition, World
 
 PATIENCE = 3
 """Actions of an agent that may end in one state of the world before it is given its idle action."""
@@ -150,7 +150,7 @@ class Episode:
     def _act(self) -> list[Primitive]:
         joint: list[Primitive] = [None for _ in self._agents]
         self._idling.clear()
-        for agent in acting_in(self._world, len(self._agents)):
+        for agent in acting_in(self._world, len(self._agents)) or self._agents:
             controller = self._running[agent]
             assert controller is not None
             joint[agent] = answers.check_primitive(self._contract, controller.act())
@@ -166,28 +166,26 @@ class Episode:
             answers.check_reasons(contract, reasons)
             contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
             world.check_plan(agent, self._sampler.plan(agent, Random(len(self.joints))))
-            if isinstance(world, TellsTasks):
-                self._check_tasks(world, agent)
+            if (tasks := world.tasks(agent)) is not None:
+                self._check_tasks(tasks, agent)
             if isinstance(world, GivesArrays):
                 self._check_arrays(world, agent)
         contract.compare(seen, self._look(), "check_plan() changes nothing")
-        if isinstance(world, TellsOpenTasks):
-            plans = [
-                self._sampler.plan(agent, Random(len(self.joints) + agent)) if agent % 2 else None
-                for agent in self._agents
-            ]
-            found = world.open_tasks(plans)
-            tasks = answers.check_open_tasks(contract, found, len(self._agents))
-            named = world.open_tasks([None] * len(plans), ", ".join(task.task.target for task in found))
+        plans = [
+            self._sampler.plan(agent, Random(len(self.joints) + agent)) if agent % 2 else None for agent in self._agents
+        ]
+        if (found := world.open_tasks(plans)) is not None:
+            listed = answers.check_open_tasks(contract, found, len(self._agents))
+            named = world.open_tasks([None] * len(plans), ", ".join(task.task.target for task in found)) or ()
             missed = {task.task for task in found} - {task.task for task in named}
             contract.require(not missed, "open_tasks() has the tasks whose targets a text names", missed)
             contract.compare(seen, self._look(), "open_tasks() changes nothing")
-            seen.append((f"{contract.place}: open_tasks()", tasks))
+            seen.append((f"{contract.place}: open_tasks()", listed))
         self.record += seen
 
-    def _check_tasks(self, world: TellsTasks, agent: int) -> None:
+    def _check_tasks(self, tasks: Tasks, agent: int) -> None:
         """See that plans can be for the first and the last task of each kind, and not for one that does not exist."""
-        for task in answers.check_tasks(self._contract, world.tasks(agent)):
+        for task in answers.check_tasks(self._contract, tasks):
             reasons = self._world.check_plan(agent, Plan((self._world.idle,), task))
             self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
         refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
@@ -198,7 +196,7 @@ class Episode:
         observation, mask = world.arrays(agent)
         sizes = observation.size, mask.size
         self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)
-        if agent not in acting_in(self._world, len(self._agents)):
+        if agent not in (acting_in(self._world, len(self._agents)) or self._agents):
             return
         allowed = [index for index, value in enumerate(mask.tolist()) if value]
         self._contract.require(bool(allowed), "the mask of arrays() allows an action", mask)

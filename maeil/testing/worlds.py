@@ -14,8 +14,6 @@ from maeil.testing.episodes import Episode, replay
 from maeil.testing.sampling import ActionSampler
 from maeil.testing.steps import constraints, idle, start_idling
 from maeil.world import (
-    TellsFacts,
-    TellsOpenTasks,
     World,
     require_world,
 )
@@ -97,9 +95,7 @@ def _check_names(contract: Contract, world: World) -> None:
 
 
 def _facts(contract: Contract, world: World) -> Record:
-    """What `prompt_facts` returns, as JSON; nothing for a world without it."""
-    if not isinstance(world, TellsFacts):
-        return []
+    """What `prompt_facts` returns, as JSON."""
     return [("prompt_facts()", contract.json(world.prompt_facts(), "prompt_facts()"))]
 
 
@@ -144,7 +140,7 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
     for feedback in (False, False, True):
         contract.place = f"world {world.name!r}, seed {seed}"
         world.reset(seed)
-        if feedback and isinstance(world, TellsOpenTasks):
+        if feedback:
             world.open_tasks([None] * len(world.agents))
         controllers, joint = start_idling(contract, world)
         found.append(constraints(contract, world, joint, [None] * len(joint)))

@@ -206,7 +206,7 @@ def test_no_refusal_shows_or_keeps_the_key(wire: str, status: int, quorum: Quoru
 @pytest.mark.conformance
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_journal_of_batches_holds_no_key(wire: str, quorum: Quorum, tmp_path: Path) -> None:
-    batches = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1")
+    batches = ("engine=batch", "engine.wait=1", "engine.poll=0.1")
     with hostile(lambda _: None, batches=Batches()) as (addresses, echo):
         shown = play(quorum, [["sweep", *TEAM, *model_of(wire, addresses), "seed=1,2", *batches, "--name", "grid"]])
     assert (tmp_path / "runs" / "grid" / "batches.jsonl").exists()

@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 OTHER_FOLDERS = {
     "experiments/common/files.py": "makes the folder that the user names, and syncs it",
     "experiments/common/packages.py": "metadata of installed distributions",
-    "experiments/common/packed.py": "reads from what the door has opened, and what is in memory",
     "experiments/common/run_files.py": "reads from what the door has opened",
     "experiments/common/terminal.py": "the null device",
     "experiments/configuration/catalogue.py": "the user's own configuration",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from maeil.acting import end_of
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.plans import Plan
-from maeil.world import ActionEnd, Progress, Transition
+from maeil.world import ActionEnd, Progress, Transition, World
 
 
 class Walk(SymbolicAction):
@@ -50,7 +50,7 @@ class Walker:
         self.closed += 1
 
 
-class Corridor:
+class Corridor(World):
     name = "hallway"  # `corridor` is the world of examples/, which a plug-in may have registered
     vocabulary = Vocabulary(Walk, Rest)
     idle = Rest()

@@ -19,11 +19,9 @@ from maeil.extensions.control.statements import Statements
 from maeil.messages import Message, MessageKind
 from maeil.plans import Task
 from maeil.seeds import Seeds
-from maeil.tasks import OpenTask
 from maeil.team import Participant
 from maeil.trace.events import EpisodeStart, MessageSent, Stamped
 from maeil.user_errors import WrongKey
-from maeil.world import TellsOpenTasks
 
 Arm = Literal["mute", "null", "own", "shuffled", "truth"]
 
@@ -163,8 +161,8 @@ class Truth(Control):
         """Return a task as the open tasks name it, which those who negotiate choose from."""
         world = self.episode.world
         plans = [None] * len(world.agents)
-        listed: Sequence[OpenTask] = world.open_tasks(plans, str(task)) if isinstance(world, TellsOpenTasks) else ()
-        return next((one.task for one in listed if one.task.target.partition("/")[0] == task.target), task)
+        listed = world.open_tasks(plans, str(task))
+        return next((one.task for one in listed or () if one.task.target.partition("/")[0] == task.target), task)
 
 
 def _saying(message: Message, content: str) -> Message:

@@ -10,7 +10,7 @@ from maeil.failures.history import TextReader
 from maeil.mind import Observation
 from maeil.plans import PlanStatus
 from maeil.trace.events import MessageRead, MessageSent, PlanChange, Stamped
-from maeil.world import TellsTasks, World
+from maeil.world import World
 
 UNKNOWN = "unknown"
 """The choice of an agent that does not know."""
@@ -130,7 +130,7 @@ class Talk:
 
 def tasks_of(world: World) -> list[str]:
     """Return the things that tasks are about now, each once; nothing where the world does not list its tasks."""
-    found = world.tasks(None) if isinstance(world, TellsTasks) else {}
+    found = world.tasks(None) or {}
     return list(dict.fromkeys(thing_of(target) for targets in found.values() for target in targets))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import Mind
-from maeil.world import TellsOpenTasks
+from maeil.world import World
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind, DrwellRole
 from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
@@ -32,7 +32,7 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
             f"agents=drwell agrees on tasks in a room, and topology={context.topology.name} has none: "
             "set topology=negotiation"
         )
-    if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
+    if type(world).open_tasks is World.open_tasks or not skills_of(world.name).tasks:
         raise ValueError(
             f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
             "set env=cube, or agents=naive"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 
 from maeil.mind import PlanView
 from maeil.plans import Plan, PlanStatus, Task
-from maeil.world import TellsOpenTasks, World
+from maeil.world import World
 
 _Text = Annotated[str, Field(max_length=1000)]
 
@@ -192,10 +192,9 @@ class DrwellTeam:
 
     def serves(self, agent: int, plan: Plan, task: Task) -> bool:
         """Return whether the actions of a plan work at an open task, as the world sees it in the state as it is."""
-        assert isinstance(self._world, TellsOpenTasks)
         plans: list[Plan | None] = [None] * len(self._world.agents)
         plans[agent] = Plan(plan.actions)
-        return any(found.task == task and agent in found.planned for found in self._world.open_tasks(plans))
+        return any(found.task == task and agent in found.planned for found in self._world.open_tasks(plans) or ())
 
     def begin(self, agent: int, task: Task, plan: Plan, t: int) -> None:
         """Note that an agent commits a plan; one that the loop then refuses is forgotten with the next."""

@@ -16,7 +16,7 @@ from jinja2 import Template, TemplateError
 from maeil.mind import Act, Note, View
 from maeil.names import fold_names
 from maeil.user_errors import UserError
-from maeil.world import TellsFacts, World
+from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
@@ -61,7 +61,7 @@ class Frame:
         entries = describe(world.vocabulary, world.agents)
         self._common: dict[str, Any] = {
             "world": world.name,
-            "facts": dict(world.prompt_facts()) if isinstance(world, TellsFacts) else {},
+            "facts": dict(world.prompt_facts()),
             "actions": entries,
             "calls": tell(entries),
             "action_names": world.vocabulary.names,

@@ -9,7 +9,7 @@ from maeil.mind import View
 from maeil.names import fold_names, unfold_names
 from maeil.plans import Task
 from maeil.tasks import OpenTask
-from maeil.world import TellsFacts, World
+from maeil.world import World
 
 _LISTS = ("in_place", "able", "planned")
 
@@ -30,9 +30,7 @@ class OpenTaskWriter:
         self._world = world
         self._view = view
         has_body = view.agent < len(world.agents)
-        self._most: int | None = (
-            world.prompt_facts().get("max_agents") if has_body and isinstance(world, TellsFacts) else None
-        )
+        self._most: int | None = world.prompt_facts().get("max_agents") if has_body else None
 
     def write(self, task: OpenTask) -> dict[str, object]:
         """Return an open task as it is shown."""

@@ -4,7 +4,7 @@ Providers that take a schema read it with every prompt, so its characters are pa
 
 A server whose decoding is constrained by the schema cannot answer "block 19" when the schema names the three blocks
 that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
-(`maeil.world.TellsIds`, `maeil.world.TellsTasks`), numbers end where larger ones make no difference, and a name is
+(`maeil.World.ids`, `maeil.World.tasks`), numbers end where larger ones make no difference, and a name is
 taken out only where the turn does not allow it, or where nothing that the agent has seen or read can have led to it.
 Offers and needs alone, which nothing refuses, name no task that is done: it would match nothing.
 """
@@ -22,7 +22,7 @@ import orjson
 
 from maeil.mind import View
 from maeil.tasks import Tasks
-from maeil.world import Ids, TellsIds, TellsTasks, World
+from maeil.world import Ids, World
 from quorum.agents.prompting.answers import PLAN
 
 
@@ -99,12 +99,12 @@ _WORD = re.compile(r"\w+")
 
 def ids_of(world: World, agent: int | None) -> Ids:
     """Return what a plan of an agent may name; of anybody for None. Nothing where the world does not tell."""
-    return world.ids(agent) if isinstance(world, TellsIds) else {}
+    return world.ids(agent)
 
 
 def tasks_of(world: World, agent: int | None, view: View) -> Tasks | None:
     """Return what a plan of an agent may be for, of anybody for None; nothing where the world does not tell."""
-    return world.tasks(agent, _text_of(view)) if isinstance(world, TellsTasks) else None
+    return world.tasks(agent, _text_of(view))
 
 
 def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
@@ -117,13 +117,14 @@ def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
         view: the turn of an agent.
         shown: what else the agent is shown that may name tasks.
     """
-    if not isinstance(world, TellsTasks):
-        return None
     text = f"{_text_of(view)} {shown}"
+    own = world.tasks(view.agent, text)
+    if own is None:
+        return None
     words = set(_WORD.findall(text))
-    found = {kind: list(targets) for kind, targets in world.tasks(view.agent, text).items()}
+    found = {kind: list(targets) for kind, targets in own.items()}
     for other in range(len(world.agents)):
-        for kind, targets in world.tasks(other, text).items():
+        for kind, targets in (world.tasks(other, text) or {}).items():
             known = found.setdefault(kind, [])
             known += [target for target in targets if target in words and target not in known]
     return found

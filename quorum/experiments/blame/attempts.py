@@ -20,7 +20,6 @@ from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.common.files import os_errors
 from quorum.experiments.common.locks import open_lock, take_lock
-from quorum.experiments.common.packed import unpack
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
@@ -169,7 +168,6 @@ def _open(folder: Path) -> IO[bytes]:
         UserError: another command has it, it is no file, or nothing can be written to it.
     """
     with os_errors(f"{folder / JOURNAL}: cannot be written", "Copy the run to your own folder, and blame that."):
-        unpack(folder)
         file = open_lock(folder, JOURNAL)
         if not take_lock(file, fcntl.LOCK_EX):
             file.close()

@@ -3,7 +3,7 @@
 A name in such a folder can be a pipe that never ends, a link to a secret, a file of zeros or a gigabyte in nine
 megabytes of gzip. So only regular files are opened, no link among them is followed, and what is read, and what is made
 of it, is bounded before it is there. A run leaves the digest of each of its files in its `meta.json`; what is read is
-held against it. The files of a packed cell are read from its shard (`quorum.experiments.common.packed`).
+held against it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +23,6 @@ import msgspec
 
 from maeil.inside import open_inside
 from maeil.user_errors import UserError
-from quorum.experiments.common.packed import DamagedShard, packed_files
 from quorum.experiments.common.sanitize import sanitize
 
 MIB = 1 << 20
@@ -92,7 +90,6 @@ class RunFiles:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._digests: Mapping[str, str] | None = None
-        self._unpacked_files: Mapping[str, bytes] | None = None
 
     @property
     def digests(self) -> Mapping[str, str]:
@@ -114,14 +111,14 @@ class RunFiles:
 
     def names(self, name: str) -> bool:
         """Whether there is something of this name, be it no file."""
-        return os.path.lexists(self.path / name) or self._packed(name) is not None
+        return os.path.lexists(self.path / name)
 
     def holds(self, name: str) -> bool:
         """Whether there is a regular file of this name that is not too large to be read."""
         try:
             status = os.lstat(self.path / name)
         except OSError:
-            return self._packed(name) is not None
+            return False
         return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_TEXT
 
     def size(self, name: str) -> int:
@@ -129,27 +126,7 @@ class RunFiles:
         try:
             return os.lstat(self.path / name).st_size
         except OSError:
-            return len(self._packed(name) or b"")
-
-    def _packed(self, name: str) -> bytes | None:
-        """Return the content of a file of a packed cell; None where there is none, or the shard is damaged."""
-        try:
-            return self._from_shard().get(name)
-        except DamagedShard:
-            return None
-
-    def _from_shard(self) -> Mapping[str, bytes]:
-        """Return the files of a packed cell, by name; none of one that has its folder, or is nowhere.
-
-        Raises:
-            DamagedShard: they cannot be read.
-        """
-        if self._unpacked_files is None:
-            files = packed_files(self.path)
-            if files is None:
-                return {}
-            self._unpacked_files = files
-        return self._unpacked_files
+            return 0
 
     @contextmanager
     def _opened(self, name: str, most: int) -> Iterator[BinaryIO]:
@@ -160,32 +137,18 @@ class RunFiles:
             DamagedFile: it is no regular file, a link, larger than `most` bytes, or closed to us.
         """
         try:
-            file, size = self._open(name)
+            handle = self._handle(name)
         except FileNotFoundError:
             raise
         except (OSError, ValueError) as error:
             raise self.damaged(name, f"not read: {_why(error)}") from error
-        with file:
-            if size > most:
+        with open(handle, "rb", buffering=0) as file:
+            if os.fstat(handle).st_size > most:
                 raise self.damaged(name, f"not read: it is larger than {most // MIB} MiB")
             try:
                 yield file
             except OSError as error:
                 raise self.damaged(name, f"not read: {_why(error)}") from error
-
-    def _open(self, name: str) -> tuple[BinaryIO, int]:
-        """Open a file, be it packed, and return its size in bytes."""
-        try:
-            handle = self._handle(name)
-        except FileNotFoundError:
-            try:
-                data = self._from_shard().get(name)
-            except DamagedShard as damage:
-                raise self.damaged(name, f"{damage.file}: {damage.reason}") from damage
-            if data is None:
-                raise
-            return BytesIO(data), len(data)
-        return open(handle, "rb", buffering=0), os.fstat(handle).st_size
 
     def _handle(self, name: str) -> int:
         """Open what has a name, without following a link on the way."""

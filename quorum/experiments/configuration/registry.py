@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from maeil.compilation.kernels import KernelSet
     from maeil.component import Component, TeamContext, TopologyContext
     from maeil.extension import Extension, ExtensionContext
     from maeil.mind import Mind
@@ -34,6 +36,12 @@ def _component() -> type[Component[Any, Any, Any]]:
     return Component
 
 
+def _kernel_set() -> type[KernelSet]:
+    from maeil.compilation.kernels import KernelSet  # noqa: PLC0415 (Numba)
+
+    return KernelSet
+
+
 def _registry(kind: str, group: str, plural: str = "") -> Registry[Any]:
     plural = plural or f"{kind}s"
     return Registry(kind, plural, group, f"quorum.{plural}", _BUILTIN[plural], _component)
@@ -49,8 +57,24 @@ engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 """What runs the cells of a sweep: no part of a cell's configuration."""
 trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
 """What finished runs are logged to: no part of a cell's configuration either."""
+kernels: Registry[KernelSet] = Registry(
+    "set of kernels", "kernels", "kernels", "quorum.kernels", _BUILTIN["kernels"], _kernel_set
+)
+"""The compiled code of worlds, by world, and of minds, by `WORLD_MIND`."""
+_remarks: Registry[Callable[[Path], str]] = Registry(
+    "remark", "remarks", "results", "quorum.remarks", {}, lambda: FunctionType
+)
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""
 ALL_REGISTRIES: tuple[Registry[Any], ...] = (*REGISTRIES, extensions, engines, trackers)
 """Every registry of components."""
+
+
+def remarks_on(folder: Path) -> Iterator[str]:
+    """Yield what packages remark on the folder of a sweep.
+
+    A package offers a function of the folder by the entry point `quorum.remarks`; empty text is no remark.
+    """
+    found = (_remarks.get(name)(folder) for name in _remarks.names())
+    yield from filter(None, found)

@@ -6,6 +6,7 @@ What components give later, the loop checks where it comes in (`maeil.contracts`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import isabstract
 from json import JSONDecodeError
 from typing import Any
 
@@ -47,8 +48,11 @@ def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tupl
 
     Raises:
         UserError: the values do not go together.
+        ContractError: it is a class that lacks methods of its contract.
     """
     function = registry.get(name).build
+    if isabstract(function):
+        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(function.__abstractmethods__))}", function)
     return call_component(registry.group, function, config, context), function
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
-from maeil.world import close_world, closing_world
+from maeil.world import closing_world
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
@@ -125,7 +125,7 @@ class FirstLook:
                 branching.memory,
                 branching.seated,
             )
-            close_world(parts.world)
+            parts.world.close()
 
     def _connecting(self, cell: Cell) -> EpisodeModels | None:
         """Return the models of a cell, which go to the network no further than to a connection; None for none."""

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from maeil.contracts import described, name_of
@@ -21,6 +20,7 @@ from maeil.user_cache import user_cache
 from maeil.user_errors import UserError
 from quorum.agents.llm import errors
 from quorum.agents.llm.cache import Cache, NotOurs
+from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.errors import LanguageModelError, Unreachable
 from quorum.agents.llm.limits import CallLimits
 from quorum.agents.llm.prices import service_at
@@ -127,9 +127,6 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(error, errors.ConnectionLost) or "connect_timeout" in str(error)
 
 
-if TYPE_CHECKING:
-    from quorum.agents.llm.batches.waves import Waves
-
 _log = logging.getLogger(__name__)
 
 _PER_REQUEST = {
@@ -139,7 +136,7 @@ _PER_REQUEST = {
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 _NO_LIMIT = 10**9
-"""Calls at once where they wait for batches: they are bounded by those."""
+"""Calls at once where a delivery bounds them."""
 
 
 def default_cache() -> Path:
@@ -170,7 +167,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
         under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
-        waves: by which all calls go out in batches; None: each goes out by itself.
+        delivery: takes the place of all providers; None: each request is a call.
         patient: whether a server to which there was no connection yet is waited for, as workers do that begin while it
             starts again; else the first call that finds none ends the command.
     """
@@ -179,15 +176,14 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         self,
         processes: int = 1,
         under_way: UnderWay | None = None,
-        waves: Waves | None = None,
+        delivery: Delivery | None = None,
         *,
         patient: bool = False,
     ) -> None:
         self.patient = patient
         """Whether a server to which there was no connection yet is waited for."""
-        self.waves = waves
-        """By which all calls go out in batches."""
-        self._of_batches = CallLimits(_NO_LIMIT)
+        self._delivery = delivery
+        self._unlimited = CallLimits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -216,7 +212,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         return self._clients[key]
 
     def model(self, client: Client, cell: str = "") -> Model:
-        """Return what is asked: the client's model, or its batches; no text that it returns holds a key.
+        """Return what is asked: the client's model, or its delivery; no text that it returns holds a key.
 
         Args:
             client: of the pool.
@@ -225,19 +221,14 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         return Redacting(self._asked(client, cell), client.redact)
 
     def _asked(self, client: Client, cell: str) -> Model:
-        if self.waves is None or isinstance(client.config, RandomConfig):
+        if self._delivery is None or isinstance(client.config, RandomConfig):
             return client.model
-        from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)
-        from quorum.agents.llm.providers.base import Provider  # noqa: PLC0415 (the same)
-
-        if not isinstance(client.model, Provider):
-            raise TypeError(f"llm={client.config.name} has no batches")
-        line = self.waves.line(line_key(client.identity), client.model)
-        return Batched(client.model, line, cell, client.config.price or client.model.price)
+        price = client.config.price or client.model.price
+        return self._delivery.model(client.model, line_key(client.identity), cell, price)
 
     def limits(self, client: Client) -> CallLimits:
-        """Return the limits of what `model` gives: batches are bounded by those who send them."""
-        return client.limits if self.waves is None else self._of_batches
+        """Return the limits of what `model` gives: a delivery has its own."""
+        return client.limits if self._delivery is None else self._unlimited
 
     def resize(self, processes: int) -> None:
         """Divide the limits among another number of processes from now on."""
@@ -254,7 +245,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
     @property
     def traffic(self) -> tuple[int, int]:
         """Calls that a provider has answered so far, and those that met a rate limit."""
-        limits = [self._of_batches, *(client.limits for client in self._clients.values())]
+        limits = [self._unlimited, *(client.limits for client in self._clients.values())]
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, config: ProviderConfig) -> Cache | None:
@@ -282,8 +273,8 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
 
     async def close(self) -> None:
         """Close all connections and files."""
-        if self.waves is not None:
-            await self.waves.close()
+        if self._delivery is not None:
+            await self._delivery.close()
         for client in self._clients.values():
             await client.model.close()
         for cache in filter(None, self._caches.values()):
@@ -325,7 +316,7 @@ class ConnectingPool(ModelPool):
         super().__init__()
         self._faults: dict[str, Unreachable | None] = {}
 
-    def model(self, client: Client, cell: str = "") -> Model:  # noqa: ARG002 (no batches are sent)
+    def model(self, client: Client, cell: str = "") -> Model:  # noqa: ARG002 (nothing is delivered)
         """Return what connects to a client's server."""
         return _Reached(client, self._faults)
 
@@ -339,7 +330,7 @@ def _cache_file(config: ProviderConfig) -> Path:
 
 
 def line_key(identity: Mapping[str, str]) -> str:
-    """Return what names the batches of a model in the journal, whatever other values its client has."""
+    """Return what names a model for a delivery, whatever other values its client has."""
     return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 

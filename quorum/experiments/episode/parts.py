@@ -22,7 +22,6 @@ from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
-from maeil.world import close_world
 from quorum.agents.skills import role_of, skills_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
@@ -91,7 +90,7 @@ def build(
     try:
         return _around(world, cell, models, memory, seated)
     except BaseException:
-        close_world(world)
+        world.close()
         raise
 
 

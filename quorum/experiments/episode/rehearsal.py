@@ -11,7 +11,7 @@ import hashlib
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,20 +21,13 @@ from maeil.trace import Recorder
 from maeil.world import closing_world
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import kernels
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build, play
 
 if TYPE_CHECKING:
     from maeil.compilation.kernels import KernelSet
 
-_EPISODES = {
-    "cube": ("n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"),
-    "transport": ("env=transport n=4 agents=heuristic max_steps=4",),
-    "crafter": ("env=crafter_coop n=2 agents=heuristic max_steps=4",),
-}
-"""The episodes that rehearse each world that has kernels."""
-_WITH_MINDS = {("cube", "planner"): ("n=2 agents=planner max_steps=3",)}
-"""Those that rehearse minds with their own kernels."""
 _log = logging.getLogger(__name__)
 
 
@@ -47,43 +40,28 @@ def rehearse(world: str, minds: str) -> None:
         world: by name.
         minds: by name.
     """
-    for whose, episodes in ((world, _EPISODES.get(world)), ((world, minds), _WITH_MINDS.get((world, minds)))):
-        if episodes is not None:
-            _rehearse(whose, episodes)
+    for name in (world, f"{world}_{minds}"):
+        if name in kernels.names():
+            _rehearse(kernels.get(name))
 
 
-def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str]) -> None:
-    mark = _mark(whose, episodes)
+def _rehearse(found: KernelSet) -> None:
+    mark = _mark(found)
     if mark is None or not mark.exists():
-        for words in episodes:
+        for words in found.rehearsal:
             _once(words)
         if mark is not None and mark.parent.is_dir():
             mark.touch()
 
 
 @cache
-def _mark(whose: str | tuple[str, str], episodes: Sequence[str]) -> Path | None:
+def _mark(found: KernelSet) -> Path | None:
     """Return the file that marks kernels as rehearsed by this Python and Numba on such a machine; None for no cache."""
     from maeil.compilation import numba  # noqa: PLC0415
 
-    folder = _kernels(whose).folder
     machine = (sys.version, numba.__version__, numba.core.codegen.ll.get_host_cpu_name())
-    digest = hashlib.sha256(repr((episodes, machine)).encode()).hexdigest()
-    return folder / f"rehearsed-{digest[:16]}" if folder is not None else None
-
-
-def _kernels(whose: str | tuple[str, str]) -> KernelSet:
-    """Return the kernels of a world, or of minds in it."""
-    match whose:
-        case "cube":
-            from cube_env.jit import KERNELS  # noqa: PLC0415
-        case "transport":
-            from llamac_env.jit import KERNELS  # noqa: PLC0415
-        case "crafter":
-            from crafter_env.kernels.jit import KERNELS  # noqa: PLC0415
-        case _:
-            from quorum.agents.skills.cube.planner.jit import KERNELS  # noqa: PLC0415
-    return KERNELS
+    digest = hashlib.sha256(repr((found.rehearsal, machine)).encode()).hexdigest()
+    return found.folder / f"rehearsed-{digest[:16]}" if found.folder is not None else None
 
 
 @contextmanager
@@ -93,7 +71,7 @@ def announce_compilation(world: str) -> Iterator[None]:
     Args:
         world: by name.
     """
-    if world not in _EPISODES:
+    if world not in kernels.names():
         yield
         return
     from maeil.compilation.watching import on_first_compilation  # noqa: PLC0415 (Numba)
@@ -105,8 +83,8 @@ def announce_compilation(world: str) -> Iterator[None]:
 def compile_all() -> float:
     """Compile, or load, all kernels; return the seconds that it took."""
     begin = time.perf_counter()
-    for episodes in (*_EPISODES.values(), *_WITH_MINDS.values()):
-        for words in episodes:
+    for name in kernels.names():
+        for words in kernels.get(name).rehearsal:
             _once(words)
     return time.perf_counter() - begin
 

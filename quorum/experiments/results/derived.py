@@ -24,10 +24,9 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import as_extension_error
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
-from quorum.experiments.common.packed import unpack
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.record import AnsweringModels, answering_models
-from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, is_there, read_whole_trace
+from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
 from quorum.experiments.results.summary import print_aligned, shown, shown_metric
 
 S = TypeVar("S")
@@ -116,11 +115,10 @@ def check_metrics(run: Path) -> None:
     Raises:
         UserError: it cannot.
     """
-    folder = run if is_there(run) else run.parent
+    folder = run if run.is_dir() else run.parent
     require_writable(folder, "--write", "Leave --write out; or copy the run to a folder of your own.")
     for name in (METRICS, META):
         require_file(folder / name)
-    unpack(run)
 
 
 def write_metrics(done: Recomputed) -> Path:

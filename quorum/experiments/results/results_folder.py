@@ -19,7 +19,6 @@ from quorum.experiments.common.files import write_all
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import dropped_attempts
-from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, Scalar, keys_of
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
@@ -40,11 +39,10 @@ def read_results(folder: Path) -> Results:
         UserError: there is no such folder, or it holds no runs.
     """
     require_folder(folder)
-    folders = list(runs_inside(folder, packed=False))
+    folders = list(runs_inside(folder))
     sweep = read_sweep(folder)
     names = {path.name for path in folders}
     read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
-    read += [item for item in packed_rows(folder) if item.name not in names]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:

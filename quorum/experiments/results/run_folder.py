@@ -22,7 +22,6 @@ from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, nearest
 from quorum.agents.llm.prices import provider_name
 from quorum.experiments.common.files import os_errors
-from quorum.experiments.common.packed import is_packed, packed_in
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
@@ -275,31 +274,24 @@ def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder looks like that of a run, whole or not; or is that of a run that is packed."""
-    return any(os.path.lexists(folder / name) for name in _FILES) or is_packed(folder)
+    """Whether a folder looks like that of a run, whole or not."""
+    return any(os.path.lexists(folder / name) for name in _FILES)
 
 
-def is_there(folder: Path) -> bool:
-    """Whether there is a folder, be it that of a run that is packed."""
-    return folder.is_dir() or is_packed(folder)
-
-
-def runs_inside(folder: Path, *, packed: bool = True) -> Iterator[Path]:
+def runs_inside(folder: Path) -> Iterator[Path]:
     """Find the runs in a folder, by name; a link to one is one, too, though it is not followed.
 
     Args:
         folder: of a sweep, or of any runs.
-        packed: whether the packed ones are given, too.
 
     Raises:
         UserError: it cannot be looked into.
     """
     with os_errors(f"{folder}: cannot be read"):
-        present = set(os.listdir(folder))
-    inside = packed_in(folder).places.keys() - present if packed else set()
-    for name in sorted(present | inside):
+        names = sorted(os.listdir(folder))
+    for name in names:
         path = folder / name
-        if name in inside or (path.is_dir() and is_run(path)):
+        if path.is_dir() and is_run(path):
             yield path
 
 
@@ -309,7 +301,7 @@ def require_folder(folder: Path) -> None:
     Raises:
         UserError: there is none of this name, or it is a file.
     """
-    if is_there(folder):
+    if folder.is_dir():
         return
     if folder.exists():
         raise UserError(f"{folder}: it is a file", f"Give the folder of a run or of a sweep: {folder.parent}.")
@@ -339,7 +331,7 @@ def read_whole_trace(run: Path) -> Trace:
     Raises:
         UserError: there is none, or it is damaged, or newer than this version.
     """
-    if not is_there(run):
+    if not run.is_dir():
         files = RunFiles(run.parent)
         if not files.names(run.name):
             raise UserError(f"{run}: no trace.jsonl there")

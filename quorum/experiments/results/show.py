@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from maeil.metrics import METRICS
-from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.registry import remarks_on
 from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
-from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.results.summary import print_aligned, shown
 
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ def remarks(results: Results) -> Iterator[str]:
     counts.update({"damaged": len(results.damaged)})
     parts = (f"{number} {what}" for what, number in counts.items() if number)
     yield f"{len(results.rows)} runs: {', '.join(parts)}"
-    left = orphans(results.folder, is_there)
-    if left.answers or left.asked:
-        numbers = f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open"
-        yield f"{numbers}: the sweep goes on with them by engine.batch=true"
+    yield from remarks_on(results.folder)
     yield from (f"damaged: {item.name}: {item.reason}" for item in results.damaged)
 
 

@@ -20,7 +20,6 @@ from maeil.metrics import compute_metrics
 from maeil.user_errors import UserError
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, read_memory
 from quorum.experiments.common.packages import DISTRIBUTION
-from quorum.experiments.common.packed import is_packed
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.common.version import __version__
 from quorum.experiments.configuration.cell import Cell, line_of
@@ -28,8 +27,6 @@ from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.packed_rows import packed_rows
-from quorum.experiments.results.rows import Damaged, Row
 from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.run_meta import RunMeta
 from quorum.experiments.results.sweep_file import Sweep, read_sweep
@@ -271,11 +268,6 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     if not paths and sweep is None:
         raise UserError(f"{folder}: it holds no runs", "Give the folder of a run or of a sweep.")
     runs = {run.name: run for run in each_run(verify_run, paths, plugins)}
-    for row in packed_rows(folder):
-        if isinstance(row, Damaged):
-            runs[row.name] = Verified(row.name, problems=[row.reason])
-        elif is_packed(row.folder) and _is_ours(row) and row != RunFolder(row.folder).row():
-            runs[row.name].problems.append("results read another row of it than its files give")
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
     for name, found in runs.items():
         if found.hash not in ("", planned.get(name, found.hash)):
@@ -285,11 +277,6 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
         runs[name].problems.append(problem)
     missing = tuple(name for name in planned if name not in runs)
     return FolderCheck(folder, tuple(runs.values()), missing, tuple(_advice(folder, runs.values(), sweep)))
-
-
-def _is_ours(row: Row) -> bool:
-    """Whether a run is of this version; another one may have made other rows."""
-    return row.packages.get(DISTRIBUTION) == __version__
 
 
 def _sweep_of(run: Path) -> Sweep | None:

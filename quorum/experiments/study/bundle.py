@@ -19,7 +19,7 @@ from maeil.digests import digest_now
 from maeil.inside import list_inside, move_inside, open_inside, remove_inside, sync_folder
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import os_errors, require_file
-from quorum.experiments.common.run_files import LARGEST_META, LARGEST_TEXT, META, MIB, DamagedFile, RunFiles
+from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED
@@ -98,10 +98,6 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def _chunks(folder: Path, name: str) -> Iterator[bytes]:
     try:
         handle = open_inside(folder, name, os.O_RDONLY)
-    except FileNotFoundError:  # of a cell that is packed
-        cell, _, file_name = name.partition("/")
-        yield RunFiles(folder / cell).part(file_name, 0, LARGEST_TEXT)
-        return
     except (OSError, ValueError) as error:
         raise UserError(f"{folder / name}: it cannot be read: {error}") from error
     with open(handle, "rb") as file:

@@ -1,16 +1,23 @@
-"""What a sweep does about batches besides sending them: which cells can, what is left of them, and how they end."""
+"""The engine `batch`: one worker plays all episodes, and what they ask together goes out as a batch."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from maeil.component import Component, ComponentConfig
+from maeil.inside import open_inside
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.exchanges import cancel_batches
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
+from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
 from quorum.experiments.configuration.cell import PlannedCell
@@ -18,52 +25,95 @@ from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
-from quorum.experiments.results.run_folder import is_there
+from quorum.experiments.sweep.engines.courier import Courier
+from quorum.experiments.sweep.engines.local import Local
 from quorum.experiments.sweep.engines.locks import sweep_lock
-from quorum.experiments.sweep.engines.protocol import Engine
 
 _OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
-_HINT = f"Batches are offered by {_OFFERS}: engine.batch=false sends each request by itself."
+_HINT = f"Batches are offered by {_OFFERS}: engine=local sends each request by itself."
 
 
-def batching_of(engine: Engine) -> BatchRules | None:
-    """Return the bounds of an engine's batches; None where it sends each request by itself."""
-    rules: BatchRules | None = getattr(engine, "batching", None)  # engines of others need not know of batches
-    return rules
+class BatchConfig(ComponentConfig):
+    """Values of `batch`."""
+
+    name: Literal["batch"]
+    size: Annotated[int, Field(ge=1)] | None
+    """Requests of a batch, at most; null: as many as the provider takes."""
+    bytes: Annotated[int, Field(ge=1)] | None
+    """Bytes of a batch, at most; null: as many as the provider takes."""
+    wait: Annotated[float, Field(gt=0)]
+    """Seconds that a request waits for those of other episodes, at most."""
+    poll: Annotated[float, Field(gt=0)]
+    """Seconds between two looks at a batch."""
 
 
-def check_batches(cells: Iterable[PlannedCell]) -> None:
-    """Refuse to send by batches what cannot be sent so, before anything is asked.
+@dataclass(frozen=True, slots=True)
+class BatchCourier(Courier):
+    """Delivers requests in batches.
 
-    Raises:
-        UserError: no cell asks a model, a cell's model has no batches, or a limit of the clock would end what waits for
-            one. What a server that nobody knows can do, it says itself.
+    Attributes:
+        rules: the bounds of the batches.
     """
-    asking = {cell.kind: cell for cell in cells if cell.uses_models}
-    if not asking:
-        raise UserError("engine.batch=true: no cell asks a language model", _HINT)
-    for cell in asking.values():
-        configuration = cell.cell().configuration
-        for config in models_of(configuration):
-            if isinstance(config, RandomConfig):
-                continue  # what is drawn at random next to a model costs nothing, and waits for nobody
-            service = service_at(config.address) if config.name in OFFER_BATCHES else None
-            name = service.name if service is not None else config.name
-            if name not in OFFER_BATCHES:
-                raise UserError(f"engine.batch=true: llm={name} has no batches", _HINT)
-            if getattr(config, "service_tier", None) is not None:
-                raise UserError(
-                    f"engine.batch=true: a batch has its own price, so llm.service_tier={config.service_tier} "  # type: ignore[attr-defined]
-                    "says nothing",
-                    "Leave one of them out: llm.service_tier=null, or engine.batch=false.",
-                )
-        limits = configuration.limits
-        for name, seconds in (("thought", limits.thought_seconds), ("episode", limits.episode_seconds)):
-            if seconds is not None:
-                raise UserError(
-                    f"engine.batch=true: limits.{name}_seconds={seconds:g} would end what waits for a batch, for hours",
-                    f"Leave one of them out: limits.{name}_seconds=null, or engine.batch=false.",
-                )
+
+    rules: BatchRules
+
+    def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
+        """Refuse what cannot be sent in batches, before anything is sent.
+
+        Raises:
+            UserError: no cell asks a model, a cell's model has no batches, a limit of the clock would end what waits
+                for one, or the journal cannot be written. What an unknown server can do, it says itself.
+        """
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.close(open_inside(folder, BATCHES, os.O_RDWR))
+        asking = {cell.kind: cell for cell in cells if cell.uses_models}
+        if not asking:
+            raise UserError("engine=batch: no cell asks a language model", _HINT)
+        for cell in asking.values():
+            _check(cell.cell().configuration)
+
+    def open(self, folder: Path) -> Waves:
+        """Return what sends the requests of a worker.
+
+        Raises:
+            UserError: the journal of the sweep's batches is damaged.
+        """
+        return Waves(BatchJournal(folder / BATCHES, wanted=lambda cell: not (folder / cell).is_dir()), self.rules)
+
+    def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
+        """Have the provider end all open batches of a sweep.
+
+        Raises:
+            UserError: another command runs the sweep, the journal is damaged, or a provider does not answer.
+        """
+        if not (folder / BATCHES).exists():
+            return {"folder": str(folder), "cancelled_batches": 0, "requests": 0}
+        with sweep_lock(folder), closing(BatchJournal(folder / BATCHES)) as journal:
+            rows = sum(len(intent.rows) for intent in journal.open.values())
+            number = asyncio.run(_cancel(journal, cells))
+        return {"folder": str(folder), "cancelled_batches": number, "requests": rows}
+
+
+def _check(configuration: Configuration) -> None:
+    for config in models_of(configuration):
+        if isinstance(config, RandomConfig):
+            continue  # what is drawn at random next to a model costs nothing, and waits for nobody
+        service = service_at(config.address) if config.name in OFFER_BATCHES else None
+        name = service.name if service is not None else config.name
+        if name not in OFFER_BATCHES:
+            raise UserError(f"engine=batch: llm={name} has no batches", _HINT)
+        if (tier := getattr(config, "service_tier", None)) is not None:
+            raise UserError(
+                f"engine=batch: a batch has its own price, so llm.service_tier={tier} says nothing",
+                "Leave one of them out: llm.service_tier=null, or engine=local.",
+            )
+    limits = configuration.limits
+    for name, seconds in (("thought", limits.thought_seconds), ("episode", limits.episode_seconds)):
+        if seconds is not None:
+            raise UserError(
+                f"engine=batch: limits.{name}_seconds={seconds:g} would end what waits for a batch, for hours",
+                f"Leave one of them out: limits.{name}_seconds=null, or engine=local.",
+            )
 
 
 def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
@@ -76,37 +126,19 @@ def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
         yield configuration.llm_of("", role)
 
 
-def notice_of_batches(folder: Path) -> str:
-    """Say what of a sweep's batches is in no cell, to one who goes on without them; empty where there is nothing.
+def remark(folder: Path) -> str:
+    """Say which answers of batches are in no cell of a sweep, and which batches are open; empty if there are none.
 
     Raises:
         UserError: the journal is damaged.
     """
-    found = orphans(folder, is_there)
+    found = orphans(folder, Path.is_dir)
     parts = []
     if found.answers:
         parts.append(f"{found.answers:,} answers of batches are in no cell")
     if found.asked:
         parts.append(f"{found.asked:,} requests are in batches whose answers were not read")
-    return f"{' and '.join(parts)}: engine.batch=true goes on with them" if parts else ""
-
-
-def cancel(folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
-    """Have the provider end all open batches of a sweep; return how many, as JSON-ready data.
-
-    Args:
-        folder: of the sweep.
-        cells: of its plan, whose models tell how the providers are reached.
-
-    Raises:
-        UserError: another command is at work in the folder, the journal is damaged, or a provider does not answer.
-    """
-    if not (folder / BATCHES).exists():
-        return {"folder": str(folder), "cancelled_batches": 0, "requests": 0}
-    with sweep_lock(folder), closing(BatchJournal(folder / BATCHES)) as journal:
-        rows = sum(len(intent.rows) for intent in journal.open.values())
-        number = asyncio.run(_cancel(journal, cells))
-    return {"folder": str(folder), "cancelled_batches": number, "requests": rows}
+    return f"{' and '.join(parts)}: engine=batch goes on with them" if parts else ""
 
 
 async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
@@ -129,3 +161,11 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
             "Say the words with which the sweep was run.",
         )
     return number
+
+
+def _build(config: BatchConfig, _context: None = None) -> Local:
+    rules = BatchRules(config.size, config.bytes, config.wait, config.poll)
+    return Local(1, None, BatchCourier(rules))
+
+
+component = Component(BatchConfig, _build)

@@ -22,7 +22,7 @@ from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.recorded_episode import open_episode
-from quorum.experiments.results.run_folder import RunFolder, is_run, is_there, no_such_folder, runs_inside
+from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import DamagedPlan, SweepParent, read_sweep
 from quorum.experiments.sweep.grid import MOST_POINTS, Axis, axes, count, points
 from quorum.experiments.sweep.plan import SweepPlan
@@ -151,7 +151,7 @@ def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
     for parent in before.parents if before is not None else ():
         run = Path(os.path.realpath(folder / parent.run))
         hint = "Restore the run, or start a separate sweep: --name NAME."
-        if not is_there(run):
+        if not run.is_dir():
             raise UserError(f"{folder.name}: a run that it branches is gone: {folder / parent.run}", hint)
         if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
             raise UserError(f"{folder.name}: a run that it branches has changed since: {run}", hint)
@@ -171,7 +171,7 @@ def _runs(folders: Sequence[Path]) -> Iterator[Path]:
     """Return all runs of the folders, each once."""
     seen: set[Path] = set()
     for folder in folders:
-        if not is_there(folder):
+        if not folder.is_dir():
             raise no_such_folder(folder)
         inside = [folder] if is_run(folder) or not folder.is_dir() else [*_finished(folder)]
         if not inside:

@@ -18,11 +18,10 @@ from quorum.experiments.configuration.aside import build_aside, split_words
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.configuration.option_folders import ConfigDir
-from quorum.experiments.configuration.registry import engines, trackers
+from quorum.experiments.configuration.registry import engines, remarks_on, trackers
 from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.results.tracking import tracking
-from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.estimate import Estimates, Forecast, forecast
@@ -90,8 +89,8 @@ def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
     """
     planned, folder, aside = _prepare(request, with_keys=False)
     engine = choose_engine(aside, request.config_dir)
-    if batching_of(engine) is not None:
-        check_batches(planned.cells)
+    if engine.courier is not None:
+        engine.courier.check(folder.path, planned.cells)
     status = sweep_status(planned, folder, request)
     found = forecast(planned, status, folder, engine, request.limit, pilots=pilots)
     notice = beyond([found], status.costs.used, request.budget)
@@ -153,8 +152,11 @@ def cancel_batches(request: SweepRequest) -> dict[str, Any]:
     Raises:
         UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.
     """
-    planned, folder, _ = _prepare(request, with_keys=True)
-    return cancel(folder.path, planned.cells)
+    planned, folder, aside = _prepare(request, with_keys=True)
+    courier = choose_engine(aside, request.config_dir).courier
+    if courier is None:
+        raise UserError("--cancel-batches: this engine sends no batches", "Say the words with which the sweep was run.")
+    return courier.cancel(folder.path, planned.cells)
 
 
 def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
@@ -165,12 +167,12 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     """
     planned, folder, aside = _prepare(request, with_keys=True)
     engine = choose_engine(aside, request.config_dir)
-    if batching_of(engine) is not None:
-        check_batches(planned.cells)
+    if engine.courier is not None:
+        engine.courier.check(folder.path, planned.cells)
     if request.multiplies and not request.budget.any:
         _require_budget(sweep_status(planned, folder, request).missing[: request.limit], request)
-    left = "" if batching_of(engine) is not None else notice_of_batches(folder.path)
-    for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
+    left = () if engine.courier is not None else remarks_on(folder.path)
+    for notice in (*_notices(planned), *left) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     guess = _expectations(planned, folder, request)
     view = _view(folder.name, quiet=quiet)

@@ -36,7 +36,6 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
 from quorum.experiments.episode.stand_in import asks_real_models
-from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
 from quorum.experiments.sweep.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Guess, Pilots
@@ -44,7 +43,7 @@ from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 
-_TIERS = {"": "in the usual tier", BATCH: "in batches: engine.batch=true"}
+_TIERS = {"": "in the usual tier", BATCH: "in batches: engine=batch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,6 @@ def forecast(
     models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] != "random"]
     common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
-    batching = batching_of(engine) is not None
     usd = None if priceless else fsum(expected.usd for _, expected in known)
     return Forecast(
         folder=folder.path,
@@ -211,14 +209,14 @@ def forecast(
         notices=plan.notices,
         answers=fsum(expected.answers for _, expected in known),
         tokens=fsum(expected.tokens for _, expected in known),
-        usd=by_tier.get(BATCH, usd) if batching else usd,
+        usd=by_tier.get(BATCH, usd) if engine.courier else usd,
         seconds=_seconds(known, estimates, engine),
         sources=Counter(e.source for _, e in estimated),
         stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
         # Agents think at the same time at best, and each of their thoughts waits for the last.
-        waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,
+        waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if engine.courier else None,
         sizes=tuple(sorted(estimates.sizes)),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,6 @@ import orjson
 from maeil.user_errors import UserError
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.common.packed import packed_in
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
 from quorum.experiments.episode.model_pool import ConnectingPool
@@ -117,7 +117,7 @@ def look_at(
     Returns:
         The kinds that cannot be run, each with the reason.
     """
-    present = {path.name for path in folder.iterdir()} | packed_in(folder).places.keys() if folder.is_dir() else set()
+    present = set(os.listdir(folder)) if folder.is_dir() else set()
     kinds: dict[str, PlannedCell] = {}
     started = {cell.kind for cell in cells if cell.name in present}
     for cell in cells:

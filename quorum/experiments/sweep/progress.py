@@ -14,8 +14,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from quorum.agents.llm.batches.journal import BatchStatus
-from quorum.agents.llm.spending import Spent, dollars
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.sweep.grid import names, varied
@@ -112,8 +111,7 @@ class SweepProgress:
             facts.append(f"{spent.money}{' (simulated)' if self.simulated else ''}")
             if spent.cached:
                 facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
-        if calls.batches is not None:
-            facts += batch_facts(calls.batches)
+        facts += calls.delivery
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
         if spent.answers or calls.answered:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{calls.rate_limited} 429s"]
@@ -122,19 +120,6 @@ class SweepProgress:
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts
-
-
-def batch_facts(status: BatchStatus) -> list[str]:
-    """Return what there is of batches, in the words of a status line."""
-    facts = [f"{status.waves} waves"]
-    if status.open:
-        usual = f", {clock_time(status.seconds)} as a rule" if status.ended else ""
-        facts.append(f"{status.open} batches open: {status.asked:,} requests, {clock_time(status.age)} so far{usual}")
-        if status.expected_usd is not None:
-            facts.append(f"about {dollars(status.expected_usd)} in them")
-    if status.replayed:
-        facts.append(f"{status.replayed:,} answers of an earlier command")
-    return facts
 
 
 @contextmanager

@@ -155,7 +155,7 @@ class Queue:
             under_way=sum(status.under_way for _, status in heard),
             longest=max((status.longest + now - then for then, status in heard if status.under_way), default=0.0),
             queued=sum(status.queued for _, status in heard),
-            batches=next((status.batches for status in every if status.batches is not None), None),
+            delivery=next((status.delivery for status in every if status.delivery), ()),
         )
 
     def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:

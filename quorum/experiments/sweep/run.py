@@ -31,14 +31,12 @@ from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
-from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.experiment_file import Experiment
 from quorum.experiments.sweep.in_flight import read_in_flight
 from quorum.experiments.sweep.ledger import Ledger
-from quorum.experiments.sweep.packing import packing
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
@@ -396,20 +394,12 @@ def run_sweep(
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
         costs = _costs(folder, plan.cells, before)
-        with (
-            packing(folder.path, len(plan.cells), before.values()) as pack,
-            Ledger.kept(folder.path, request.budget, costs.used, batched=batching_of(engine) is not None) as ledger,
-        ):
+        with Ledger.kept(folder.path, request.budget, costs.used, batched=engine.courier is not None) as ledger:
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
                 status = replace(status, costs=costs)
                 with view(queue, status) as show, request.cancel.by_signals():
-
-                    def changed() -> None:
-                        pack(queue.finished)
-                        show()
-
-                    queue.show, queue.track = changed, request.track
+                    queue.show, queue.track = show, request.track
                     engine.run(queue, job)
         write_csv(read_results(folder.path))
     present = {**before, **{done.name: done for done in queue.finished}}

@@ -4,7 +4,6 @@
     sweep.json
     results.csv
     <cell>/...
-    packed/             cells of a large sweep, see `quorum.experiments.common.packed`
     .lock, .workers     see `quorum.experiments.sweep.engines.locks`
     .budget             see `quorum.experiments.sweep.ledger`
     .in_flight          see `quorum.experiments.sweep.in_flight`
@@ -15,26 +14,21 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import orjson
 
-from maeil.inside import list_inside, make_inside, move_inside, open_inside, remove_inside
+from maeil.inside import list_inside, make_inside, move_inside, remove_inside
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
-from quorum.experiments.common.packed import clear_packed, drop, packed_in
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_finished, read_paid
-from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.in_flight import IN_FLIGHT, charge_killed
@@ -43,6 +37,7 @@ from quorum.experiments.sweep.plan import SweepPlan
 
 _HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.", f".{IN_FLIGHT}.")
 """Beginnings of the passing names of files."""
+_PACKED = "packed"
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
 
@@ -69,26 +64,16 @@ class SweepFolder:
         require_writable(self.path, f"--out {self.path.parent}", "Give another folder: --out DIR.")
         for name in (PLAN, RESULTS):
             require_file(self.path / name, "Give the sweep another name: --name NAME.")
-        with suppress(FileNotFoundError):
-            os.close(open_inside(self.path, BATCHES, os.O_RDWR))
+        if os.path.lexists(self.path / _PACKED):
+            hint = f"Unpack each archive with tar xzf FILE -C {self.path}, then remove the folder."
+            raise UserError(f"{self.path / _PACKED}: an older Quorum packed cells into this folder", hint)
 
     def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
-        """Read every byte of the cells that are there; return those that are done, and why others are damaged.
-
-        Raises:
-            DamagedShard: the index of a shard is damaged: nobody knows which cells are done.
-        """
-        packed, present = packed_in(self.path), self._folders()
-        if packed.damaged:
-            raise packed.damaged[0]
-        whole: dict[str, FinishedCell] = {}
-        for shard in packed.shards.values():
-            whole |= packed_finished(self.path, shard)
-        for name in present & whole.keys():
-            del whole[name]
-        there = [cell for cell in cells if cell.name in present or cell.name in packed.places]
+        """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
+        present = self._folders()
+        there = [cell for cell in cells if cell.name in present]
         with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
-            found = list(threads.map(partial(self._look_at, whole), there))
+            found = list(threads.map(self._look_at, there))
         return (
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
@@ -102,15 +87,15 @@ class SweepFolder:
         return sum((done.spent for done in found if done is not None), Spent())
 
     def _folders(self) -> set[str]:
-        """Return the names of what is there; packed cells are not among them."""
+        """Return the names of what is there."""
         try:
             return set(os.listdir(self.path))
         except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
             return set()
 
-    def _look_at(self, whole: Mapping[str, FinishedCell], cell: PlannedCell) -> FinishedCell | str:
+    def _look_at(self, cell: PlannedCell) -> FinishedCell | str:
         try:
-            done = whole.get(cell.name) or finished_cell(self.path / cell.name)
+            done = finished_cell(self.path / cell.name)
         except DamagedFile as damage:
             return damage.brief
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
@@ -127,12 +112,10 @@ class SweepFolder:
             elif entry.name.startswith(_HALF_WRITTEN):
                 remove_inside(self.path, entry.name)
         remove_inside(self.path, LEDGER)
-        clear_packed(self.path)
 
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
         here = self.path / cell.name
-        drop(here)
         if os.path.lexists(here):
             _put_aside(here, cell.name)
 
@@ -151,7 +134,7 @@ class SweepFolder:
                     f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep another name: --name NAME.",
                 )
-        names, present = {cell.name for cell in plan.cells}, self._folders() | packed_in(self.path).places.keys()
+        names, present = {cell.name for cell in plan.cells}, self._folders()
         earlier = [
             cell
             for cell in (before.cells if before is not None else ())

@@ -172,10 +172,10 @@ def branch(
 def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
     """Whether a command asks for one branch: of one run, from one branch point, with one value for each key."""
     from quorum.experiments.configuration.overrides import parse
-    from quorum.experiments.results.run_folder import is_run, is_there, no_such_folder
+    from quorum.experiments.results.run_folder import is_run, no_such_folder
 
     for folder in folders:
-        if not is_there(folder):
+        if not folder.is_dir():
             raise no_such_folder(folder)
     keys = {word.partition("=")[0].partition(".")[0] for word in edits}
     one_run = len(folders) == 1 and (is_run(folders[0]) or not folders[0].is_dir())

@@ -64,7 +64,7 @@ def sweep(
       quorum sweep experiment=cube_talk llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
-      quorum sweep experiment=cube_talk llm=openai llm.model=M engine.batch=true
+      quorum sweep experiment=cube_talk llm=openai llm.model=M engine=batch
       quorum sweep n=2,4 track=wandb track.project=teams
     """
     from quorum.experiments.sweep.run import SweepRequest
@@ -96,7 +96,7 @@ def sweep(
             echo_json(ended)
         else:
             echo(f"{ended['folder']}: cancelled {ended['cancelled_batches']} batches that were under way")
-            echo(f"{ended['requests']:,} requests were open; engine.batch=true reads the answers, which are paid for")
+            echo(f"{ended['requests']:,} requests were open; engine=batch reads the answers, which are paid for")
         return
     run_or_show(request, dry_run=dry_run, names=names, as_json=as_json, quiet=quiet)
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from threading import Lock
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.packed import is_packed
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results.recorded_episode import Beginning, check_same_board, differences, read_beginning
-from quorum.experiments.results.run_folder import RunFolder, is_run, is_there, runs_inside
+from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
 from quorum.experiments.viewer.episode import Episode, read_episode
 from quorum.experiments.viewer.pages import Json
 from quorum.experiments.viewer.runs import family, parting, relatives
@@ -118,7 +117,7 @@ class Library:
             folder = self.named.get(name)
         else:
             folder = self.root / name if name in self.names() else self._renamed(name, self.root)
-        if folder is not None and not is_there(folder):
+        if folder is not None and not folder.is_dir():
             folder = self._renamed(name, folder.parent)
         if folder is not None and PARTIAL in folder.name:
             self._under_way[name] = folder.stat().st_ino
@@ -126,7 +125,7 @@ class Library:
 
     def _relative(self, single: str, name: str) -> Path | None:
         """Find a run of the family of the one that was named; all are read for it until it has been found once."""
-        if name not in self._relatives or not is_there(self._relatives[name]):
+        if name not in self._relatives or not self._relatives[name].is_dir():
             self._relatives = relatives(self.root, single)
         return self._relatives.get(name)
 
@@ -141,7 +140,7 @@ class Library:
         """Read a run, or return it as it was read before if its trace has not grown since; None where there is none."""
         while (folder := self.folder(name)) is not None:
             episode = self._read(name, folder)
-            if is_there(folder):
+            if folder.is_dir():
                 return episode
             # It got its final name while it was read, so that some of its files were not found.
         return None
@@ -204,10 +203,10 @@ def _resolved(folder: Path) -> Path:
         UserError: there is no such folder.
     """
     try:
-        found = folder.resolve(strict=not is_packed(folder))
+        found = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise UserError(f"{folder}: there is no such folder", "Give the folder of a run or of a sweep.") from error
-    if not is_there(found):
+    if not found.is_dir():
         raise UserError(f"{folder}: it is a file; give the folder of a run or of a sweep")
     return found
 

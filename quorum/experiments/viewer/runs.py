@@ -11,7 +11,6 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results import Row, read_results
-from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
 from quorum.experiments.results.rows import Damaged, Scalar
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
@@ -49,9 +48,8 @@ def relatives(root: Path, name: str) -> Mapping[str, Path]:
     """Return the runs of a folder that have a beginning in common with one of them, by name, itself among them."""
     paths = {path.name: path for path in runs_inside(root) if not path.is_symlink()}
     neighbours: defaultdict[str, list[str]] = defaultdict(list)
-    no_branches = {row.name for row in packed_rows(root) if isinstance(row, Row) and row.branch is None}
-    for name_here, path in paths.items():
-        off = branched(path) if name_here not in no_branches and _speaks_of_a_branch(path) else None
+    for path in paths.values():
+        off = branched(path) if _speaks_of_a_branch(path) else None
         if off is not None:
             neighbours[path.name].append(off["run"])
             neighbours[off["run"]].append(path.name)

@@ -234,7 +234,7 @@ def test_a_mind_that_is_changed_in_a_branch_begins_a_conversation_there(tmp_path
 def test_batches_have_conversations_too(tmp_path: Path) -> None:
     with model(GOOD, "anthropic") as llm:
         words = (*TEAM.split(), *llm)
-        batch = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1")
+        batch = ("engine=batch", "engine.wait=1", "engine.poll=0.1")
         for name, engine in (("plain", ("engine.workers=1",)), ("batch", batch)):
             run_sweep_command(SweepRequest((*words, *engine), tmp_path, name), quiet=True)
     plain, batched = (calls_of(folder) for name in ("plain", "batch") for folder in (tmp_path / name).glob("squeeze*"))

@@ -23,7 +23,7 @@ GRID = (*TEAM, "seed=0,1", "engine.workers=1")
 MEMORY = ("agents=drwell", "topology=negotiation", "n=2", "max_steps=4")
 SERVER = ("llm=openai", "llm.base_url={server}", "llm.model=simulated", "llm.api_key_env=null")
 NO_MODEL = (*SERVER[:2], "llm.model=none", SERVER[3])
-BY_BATCH = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1", "llm.cache=false")
+BY_BATCH = ("engine=batch", "engine.wait=1", "engine.poll=0.1", "llm.cache=false")
 METRIC = ("--by", "topology.name", "--across", "none", "--metric", "steps", "--accept-versions")
 SLURM = (*TEAM, "engine=slurm", "engine.executor=local", "engine.jobs=1")
 

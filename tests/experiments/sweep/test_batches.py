@@ -30,7 +30,7 @@ from tests.experiments.sweep.conftest import leftovers
 from tests.loopback import Addresses, Batches
 from tests.serving import served
 
-BY_BATCH = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1")
+BY_BATCH = ("engine=batch", "engine.wait=1", "engine.poll=0.1")
 PLAIN = ("engine.workers=1",)
 TEAM = ("agents=naive", "n=2", "max_steps=4")
 
@@ -113,7 +113,7 @@ def kill_again_and_again(
     more = (DEBATE, f"seed=range(0,{seeds})")
     with plain_run(wire, tmp_path, *more, batches=batches) as (brain, addresses):
         once = Counter(brain.asked)
-        asked = (*words(wire, addresses), *more, *BY_BATCH, "engine.batch_size=64")
+        asked = (*words(wire, addresses), *more, *BY_BATCH, "engine.size=64")
         line = command("sweep", *asked, "--name", "s", "--quiet", "--out", str(tmp_path))
         ends = Counter(kill(line, tmp_path / "s" / BATCHES) for _ in range(kills))
         assert run_sweep_command(SweepRequest(asked, out=tmp_path, name="s"), quiet=True).exit_code == 0
@@ -204,7 +204,7 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
     ids=range(5),
 )
 def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], expected: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"engine\.batch=true") as caught:
+    with pytest.raises(UserError, match="engine=batch") as caught:
         show_plan(SweepRequest(tuple(one_each(*TEAM, ALONE, *more, *BY_BATCH)), out=tmp_path, name="s"))
     assert expected in str(caught.value)
     assert not (tmp_path / "s").exists()

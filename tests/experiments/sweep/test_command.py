@@ -12,7 +12,7 @@ import pytest
 
 from quorum import cli
 from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.engines.protocol import SweepJob
+from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Queue
@@ -57,7 +57,7 @@ def test_json_is_alone_on_standard_output_and_quiet_says_nothing_but_errors(quor
     assert reported == "1 cells ended in an error: run them with --retry-failed\n"
 
 
-class StoppedEngine:
+class StoppedEngine(Engine):
     """Stops for another reason, and is then interrupted by the user."""
 
     def width(self, *, uses_models: bool) -> int:

@@ -148,11 +148,11 @@ def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked:
     assert usual.by_tier == pytest.approx(
         {"": usual.usd, "batch": usual.usd / 2, "flex": usual.usd / 2, "priority": usual.usd * 1.8}
     )
-    assert "in batches: engine.batch=true" in shown(usual)
+    assert "in batches: engine=batch" in shown(usual)
     assert "with llm.service_tier=flex" in shown(usual)
     assert usual.waves is None
     flex = show_plan(asked(*words, "llm.service_tier=flex"))
-    batch = show_plan(asked(*words, engine=("engine.batch=true",)))
+    batch = show_plan(asked(*words, engine=("engine=batch",)))
     assert flex.usd == batch.usd == pytest.approx(usual.usd / 2)
     assert batch.waves is not None
     assert batch.waves >= 1

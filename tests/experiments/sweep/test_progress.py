@@ -217,12 +217,12 @@ def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sw
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     assert not any("waves" in fact for fact in progress.facts())
     status = BatchStatus(waves=3, open=2, asked=400, age=95, ended=2, seconds=180.0, answers=200, replayed=20, usd=0.5)
-    sweeping.queue.report(CallStatus("here:1", batches=status))
+    sweeping.queue.report(CallStatus("here:1", delivery=tuple(status.facts())))
     facts = progress.facts()
     assert "3 waves" in facts
-    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in facts
+    assert "2 batches open: 400 requests, 0:01:35 so far, 0:03:00 as a rule" in facts
     assert "about $1.00 in them" in facts
     assert "20 answers of an earlier command" in facts
-    sweeping.queue.report(CallStatus("here:1", batches=BatchStatus(waves=4, usd=None)))
+    sweeping.queue.report(CallStatus("here:1", delivery=tuple(BatchStatus(waves=4, usd=None).facts())))
     assert "4 waves" in progress.facts()
     assert not any("open" in fact or "about" in fact for fact in progress.facts())

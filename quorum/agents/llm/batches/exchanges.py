@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from quorum.agents.llm.batches.journal import BatchJournal
+from quorum.agents.llm.batches.offered import batches_of
 from quorum.agents.llm.errors import LanguageModelError, TimedOut, Transient
 from quorum.agents.llm.providers.base import Provider
 
@@ -110,7 +111,7 @@ async def cancel_batches(journal: BatchJournal, line: str, provider: Provider) -
     Raises:
         quorum.agents.llm.errors.LanguageModelError: the provider does not answer, or refuses.
     """
-    service, exchanges = provider.batches(), Exchanges(provider)
+    service, exchanges = batches_of(provider), Exchanges(provider)
     ended = 0
     try:
         for intent in [intent for intent in journal.open.values() if intent.line == line]:

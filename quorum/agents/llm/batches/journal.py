@@ -20,6 +20,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import orjson
 
 from maeil.inside import open_inside, sync_folder
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,18 @@ class BatchStatus:
     def expected_usd(self) -> float | None:
         """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
         return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
+
+    def facts(self) -> Iterator[str]:
+        """Yield the parts of a status line."""
+        yield f"{self.waves} waves"
+        if self.open:
+            age, usual = (timedelta(seconds=round(seconds)) for seconds in (self.age, self.seconds))
+            rule = f", {usual} as a rule" if self.ended else ""
+            yield f"{self.open} batches open: {self.asked:,} requests, {age} so far{rule}"
+            if self.expected_usd is not None:
+                yield f"about {dollars(self.expected_usd)} in them"
+        if self.replayed:
+            yield f"{self.replayed:,} answers of an earlier command"
 
 
 BATCHES = "batches.jsonl"

@@ -22,12 +22,15 @@ import orjson
 
 from quorum.agents.llm.batches.exchanges import Exchanges, Outage
 from quorum.agents.llm.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
+from quorum.agents.llm.batches.offered import batches_of
 from quorum.agents.llm.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
+from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
 from quorum.agents.llm.paid import charge, paid_with
 from quorum.agents.llm.prices import BATCH, Price
-from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import note_received
 
@@ -57,7 +60,7 @@ class _Open:
     unclaimed: dict[Place, deque[int]] = field(default_factory=lambda: defaultdict(deque))
 
 
-class Waves:
+class Waves(Delivery):
     """All batches of one process: the episodes under way, and the lines to the models that they ask. For one loop.
 
     Args:
@@ -85,6 +88,12 @@ class Waves:
         finally:
             self._playing.discard(cell)
             self._changed = time.monotonic()
+
+    def model(self, provider: ProvidedModel, key: str, cell: str, price: Price | None) -> Model:
+        """Return what an episode asks instead of a provider: its requests go out with those of the others."""
+        if not isinstance(provider, Provider):
+            raise TypeError(f"a {type(provider).__name__} has no batches")
+        return Batched(provider, self.line(key, provider), cell, price)
 
     def line(self, key: str, provider: Provider) -> Line:
         """Return the line to a model, made when it is first asked for.
@@ -124,6 +133,10 @@ class Waves:
             await asyncio.sleep(settle / 2)
         sent = [line.send() for line in self._lines.values()]
         self._waves += any(sent)
+
+    def facts(self) -> tuple[str, ...]:
+        """Return the state of all batches, as parts of a status line."""
+        return tuple(self.status().facts())
 
     def status(self) -> BatchStatus:
         """Return the state of all batches."""
@@ -165,7 +178,7 @@ class Line:
         self._waves = waves
         self._key = key
         self._provider = provider
-        self.service = provider.batches()
+        self.service = batches_of(provider)
         """The provider's batches."""
         self._exchanges = Exchanges(provider)
         self._queue: list[_Asked] = []

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
-from quorum.agents.llm.batches.services import AnthropicBatches, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
@@ -45,7 +44,6 @@ class AnthropicModel(Provider):
     name: ClassVar[str] = "anthropic"
     _own_address: ClassVar[str | None] = "https://api.anthropic.com"
     _client_name: ClassVar[str] = "AsyncAnthropic"
-    _batch_service: ClassVar[type[BatchService] | None] = AnthropicBatches
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "seed")
 

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 import orjson
 
 from maeil.user_errors import mask_passwords
-from quorum.agents.llm.batches.services import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import (
     BadRequest,
@@ -107,8 +106,6 @@ class Provider(ProvidedModel):
     """The provider's own address; None where its SDK knows many."""
     _client_name: ClassVar[str] = ""
     """The SDK's class of clients; empty for one that has none."""
-    _batch_service: ClassVar[type[BatchService] | None] = None
-    """The provider's batches; None where it has none."""
     _never_taken: ClassVar[tuple[str, ...]] = ()
     """Sampling parameters that the SDK itself does not take."""
     embeds: ClassVar[bool] = False
@@ -206,19 +203,17 @@ class Provider(ProvidedModel):
     def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
         """Read the usage of a response, as JSON or as an object of the SDK. Raises `BrokenResponse`."""
 
-    def batches(self) -> BatchService:
-        """Return the provider's batches, over separate connections: their files are longer than any reply.
+    def client_for_files(self, max_bytes: int) -> tuple[Any, Any]:
+        """Return another client of the SDK, for files longer than any reply, and the SDK.
 
-        Raises:
-            BadRequest: it has none.
+        Args:
+            max_bytes: of a file.
         """
-        if self._batch_service is None:
-            raise BadRequest(f"{self.name} has no batches")
-        client = self._make_client(self.base_url, replace(self._bounds, first_byte=None, max_bytes=MOST_BYTES))
-        return self._batch_service(client, self._sdk)
+        bounds = replace(self._bounds, first_byte=None, max_bytes=max_bytes)
+        return self._make_client(self.base_url, bounds), self._sdk
 
     def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
-        """Return our error for the failure of a request in a batch."""
+        """Return our error for a request that failed in a batch."""
         return self._translate_status(status, body, f"HTTP {status}", None)
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:

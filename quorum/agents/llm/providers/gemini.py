@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quorum.agents.llm.batches.gemini import GeminiBatches
-from quorum.agents.llm.batches.services import BatchService
 from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
@@ -58,7 +56,6 @@ class GeminiModel(Provider):
 
     name: ClassVar[str] = "gemini"
     _own_address: ClassVar[str | None] = "https://generativelanguage.googleapis.com"
-    _batch_service: ClassVar[type[BatchService] | None] = GeminiBatches
     usual_key: ClassVar[str | None] = "GEMINI_API_KEY"
 
     def _import(self) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from quorum.agents.llm.batches.services import BatchService, OpenAIBatches
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat, Usage
 from quorum.agents.llm.providers.base import Provider
@@ -43,7 +42,6 @@ class OpenAIModel(Provider):
     name: ClassVar[str] = "openai"
     _own_address: ClassVar[str | None] = f"https://{OFFICIAL_HOST}/v1"
     _client_name: ClassVar[str] = "AsyncOpenAI"
-    _batch_service: ClassVar[type[BatchService] | None] = OpenAIBatches
     embeds: ClassVar[bool] = True
     usual_key: ClassVar[str | None] = "OPENAI_API_KEY"
 

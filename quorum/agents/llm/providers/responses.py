@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from quorum.agents.llm.batches.services import BatchService, ResponsesBatches
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
@@ -46,7 +45,6 @@ class ResponsesModel(OpenAIModel):
     """
 
     name: ClassVar[str] = "openai_responses"
-    _batch_service: ClassVar[type[BatchService] | None] = ResponsesBatches
     _never_taken: ClassVar[tuple[str, ...]] = ("seed", "stop", "thinking_tokens")
     embeds: ClassVar[bool] = False
 

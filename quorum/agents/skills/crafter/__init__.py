@@ -13,7 +13,7 @@ from maeil.extensions.probe.facts import region
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation
 from maeil.plans import Task
-from maeil.world import TellsFacts, World
+from maeil.world import World
 from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
@@ -48,7 +48,6 @@ class CrafterSkills(WorldSkills):
 
     def example(self, world: World) -> Example:
         """Return iron that takes as many agents as the rules say, and land that one looks at by itself."""
-        assert isinstance(world, TellsFacts)
         facts = world.prompt_facts()
         number, cell = beyond(len(world.agents)), beyond(facts["size"][0] * facts["size"][1])
         hands = min(facts["agents"]["iron"], len(world.agents))

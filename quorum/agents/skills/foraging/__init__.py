@@ -11,7 +11,7 @@ from maeil.actions import Vocabulary
 from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind
 from maeil.plans import Task
-from maeil.world import TellsFacts, World
+from maeil.world import World
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
@@ -49,7 +49,6 @@ class ForagingSkills(WorldSkills):
 
     def example(self, world: World) -> Example:
         """Return a food that takes two agents, or the only one of a team."""
-        assert isinstance(world, TellsFacts)
         number = beyond(max(len(world.agents), world.prompt_facts()["side"]))
         two = len(world.agents) > 1
         names = [f"food_{number + k}_{number + 1}" for k in (1, 4)]

@@ -13,7 +13,7 @@ from maeil.extensions.control.statements import Statements
 from maeil.extensions.probe.facts import region
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
-from maeil.world import TellsFacts, World
+from maeil.world import World
 from quorum.agents.coordination.prompts import Notation
 from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
@@ -48,7 +48,7 @@ class TransportSkills(WorldSkills):
     def example(self, world: World) -> Example:
         """Return a box that two agents of a row bring to its target: one hands it on, the other places it."""
         number = beyond(len(world.agents))
-        hard = isinstance(world, TellsFacts) and world.prompt_facts()["difficulty"] == "hard"
+        hard = world.prompt_facts().get("difficulty") == "hard"
         place = f"position[0.0, {number + 1}.0]" if hard else f"square[0.5, {number + 1}.5]"
         hand_on, put, alone = (
             {"action": "move", "box": box, "to": to}

@@ -1,4 +1,4 @@
-"""The providers that are reached over HTTP: `openai`, `openai_responses`, `anthropic`, `gemini`, `litellm`."""
+"""The providers `openai` and `anthropic`, and what all providers over HTTP share."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
-from quorum.agents.llm.providers.gemini import GeminiModel
-from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.providers.thinking import (
     BOTH,
     Family,
@@ -190,22 +187,6 @@ class OpenAIConfig(RemoteConfig):
         return self
 
 
-class ResponsesConfig(OpenAIConfig):
-    """Values of `openai_responses`: OpenAI, by its Responses API."""
-
-    name: Literal["openai_responses"]  # type: ignore[assignment] # it is the only difference
-
-    @property
-    def family(self) -> Family | None:
-        """What is known of models such as this one, by this API."""
-        return find_family(self.name, self.model)
-
-    @property
-    def price(self) -> Price | None:
-        """Price of the model: that of the same model by chat completions."""
-        return super().price or (find_price("openai", self.model) if self.host == self.official else None)
-
-
 class AnthropicConfig(RemoteConfig):
     """Values of `anthropic`."""
 
@@ -216,29 +197,6 @@ class AnthropicConfig(RemoteConfig):
     """Address of the server."""
     service_tier: Annotated[Literal["auto", "standard_only"] | None, Pricing] = None
     """`auto` takes capacity that was bought beforehand where there is some, `standard_only` never; null: `auto`."""
-
-
-class GeminiConfig(RemoteConfig):
-    """Values of `gemini`: Google's models, by the Gemini API."""
-
-    official: ClassVar[str | None] = "generativelanguage.googleapis.com"
-
-    name: Literal["gemini"]
-    base_url: Address
-    """Address of the server."""
-    service_tier: Annotated[Literal["standard", "flex", "priority"] | None, Pricing] = None
-    """How soon to answer, for less or more money; null: `standard`."""
-
-
-class LiteLLMConfig(RemoteConfig):
-    """Values of `litellm`: every provider that LiteLLM knows."""
-
-    name: Literal["litellm"]
-
-    @property
-    def priced(self) -> bool:
-        """LiteLLM says what an answer costs where it knows that."""
-        return True
 
 
 def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
@@ -311,7 +269,4 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
 
 
 openai = Component(OpenAIConfig, partial(build_remote, OpenAIModel))
-openai_responses = Component(ResponsesConfig, partial(build_remote, ResponsesModel))
 anthropic = Component(AnthropicConfig, partial(build_remote, AnthropicModel))
-gemini = Component(GeminiConfig, partial(build_remote, GeminiModel))
-litellm = Component(LiteLLMConfig, partial(build_remote, LiteLLMModel))

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from maeil.component import Component
-from maeil.digests import digest, digest_file
+from maeil.digests import digest_file
 from maeil.user_errors import UserError
 from quorum.agents.llm.recording import Unfolding
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.common.run_files import LARGEST_TEXT, DamagedFile, RunFiles
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.configuration.providers.config import ModelConfig
 
 _CALLS = "calls.jsonl"
@@ -73,9 +73,8 @@ def recorded_calls(run: Path, place: str) -> Replay:
 def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
     """Return the digest of the calls that answer; nothing where there are none that can be read."""
     run = RunFiles(Path(config.run))
-    if not run.holds(_CALLS):
-        return {}
-    return {f"llm.run/{_CALLS}": digest_file(run.path / _CALLS) or digest(run.part(_CALLS, 0, LARGEST_TEXT))}
+    found = digest_file(run.path / _CALLS) if run.holds(_CALLS) else None
+    return {f"llm.run/{_CALLS}": found} if found is not None else {}
 
 
 component = Component(ReplayConfig, build, inputs=inputs)

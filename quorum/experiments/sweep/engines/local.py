@@ -21,9 +21,9 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.forks import close_in_children, hold_in_forks
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BatchRules
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.sweep.engines.protocol import CellQueue, Stuck, SweepJob, WorkerReport
+from quorum.experiments.sweep.engines.courier import Courier
+from quorum.experiments.sweep.engines.protocol import CellQueue, Engine, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
 
@@ -46,30 +46,21 @@ class LocalConfig(ComponentConfig):
     """Worker processes; null: one for each processor that this process may use."""
     episodes: Annotated[int, Field(ge=1)]
     """Episodes of teams with language models that a worker plays at once."""
-    batch: bool
-    """Whether one worker plays all episodes at once, and what they ask at the same time goes out as one batch."""
-    batch_size: Annotated[int, Field(ge=1)] | None
-    """Requests of a batch, at most; null: as many as the provider takes."""
-    batch_bytes: Annotated[int, Field(ge=1)] | None
-    """Bytes of a batch, at most; null: as many as the provider takes."""
-    batch_wait: Annotated[float, Field(gt=0)]
-    """Seconds that a request waits for those of other episodes, at most."""
-    batch_poll: Annotated[float, Field(gt=0)]
-    """Seconds between two looks at a batch."""
 
 
-class Local:
-    """Runs cells in processes of this machine."""
+class Local(Engine):
+    """Runs cells in processes of this machine.
 
-    def __init__(self, config: LocalConfig, _context: None = None) -> None:
-        self.batching = (
-            BatchRules(config.batch_size, config.batch_bytes, config.batch_wait, config.batch_poll)
-            if config.batch
-            else None
-        )
-        """The bounds of batches; None where every request goes out by itself."""
-        self._most = 1 if config.batch else config.workers or len(os.sched_getaffinity(0))
-        self._episodes = None if config.batch else config.episodes
+    Args:
+        workers: processes, at most.
+        episodes: of teams with language models that a worker plays at once; None: all.
+        courier: delivers all requests; None where each is a call.
+    """
+
+    def __init__(self, workers: int, episodes: int | None, courier: Courier | None = None) -> None:
+        self.courier = courier
+        self._most = workers
+        self._episodes = episodes
         self._processes: list[_Process] = []
 
     def width(self, *, uses_models: bool) -> int:
@@ -79,7 +70,7 @@ class Local:
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
         number = max(1, min(self._most, work.waiting))
-        job = replace(job, batching=self.batching)
+        job = replace(job, courier=self.courier)
 
         def another() -> _Process | None:
             return _Process(job, number) if len(self._processes) < number else None
@@ -280,4 +271,8 @@ def _receive(
         loop.call_soon_threadsafe(asked.put_nowait, cells)
 
 
-component = Component(LocalConfig, Local)
+def _build(config: LocalConfig, _context: None = None) -> Local:
+    return Local(config.workers or len(os.sched_getaffinity(0)), config.episodes)
+
+
+component = Component(LocalConfig, _build)

@@ -23,6 +23,7 @@ from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
     CellQueue,
+    Engine,
     Started,
     Stuck,
     SweepJob,
@@ -51,7 +52,7 @@ class RayConfig(ComponentConfig):
     """Bytes of the object store, where it is started here: Ray's least is 75 MiB."""
 
 
-class RayEngine:
+class RayEngine(Engine):
     """Runs cells in actors of Ray.
 
     Raises:

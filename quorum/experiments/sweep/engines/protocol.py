@@ -7,15 +7,16 @@ has lost nothing but the episodes that were under way.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from quorum.agents.llm.batches.journal import BatchRules, BatchStatus
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
+from quorum.experiments.sweep.engines.courier import Courier
 
 MOST_FRUITLESS = 3
 """Workers in a row that end before they begin a cell, after which no other one is tried."""
@@ -31,7 +32,7 @@ class SweepJob:
         plugins: modules that register components.
         code: the code that the workers must run, too.
         claim: of the command that runs the sweep; see `quorum.experiments.sweep.engines.locks`.
-        batching: the bounds of batches; None where every request goes out by itself.
+        courier: delivers all requests; None where each is a call.
         budgeted: whether the sweep has a budget; see `quorum.experiments.sweep.ledger`.
     """
 
@@ -40,7 +41,7 @@ class SweepJob:
     plugins: tuple[str, ...]
     code: CodeVersion
     claim: str
-    batching: BatchRules | None = None
+    courier: Courier | None = None
     budgeted: bool = False
 
 
@@ -97,7 +98,7 @@ class CallStatus:
         under_way: calls that a provider answers now.
         longest: seconds that one of them has taken so far.
         queued: calls that wait for a place in our own queue.
-        batches: what there is of batches; None where there are none.
+        delivery: facts of the courier, as parts of a status line; empty where there is none.
     """
 
     worker: str
@@ -108,7 +109,7 @@ class CallStatus:
     under_way: int = 0
     longest: float = 0.0
     queued: int = 0
-    batches: BatchStatus | None = None
+    delivery: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +166,17 @@ class CellQueue(Protocol):
         """Be called several times a second while the engine runs."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Runs cells somewhere."""
 
+    courier: Courier | None = None
+    """Delivers the requests of its workers; None where each request is a call."""
+
+    @abstractmethod
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells, of teams with language models or of others, are under way at once; a forecast."""
 
+    @abstractmethod
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Take shards and have them run until none is left and none is under way, or the work says to drop them.
 

@@ -33,6 +33,7 @@ from quorum.experiments.results.finished import read_finished
 from quorum.experiments.sweep.engines.locks import PATIENCE, claim_of, wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     CellQueue,
+    Engine,
     Finished,
     Shard,
     Started,
@@ -156,7 +157,7 @@ class _Submitted:
         return f"{ending} without it; {logs}"
 
 
-class Slurm:
+class Slurm(Engine):
     """Runs cells in jobs of Slurm.
 
     A job that the cluster refuses once it has taken others waits, as for a limit of jobs of the user, or a controller

@@ -12,8 +12,6 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal
-from quorum.agents.llm.batches.waves import Waves
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
@@ -34,7 +32,6 @@ from quorum.experiments.results.finished import (
     read_finished,
     resumable_attempts,
 )
-from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sign_in
 from quorum.experiments.sweep.engines.protocol import CallStatus, Cut, Finished, Started, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.ledger import CellAllowance, Ledger
@@ -68,8 +65,8 @@ class Worker:
             )
         self._job = job
         self._report = report
-        self._waves = _waves(job)
-        self._pool = ModelPool(processes, waves=self._waves, patient=True)
+        self._delivery = None if job.courier is None else job.courier.open(job.folder)
+        self._pool = ModelPool(processes, delivery=self._delivery, patient=True)
         self._watchdog = Watchdog(lambda error: exit_now(error.exit_code))  # the engine replaces this worker
         self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
@@ -91,9 +88,9 @@ class Worker:
                 return
             self._report(Started(cell.name))
             task = asyncio.create_task(self._finish(cell))
-            waves = self._waves if cell.uses_models else None
+            delivery = self._delivery if cell.uses_models else None
             try:
-                with contextlib.nullcontext() if waves is None else waves.episode(cell.name):
+                with contextlib.nullcontext() if delivery is None else delivery.episode(cell.name):
                     done = await task
                 self._report(Finished(done))
             except EpisodeCut as cut:
@@ -194,9 +191,9 @@ class Worker:
         now = self._pool.under_way
         under_way = now.calls
         longest = under_way[0].stopwatch.seconds if under_way else 0.0
-        batches = self._waves.status() if self._waves is not None else None
+        delivery = self._delivery.facts() if self._delivery is not None else ()
         calls = CallStatus(
-            self._name, *self._pool.traffic, now.spent, now.simulated, len(under_way), longest, now.queued, batches
+            self._name, *self._pool.traffic, now.spent, now.simulated, len(under_way), longest, now.queued, delivery
         )
         if calls != self._reported:
             self._report(calls)
@@ -215,18 +212,6 @@ class Worker:
         if self._ledger is not None:
             self._ledger.close()
         self._presence.close()
-
-
-def _waves(job: SweepJob) -> Waves | None:
-    """Return what sends the requests of all episodes in batches; None where each goes out by itself.
-
-    Raises:
-        UserError: the journal of the sweep's batches is damaged.
-    """
-    if job.batching is None:
-        return None
-    journal = BatchJournal(job.folder / BATCHES, wanted=lambda cell: not is_there(job.folder / cell))
-    return Waves(journal, job.batching)
 
 
 def _collect_seldom() -> None:

@@ -27,7 +27,7 @@ class Member(ABC):
         """Whether it can be given another cell.
 
         Args:
-            episodes: of teams with language models that it may play at once; None: all cells there are, for batches.
+            episodes: of teams with language models that it may play at once; None: all cells there are.
         """
         if self._alone and self.cells:
             return False

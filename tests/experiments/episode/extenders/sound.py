@@ -29,7 +29,7 @@ WORLD = """\
 from dataclasses import dataclass
 from typing import Literal
 
-from maeil import Component, ComponentConfig, Progress, SymbolicAction, Transition, Vocabulary
+from maeil import Component, ComponentConfig, Progress, SymbolicAction, Transition, Vocabulary, World
 from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind
@@ -54,7 +54,7 @@ class Sight:
         return f"step {self.t}"
 
 
-class Pit:
+class Pit(World):
     name = "pit"
     vocabulary = Vocabulary(Rest)
     idle = Rest()

@@ -69,16 +69,22 @@ BEFORE = {
     ),
     "a world that lacks methods": (
         wrong(
-            "pit.py", {"class Pit:": "class Pit:  # HERE", "def check_plan": "def check", "def progress": "def prog"}
+            "pit.py",
+            {"def check_plan": "def check", "def progress": "def prog"},
+            'worlds.register("pit", Component(PitConfig, lambda config, context: Pit(config)))',
         ),
-        "Pit lacks check_plan, progress; maeil.world.World asks for it",
+        "TypeError: Can't instantiate abstract class Pit with",
+    ),
+    "a world without its base": (
+        wrong("pit.py", {"class Pit(World):": "class Pit:  # HERE"}),
+        "Pit is not derived from maeil.World",
     ),
     "a world without agents": (
-        wrong("pit.py", {"range(config.n)": "range(0)"}, "class Pit:"),
+        wrong("pit.py", {"range(config.n)": "range(0)"}, "class Pit(World):"),
         "Pit.agents is a tuple, (); it must be the names of its agents",
     ),
     "a world whose vocabulary is none": (
-        wrong("pit.py", {"Vocabulary(Rest)\n": "(Rest,)\n"}, "class Pit:"),
+        wrong("pit.py", {"Vocabulary(Rest)\n": "(Rest,)\n"}, "class Pit(World):"),
         "it must be a maeil.Vocabulary",
     ),
     "a reset that raises": (
@@ -159,7 +165,9 @@ DURING = {
             "pit.py",
             {
                 "return Repeat(0, 1)": "return Lift(0, 1)",
-                "class Pit:": "class Lift(Repeat):\n    def act(self):  # HERE\n        return None\n\n\nclass Pit:",
+                "class Pit(World)": (
+                    "class Lift(Repeat):\n    def act(self):  # HERE\n        return None\n\n\nclass Pit(World)"
+                ),
             },
         ),
         "Lift.act() returned None; it must return the primitive of this step",

@@ -6,5 +6,7 @@ from pathlib import Path
 
 from maeil.compilation import KernelSet
 
-KERNELS = KernelSet("cube_planner", sorted(Path(__file__).parent.glob("*.py")))
+KERNELS = KernelSet(
+    "cube_planner", sorted(Path(__file__).parent.glob("*.py")), rehearsal=["n=2 agents=planner max_steps=3"]
+)
 compiled = KERNELS.compiled
