@@ -22,7 +22,6 @@ from quorum.experiments.verbs.check import check
 from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
 from quorum.experiments.verbs.export import export
-from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
 from quorum.experiments.verbs.new import new
 from quorum.experiments.verbs.replay import replay
@@ -37,7 +36,7 @@ from quorum.experiments.verbs.sweep import sweep
 from quorum.experiments.verbs.view import view
 
 HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
-    "Run": {"run": run, "sweep": sweep, "fit": fit},
+    "Run": {"run": run, "sweep": sweep},
     "Look": {"view": view, "replay": replay, "results": results, "export": export, "show": show},
     "Compare": {"study": study, "compare": compare, "report": report, "reproduce": reproduce},
     "What if": {"branch": branch, "blame": blame},
@@ -181,7 +180,6 @@ def _quorum(
     Examples:
       quorum run n=8 seed=3 --live
       quorum sweep experiment=quickstart
-      quorum fit topology n=4 agents=naive
       quorum view runs
       quorum replay runs/NAME --out film.gif
       quorum results runs

@@ -59,11 +59,6 @@ KINDS: Mapping[str, Sequence[Words]] = {
         ("sweep", *MEMORY, "episode=range(0,2)", "engine.workers=1", "--name", "line"),
         ("run", *MEMORY, "memory.store=memory"),
     ),
-    "fit": (
-        ("fit", "topology", *TEAM[:1], *TEAM[2:], "engine.workers=1", "--rounds", "1", "--boards", "1", "--graphs",
-         "2", "--force"),
-        ("run", *TEAM[:1], *TEAM[2:], "topology=learned", "topology.edges=edges.yaml"),
-    ),
     "slurm": (
         ("sweep", *SLURM, "seed=0", "--name", "s"),
         ("sweep", *SLURM[:-2], "engine.executor=slurm", "seed=0,1", "--name", "s"),
