@@ -39,7 +39,6 @@ OTHER_FOLDERS = {
     "experiments/study/donors.py": "a temporary folder",
     "experiments/study/question.py": "files of ours",
     "experiments/study/unpack.py": "the zip that the user names, and the folder that is made to unpack it into",
-    "experiments/reproduce/scaling/probe.py": "what the system says of this process",
     "experiments/results/sql.py": "a temporary folder",
     "experiments/sweep/experiment_file.py": "the user's own configuration",
     "experiments/viewer/command.py": "a temporary folder",
