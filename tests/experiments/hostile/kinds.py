@@ -43,7 +43,6 @@ KINDS: Mapping[str, Sequence[Words]] = {
     "study": (
         ("study", "talk", *GRID, "--name", "s"),
         ("check", "runs/s"),
-        ("check", "runs/s/study.zip"),
     ),
     "branches": (
         ("run", *TEAM),
