@@ -170,8 +170,9 @@ def fit(
         texts = [logits.text(graph) for graph in drawn]
         seen = range(first.seed + number * boards, first.seed + (number + 1) * boards)
         grid = (f"topology.edges={','.join(dict.fromkeys(texts))}", f"seed=range({seen.start},{seen.stop})")
-        limit = {} if math.isinf(budget_usd) else {"budget_usd": budget_usd}
-        done = quorum.sweep("topology=learned", *words, *grid, out=folder, name=f"round_{number:02d}", **limit)
+        limit = None if math.isinf(budget_usd) else budget_usd
+        name = f"round_{number:02d}"
+        done = quorum.sweep("topology=learned", *words, *grid, out=folder, name=name, budget_usd=limit)
         if done.left:
             raise UserError(f"round {number + 1}: {done.left} episodes are left: {done.reason}", "Repeat the command.")
         budget_usd -= done.spent.usd
