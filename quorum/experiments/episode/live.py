@@ -148,7 +148,7 @@ class LiveView:
 
     def render(self) -> RenderableType:
         """Draw the present state."""
-        width, height = self._console.size
+        width, height = self._console.width, self._console.height
         talk = self._talk.lines(width, max(2, int(height * _TALK_SHARE)))
         legend = self._legend()
         rows = max(1, height - _HEAD - _TABLE_HEAD - len(talk) - bool(talk) - len(legend) - 1)
@@ -194,10 +194,12 @@ class LiveView:
             lines = [(str(number), *doing) for doing, number in groups]
             lines = lines if len(lines) <= rows else [*lines[: rows - 1], (str(rest), "", "others", "")]
         table = Table(box=None, pad_edge=False)
-        for title in ("agents" if large else "agent", "stage", "plan", "action"):
-            table.add_column(title, no_wrap=True, justify="right" if title == "agents" else "left")
+        table.add_column("agents" if large else "agent", no_wrap=True, justify="right" if large else "left", max_width=24)
+        table.add_column("stage", no_wrap=True)
+        table.add_column("plan")  # these two give way where the terminal is narrow: their texts end in an ellipsis
+        table.add_column("action")
         for line in lines:
-            table.add_row(*(Text(sanitize(text)) for text in line))
+            table.add_row(*(Text(sanitize(text), no_wrap=True, overflow="ellipsis") for text in line))
         return table
 
 
