@@ -141,11 +141,11 @@ def read_edges(file: Path) -> Any:
         data = yaml.safe_load(text) if "edges" in text and len(text) <= _LONGEST else None
     except (OSError, ValueError, yaml.YAMLError) as error:
         why = error.strerror if isinstance(error, OSError) else f"no YAML ({type(error).__name__})"
-        raise ValueError(f"{file}: {why}: it must be YAML with a key `edges`") from error
+        raise ValueError(f"{file}: {why}; edges are in a YAML file with a key `edges`") from error
     if len(text) > _LONGEST:
         raise ValueError(f"{file}: it is longer than {_LONGEST:,} characters, and no file with edges is")
     if not isinstance(data, dict) or "edges" not in data:
-        raise ValueError(f"{file}: it has no key `edges`: it must be YAML with a key `edges`")
+        raise ValueError(f"{file}: it has no key `edges`, a list of pairs such as [[0, 1], [2, 0]]")
     return data["edges"]
 
 
