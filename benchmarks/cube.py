@@ -1,6 +1,6 @@
 """The speed of CUBE: a table of what its environment promises, as text and JSON.
 
-It takes some minutes. Nothing else should run on the machine. `quorum reproduce cube-scaling` measures the growth.
+It takes some minutes. Nothing else should run on the machine. `python -m benchmarks.cube_scaling` measures the growth.
 
 python benchmarks/cube.py [--quick] [--json] [--quiet] [--out DIR]
 """

@@ -1,8 +1,8 @@
 """Whether AgentPrune drops the edges of useless agents, and what is gained at equal tokens.
 
-    python benchmarks/learned_topology.py              # the figures of docs/topologies.md: some six minutes
-    python benchmarks/learned_topology.py --default    # the default objective: four teams of four, a useless agent each
-    python benchmarks/learned_topology.py --quick      # few rounds on one board: whether it runs
+    python -m benchmarks.learned_topology              # the figures of docs/topologies.md: some six minutes
+    python -m benchmarks.learned_topology --default    # the default objective: four teams of four, a useless agent each
+    python -m benchmarks.learned_topology --quick      # few rounds on one board: whether it runs
 
 Two of eight agents are useless: they say which block they will work on, like the others, and all their plans are
 invalid (`llm.agents.NAME.invalid=1`). So they talk again in every step, and interrupt all who hear them. A fit learns
@@ -24,11 +24,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from examples.agent_prune import Fitted, fit
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.fit.fitting import Edges, FitRequest, Fitted, fit_topology
 from quorum.experiments.sweep.run import SweepRequest
 
+Edges = Sequence[tuple[int, int]]
 N = 8
 USELESS = ((0, 1), (4, 5))
 """The useless agents of each fit."""
@@ -45,25 +46,18 @@ def useless(agents: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"llm.agents.agent_{agent}.invalid=1.0" for agent in agents)
 
 
-def fit(agents: Sequence[int], out: Path, console: Console, *, quick: bool) -> Fitted:
+def fit_tokens(agents: Sequence[int], out: Path, *, quick: bool) -> Fitted:
     """Learn the edges of a team with some useless agents."""
     rounds, boards, draws = (5, 1, 2) if quick else (10, 2, 20)
-    request = FitRequest((*TEAM, f"n={N}", *useless(agents)), METRIC, rounds, boards, draws, 0.25, out)
-    return fit_topology(request, console.print, quiet=False)
+    words = (*TEAM, f"n={N}", *useless(agents))
+    return fit(words, out, objective=METRIC, rounds=rounds, boards=boards, graphs=draws)
 
 
 def fit_by_default(out: Path, console: Console, *, quick: bool) -> None:
     """Learn the edges of four teams of four with one useless agent each by the default objective."""
     named = [(agent,) for agent in range(4)]
     draws = 2 if quick else 20
-    fits = [
-        fit_topology(
-            FitRequest((*TEAM, "n=4", *useless(agents)), "outcome.return", 5, 1, draws, 0.25, out),
-            console.print,
-            quiet=False,
-        )
-        for agents in named
-    ]
+    fits = [fit((*TEAM, "n=4", *useless(agents)), out, rounds=5, boards=1, graphs=draws) for agents in named]
     gone = sum(fitted.out_edges()[agent][1] for fitted, (agent,) in zip(fits, named, strict=True))
     expected = sum(pruned for fitted in fits for _, pruned in fitted.out_edges()) / 4
     console.print(f"pruned {gone} of the 12 edges of useless agents, {expected:g} expected by chance")
@@ -127,7 +121,7 @@ def main() -> None:
         if arguments.default:
             fit_by_default(out, console, quick=arguments.quick)
             return
-        fits = [fit(agents, out, console, quick=arguments.quick) for agents in USELESS]
+        fits = [fit_tokens(agents, out, quick=arguments.quick) for agents in USELESS]
         for agents, fitted in zip(USELESS, fits, strict=True):
             console.print(
                 f"useless {agents}; outgoing edges pruned of agents 0 to 7:", [p for _, p in fitted.out_edges()]

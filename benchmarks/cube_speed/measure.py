@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, Literal
 
-from quorum.experiments.reproduce.scaling.timing import Run
+from benchmarks.cube_speed.timing import Run
 
 Progress = Callable[[str], None]
 """Called with what is being measured."""

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cube_speed.measure import Subject
+from benchmarks.cube_speed.parts import ENDLESS, action_bench, stepping
+from benchmarks.cube_speed.probe import probe
+from benchmarks.cube_speed.published import published_series
+from benchmarks.cube_speed.timing import Run, seconds_per_call
 from cube_env import CubeEnv, CubeVecEnv
 from maeil.trace import Stamped
 from maeil.trace.events import StepTaken
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.reproduce.figure_file import load_figure
-from quorum.experiments.reproduce.scaling.parts import ENDLESS, action_bench, stepping
-from quorum.experiments.reproduce.scaling.probe import probe
-from quorum.experiments.reproduce.scaling.timing import Run, seconds_per_call
 
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}
@@ -29,7 +29,7 @@ LIVE_STEP_TARGETS = {8: 15, 64: 45, 256: 130}
 BATCH = 1024
 _PUBLISHED = {
     (series.quantity, n): value
-    for series in load_figure("cube-scaling").series
+    for series in published_series()
     for n, value in zip(series.sizes, series.values, strict=True)
 }
 """What the CUBE page has, by quantity and n."""

@@ -1,6 +1,6 @@
 """Talk along the edges of any graph: fixed ones by name or as a list, or a dynamic one of who is near whom.
 
-Those of `learned` are directed: `quorum fit topology` has learned them from episodes (AgentPrune, arXiv 2410.02506).
+Those of `learned` are directed, and come from a file: `examples/agent_prune.py` learns them from episodes.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class LearnedConfig(ComponentConfig):
 
 
 def read_edges(file: Path) -> Any:
-    """Read the edges of a file that `quorum fit topology` has written: what its key `edges` holds.
+    """Read the key `edges` of a YAML file, such as `examples/agent_prune.py` writes.
 
     Raises:
         ValueError: there is no such file, or it holds no edges.
@@ -141,11 +141,11 @@ def read_edges(file: Path) -> Any:
         data = yaml.safe_load(text) if "edges" in text and len(text) <= _LONGEST else None
     except (OSError, ValueError, yaml.YAMLError) as error:
         why = error.strerror if isinstance(error, OSError) else f"no YAML ({type(error).__name__})"
-        raise ValueError(f"{file}: {why}; `quorum fit topology` writes such files") from error
+        raise ValueError(f"{file}: {why}; edges are in a YAML file with a key `edges`") from error
     if len(text) > _LONGEST:
         raise ValueError(f"{file}: it is longer than {_LONGEST:,} characters, and no file with edges is")
     if not isinstance(data, dict) or "edges" not in data:
-        raise ValueError(f"{file}: it has no key `edges`; `quorum fit topology` writes such files")
+        raise ValueError(f"{file}: it has no key `edges`, a list of pairs such as [[0, 1], [2, 0]]")
     return data["edges"]
 
 

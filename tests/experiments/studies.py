@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +13,8 @@ from maeil.digests import digest
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.study.bundle import MANIFEST, manifest_of, write_bundle
-from quorum.experiments.study.sheet import SHEET, STUDY, write_sheet
+from quorum.experiments.study.bundle import write_bundle
+from quorum.experiments.study.sheet import STUDY, write_sheet
 from tests.experiments.folders import write_plan
 
 TEAM = ("n=2", "agents=naive", "max_steps=4")
@@ -54,24 +55,21 @@ def play_study(
     return folder
 
 
-def repacked(bundle: Path, **changes: bytes) -> Path:
-    """Pack a bundle again with other contents of some files, and the old manifest."""
-    target = bundle.with_name("changed.zip")
-    with zipfile.ZipFile(bundle) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, changes.pop(name, None) or old.read(name))
-        for name, data in changes.items():
-            new.writestr(name, data)
-    return target
+def unpacked(bundle: Path, **changes: bytes) -> Path:
+    """Unpack a bundle, with other contents of some files; return the folder."""
+    folder = Path(tempfile.mkdtemp(dir=bundle.parent, prefix=".unpacked-"))
+    with zipfile.ZipFile(bundle) as packed:
+        packed.extractall(folder)
+    for name, data in changes.items():
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def forged(bundle: Path, **changes: bytes) -> Path:
-    """Change files of a bundle like somebody who hides it: all digests are those of the changed files."""
-    with zipfile.ZipFile(bundle) as old:
-        files = {name: old.read(name) for name in old.namelist() if name != MANIFEST} | changes
-    for name in [name for name in files if name.endswith("/meta.json")]:
-        meta, run = json.loads(files[name]), name.rpartition("/")[0]
-        meta["files"] = {own: digest(files[f"{run}/{own}"]) for own in meta["files"]}
-        files[name] = json.dumps(meta).encode()
-    listed = {name: (digest(data), len(data)) for name, data in files.items()}
-    return repacked(bundle, **files, **{MANIFEST: manifest_of(listed, files[SHEET])})
+    """Unpack and change files like somebody who hides it: all digests are those of the changed files."""
+    folder = unpacked(bundle, **changes)
+    for file in folder.glob("*/meta.json"):
+        meta = json.loads(file.read_bytes())
+        meta["files"] = {own: digest((file.parent / own).read_bytes()) for own in meta["files"]}
+        file.write_text(json.dumps(meta))
+    return folder

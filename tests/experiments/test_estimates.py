@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from maeil.user_errors import UserError
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.blame.answer import Question
@@ -20,9 +19,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.command import run_sweep_command, show_plan
-from quorum.experiments.sweep.fit.fitting import FitRequest, estimate_fit, fit_topology
-from quorum.experiments.sweep.run import SweepRequest, Unfinished
-from quorum.experiments.sweep.spending import SweepBudget
+from quorum.experiments.sweep.run import SweepRequest
 from tests.experiments.episode.till import PRICES, Till
 from tests.serving import served
 
@@ -74,22 +71,3 @@ def test_a_search_for_blame(by: str, paid: Paid, tmp_path: Path) -> None:
     found = blame(run, replace(asked, budget=Budget(calls=10_000)))
     assert (found.calls, found.reruns) == (till.answers, expected["reruns"])
     near(till, expected["answers"], expected["tokens"], expected["usd"])
-
-
-def test_a_fit(paid: Paid, tmp_path: Path) -> None:
-    till, model = paid
-    words = ("env=squeeze", "n=3", "agents=naive", "max_steps=4", *model, "engine.workers=1")
-    request = FitRequest(words, "outcome.return", 3, 2, 2, 0.25, tmp_path / "fits")
-    expected = estimate_fit(request)
-    assert (till.answers, list(tmp_path.iterdir())) == (0, [])
-    bounded = replace(request, budget=SweepBudget(calls=expected["answers"] // 2))
-    with pytest.raises((UserError, Unfinished)):
-        fit_topology(bounded, print, quiet=True)
-    before = till.answers
-    assert 0 < before <= expected["answers"] // 2
-    assert 0 < estimate_fit(request)["episodes"] < expected["episodes"]
-    fit_topology(request, print, quiet=True)
-    near(till, expected["answers"], expected["tokens"], expected["usd"])
-    again = till.answers
-    fit_topology(bounded, print, quiet=True)  # nothing is left to pay for
-    assert (till.answers, estimate_fit(request)["rounds"]) == (again, 0)

@@ -26,7 +26,6 @@ from tests.serving import served
 BRAIN = SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0)))
 WORDS = ("env=squeeze", "n=2", "agents=naive", "max_steps=4", "topology=debate")
 BRANCH = ("branch", "{run}", "--at", "1", "--draws", "3", "--name", "s", "--quiet", "--budget-calls", "5000")
-FIT = ("fit", "topology", "--rounds", "2", "--boards", "1", "--graphs", "2", "--budget-calls", "5000")
 SEARCH = ("blame", "{run}", "--success", "score>=999", "--budget-calls", "5000", "--draws", "2", "--json")
 
 
@@ -51,9 +50,8 @@ def reported(_: Path, printed: str) -> Spent:
         ((*SEARCH, "--reference", "self"), 20, reported),
         (("results", "{run}", "--credit", "live", "--budget-calls", "5000"), 3, finished),
         (("results", "{run}", "--credit", "message", "--budget-calls", "5000"), 15, finished),
-        ((*FIT, "--quiet", "--force"), 12, finished),
     ],
-    ids=["branch", "blame", "blame, shadow", "blame, after its shadow", "credit live", "credit message", "fit"],
+    ids=["branch", "blame", "blame, shadow", "blame, after its shadow", "credit live", "credit message"],
 )
 def test_what_was_served_is_what_is_booked(
     words: tuple[str, ...], after: int, booked: Callable[[Path, str], Spent], tmp_path: Path
@@ -67,15 +65,10 @@ def test_what_was_served_is_what_is_booked(
 
     with served(till) as addresses:
         model = ("llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null")
-        keys = [word for word in WORDS if words[0] != "fit" or not word.startswith("topology=")]
-        keys += [*model, PRICES, "llm.cache=false"]
-        if words[0] == "fit":
-            words = (*words, *keys, "engine.workers=1")
-        else:
-            run_cell(Cell.compose(keys), tmp_path / "runs").folder.rename(out / "run")
-            words = tuple(word.format(run=out / "run") for word in words)
-        before = paid() if (out / "run").exists() else 0
-        own = finished(out, "") if before else Spent()
+        keys = [*WORDS, *model, PRICES, "llm.cache=false"]
+        run_cell(Cell.compose(keys), tmp_path / "runs").folder.rename(out / "run")
+        words = tuple(word.format(run=out / "run") for word in words)
+        before, own = paid(), finished(out, "")
         whole = copytree(out, tmp_path / "whole")
         till.answers = till.prompt = till.completion = till.asked = 0
         till.after = after

@@ -154,7 +154,6 @@ def every_verb(llm: Sequence[str]) -> list[list[str]]:
         ["reproduce", "llamac-table2", *llm, "--dry-run"],
         ["list", "llm"],
         ["cache", "stats", "--path", "replies.sqlite"],
-        ["fit", "topology", *play, "--rounds", "1", "--budget-calls", "40"],
     ]
 
 

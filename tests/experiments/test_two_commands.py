@@ -131,25 +131,6 @@ def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Qu
     assert kept.items() <= {path.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}.items()
 
 
-def test_a_fit(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quorum, crash: Crash) -> None:
-    # An episode takes 13 to 23 answers, by the graphs that are drawn, which depend on the port of the server; a round
-    # has one or two episodes. So after 35 answers one is done, and another is under way.
-    sizes = ("--rounds", "4", "--boards", "1", "--graphs", "2")
-    command = ("fit", "topology", *TEAM, *model, WORKER, "engine.episodes=1", *sizes, "--json", "--runs", "fits")
-    command = (*command, *BOUND)
-    crash(35, lambda: paid(tmp_path / "fits").answers, "another quorum fit is at work in this folder", *command)
-    done = {
-        path: path.stat().st_mtime_ns for path in tmp_path.glob("fits/*/*/*/trace.jsonl") if "partial" not in str(path)
-    }
-    assert done
-    answer(quorum(*command))
-    assert {path: path.stat().st_mtime_ns for path in done} == done
-    assert (paid(tmp_path / "fits").answers, paid(tmp_path / "fits").tokens) == (
-        till.answers,
-        till.prompt + till.completion,
-    )
-
-
 @pytest.mark.parametrize("by", ["heuristic", "self"])
 def test_a_blame(by: str, tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quorum, crash: Crash) -> None:
     """With `self` the reference is killed while it is asked as a shadow of the run, with `heuristic` a re-run is."""

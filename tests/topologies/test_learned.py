@@ -55,7 +55,7 @@ def test_the_configuration_of_a_recorded_run_names_no_file(tmp_path):
         ("edges: [[0]]", "edges.0.1"),
     ],
 )
-def test_a_file_without_edges_is_refused_with_its_name_and_what_writes_such_files(text, reported, tmp_path):
+def test_a_file_without_edges_is_refused_with_its_name(text, reported, tmp_path):
     file = tmp_path / "edges.yaml"
     if text is not None:
         file.write_text(text)

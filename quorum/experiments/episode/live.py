@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Self
 
-import msgspec
+import orjson
 import rich.text
-from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -151,22 +150,21 @@ class LiveView:
         """Draw the present state."""
         width, height = self._console.width, self._console.height
         talk = self._talk.lines(width, max(2, int(height * _TALK_SHARE)))
-        legend = self._legend(width)
+        legend = self._legend()
         rows = max(1, height - _HEAD - _TABLE_HEAD - len(talk) - bool(talk) - len(legend) - 1)
         columns = max(1, min(width - _TEAM_WIDTH - _GAP, width // 2))
-        board = self._board(columns, rows + _TABLE_HEAD)
-        columns = min(columns, max(map(cell_len, board.plain.splitlines()), default=1))
-        left = width - columns - _GAP
         body = Table.grid(padding=(0, _GAP, 0, 0))
         body.add_column(no_wrap=True, overflow="crop", max_width=columns)
         body.add_column()
-        body.add_row(board, self._by_name(left) if len(self._team) <= rows else self._by_task(left, rows))
+        body.add_row(self._board(columns, rows + _TABLE_HEAD), self._table(rows))
         stages = Counter(agent.stage for agent in self._team if agent.stage)
         tally = "  ".join(f"{stage} {stages[stage]}" for stage in sorted(stages))
-        thinks = [] if self._status is None else [Text(self._status.models, overflow="ellipsis", no_wrap=True)]
+        head = [f"step {self._step}   {self._score}   {tally}", *([self._status.models] if self._status else [])]
         said = [Text("─" * width, style="dim"), *(Text(line, no_wrap=True) for line in talk)] if talk else []
-        head = Text(f"step {self._step}   {self._score}   {tally}", style="bold", no_wrap=True, overflow="ellipsis")
-        return Group(head, *thinks, body, *legend, *said)
+        lines = (
+            Text(line, style="" if n else "bold", no_wrap=True, overflow="ellipsis") for n, line in enumerate(head)
+        )
+        return Group(*lines, body, *legend, *said)
 
     def _board(self, columns: int, rows: int) -> rich.text.Text:
         if not isinstance(self._picture, str) and self._console.color_system is not None:
@@ -175,57 +173,41 @@ class LiveView:
         lines = (self._picture if isinstance(self._picture, str) else self._world.ansi()).splitlines()
         return Text.from_ansi("\n".join(lines[:rows]))
 
-    def _legend(self, width: int) -> list[rich.text.Text]:
-        """Return a line on the stages, and one on the board's kinds that are in sight, where it has colours."""
+    def _legend(self) -> list[rich.text.Text]:
+        """Return a line on the stages, and one on the board's kinds that are in sight, if it has colours."""
         stages = Text("  ".join(f"{sign} {word}" for sign, word in _STAGES.items()), style="dim", no_wrap=True)
         if isinstance(self._picture, str) or self._console.color_system is None:
             return [stages]
         canvas, drawing = self._picture
         shown = {mark.kind for mark in drawing.marks.values()} | set(drawing.ground)
-        line = rich.text.Text(no_wrap=True)
-        for number, kind in enumerate(canvas.kinds):
-            if number in shown and cell_len(line.plain) + cell_len(kind.name) + 5 <= width:
-                line.append(f" {kind.sign or ' '}", f"on {kind.light}").append(f" {sanitize(kind.name)}  ", "dim")
+        line = rich.text.Text(no_wrap=True, overflow="crop")
+        for kind in (kind for number, kind in enumerate(canvas.kinds) if number in shown):
+            line.append(f" {kind.sign or ' '}", f"on {kind.light}").append(f" {sanitize(kind.name)}  ", "dim")
         return [stages, line] if line.plain else [stages]
 
-    def _by_name(self, width: int) -> Table:
-        longest = max(len(agent.name) for agent in self._team)
-        table = _table("agent", min(longest, width // 3), width)
-        for agent in self._team:
-            table.add_row(_cell(agent.name), agent.stage, _cell(agent.task), _cell(agent.doing))
+    def _table(self, rows: int) -> Table:
+        """Return a row for each agent; of a team that is too large, one for all that do the same."""
+        lines = [(agent.name, agent.stage, agent.task, agent.doing) for agent in self._team]
+        if large := len(lines) > rows:
+            groups = Counter(line[1:] for line in lines).most_common()
+            rest = sum(number for _, number in groups[rows - 1 :])
+            lines = [(str(number), *doing) for doing, number in groups]
+            lines = lines if len(lines) <= rows else [*lines[: rows - 1], (str(rest), "", "others", "")]
+        table = Table(box=None, pad_edge=False)
+        title, side = ("agents", "right") if large else ("agent", "left")
+        table.add_column(title, no_wrap=True, justify=side, max_width=24)
+        table.add_column("stage", no_wrap=True)
+        table.add_column("plan")  # these two give way where the terminal is narrow: their texts end in an ellipsis
+        table.add_column("action")
+        for line in lines:
+            table.add_row(*(Text(sanitize(text), no_wrap=True, overflow="ellipsis") for text in line))
         return table
-
-    def _by_task(self, width: int, rows: int) -> Table:
-        groups = Counter((agent.task, agent.stage, agent.doing) for agent in self._team)
-        table = _table("agents", 6, width)
-        largest = sorted(groups.items(), key=lambda group: (-group[1], group[0]))
-        shown = largest if len(largest) <= rows else largest[: rows - 1]
-        for (task, stage, action), number in shown:
-            table.add_row(str(number), stage, _cell(task), _cell(action))
-        if len(shown) < len(largest):
-            table.add_row(str(sum(number for _, number in largest[len(shown) :])), "", "others", "")
-        return table
-
-
-def _table(first: str, length: int, width: int) -> Table:
-    """Make a table of the team that is so wide: who, the stage, the plan, and what is left for the action."""
-    table = Table(box=None, pad_edge=False)
-    plan = max(5, min(24, (width - length - 11) // 2))
-    action = max(6, width - length - plan - 11)
-    for title, columns in ((first, length), ("stage", 5), ("plan", plan), ("action", action)):
-        table.add_column(title, no_wrap=True, width=columns, justify="right" if title == "agents" else "left")
-    return table
 
 
 def _call(action: Mapping[str, Any]) -> str:
     """Write an action as a call: `push_block(block=3, steps=2)`."""
     arguments = ", ".join(f"{key}={value}" for key, value in action.items() if key != "action" and value is not None)
     return f"{action['action']}({arguments})"
-
-
-def _cell(text: str) -> Text:
-    """Return what others wrote as text: neither markup nor control characters have a meaning."""
-    return Text(sanitize(text))
 
 
 def _words(score: ScoreChange) -> str:
@@ -245,35 +227,6 @@ def line_view(console: Console) -> Listener:
 _KEPT = 50
 _MOST_LINES = 3
 """Lines of one message, at most."""
-
-
-class _Action(msgspec.Struct):
-    action: str
-
-
-class _Task(msgspec.Struct):
-    kind: str
-    target: str
-
-
-class _Plan(msgspec.Struct):
-    task: _Task | None = None
-    actions: tuple[_Action, ...] = ()
-
-
-class _JointPlan(msgspec.Struct):
-    """A coordinator's suggestions, as `quorum.agents.coordination.joint` writes them."""
-
-    suggestions: dict[str, _Plan]
-
-
-class _Objection(msgspec.Struct):
-    """Feedback on a part of a joint plan, from the same module."""
-
-    code: str
-    problem: str
-    issue: str
-    proposal: _Plan | None
 
 
 class Talk:
@@ -326,29 +279,30 @@ def folded(names: Sequence[str]) -> str:
 
 
 def in_words(content: str) -> str:
-    """Return a message as it stands; a joint plan as what it has each agent do, feedback on it as what is wrong."""
+    """Return a message as it is; a joint plan as what each agent should do, feedback on one as what is wrong."""
     try:
-        answer = msgspec.json.decode(content, type=_JointPlan)
-    except (msgspec.DecodeError, RecursionError):  # a model may write 200,000 brackets
-        return _objection(content)
-    return (
-        "; ".join(f"{name}: {_plan(plan)}" for name, plan in answer.suggestions.items()) or "nobody has anything to do"
-    )
+        answer = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        answer = None
+    match answer:  # as quorum.agents.coordination.joint writes them
+        case {"suggestions": dict() as plans}:
+            return "; ".join(f"{name}: {_plan(plan)}" for name, plan in plans.items()) or "nobody has anything to do"
+        case {"code": _, "problem": problem, "issue": issue, "proposal": proposal}:
+            would = f"would rather {_plan(proposal)}" if proposal else ""
+            return "; ".join(str(part) for part in (problem, issue, would) if part) or "objects"
+        case _:
+            return " ".join(content.split())
 
 
-def _objection(content: str) -> str:
-    try:
-        answer = msgspec.json.decode(content, type=_Objection)
-    except (msgspec.DecodeError, RecursionError):
-        return " ".join(content.split())
-    proposal = f"would rather {_plan(answer.proposal)}" if answer.proposal is not None else ""
-    return "; ".join(part for part in (answer.problem, answer.issue, proposal) if part) or "objects"
-
-
-def _plan(plan: _Plan) -> str:
-    task = f"{plan.task.kind} {plan.task.target}" if plan.task is not None else "no task"
-    actions = ", ".join(action.action for action in plan.actions)
-    return f"{task} ({actions})" if actions else task
+def _plan(plan: Any) -> str:
+    match plan:
+        case {"task": {"kind": kind, "target": target}}:
+            task = f"{kind} {target}"
+        case _:
+            task = "no task"
+    steps = plan.get("actions") if isinstance(plan, dict) else None
+    names = [str(step.get("action")) for step in (steps if isinstance(steps, list) else ()) if isinstance(step, dict)]
+    return f"{task} ({', '.join(names)})" if names else task
 
 
 @contextmanager

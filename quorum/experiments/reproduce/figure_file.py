@@ -81,23 +81,6 @@ class ExperimentPart(_Part):
     """What else was published of them."""
 
 
-class Series(_Part):
-    """Something that the scaling study measures, as it was published against n."""
-
-    quantity: str
-    """Name of what is measured."""
-    unit: Literal["s", "MB", "%"]
-    """Of the values."""
-    sizes: Sequence[int]
-    """Numbers of agents."""
-    values: Sequence[float]
-    """Published value at each."""
-    last_digit: float = 0.0
-    """What the values are rounded to; those below twice that say nothing of growth."""
-    why: str = ""
-    """Why even its growth is not comparable; empty: it is."""
-
-
 class PublishedFigure(_Part):
     """A published figure or table."""
 
@@ -109,15 +92,13 @@ class PublishedFigure(_Part):
     """What it shows."""
     model: str = ""
     """The language models that answered there; empty: none, or each row of the published table names its own."""
-    parts: Sequence[ExperimentPart] = ()
+    parts: Sequence[ExperimentPart] = Field(min_length=1)
     """The experiments whose runs it shows."""
-    series: Sequence[Series] = ()
-    """What it shows of the scaling study of CUBE."""
 
     @cached_property
     def experiments(self) -> str:
         """What is run, in words."""
-        return ", ".join(part.experiment for part in self.parts) or "measures the environment; no episodes"
+        return ", ".join(part.experiment for part in self.parts)
 
 
 def figure_names() -> list[str]:

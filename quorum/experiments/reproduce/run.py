@@ -34,19 +34,19 @@ class Answer:
         notes: what a reader must know as well.
         points: with their verdicts.
         files: the tables and figures that were written.
-        sweep: what the sweep came to; None where nothing was played.
+        sweep: what the sweep came to.
     """
 
     tables: tuple[Table, ...]
     notes: tuple[str, ...]
     points: tuple[Point, ...]
     files: tuple[Path, ...]
-    sweep: SweepResult | None = None
+    sweep: SweepResult
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
-            "sweep": self.sweep.plain() if self.sweep is not None else None,
+            "sweep": self.sweep.plain(),
             "notes": list(self.notes),
             "points": [asdict(point) for point in self.points],
             "files": [str(file) for file in self.files],

@@ -4,7 +4,6 @@
 |---|---|---|---|
 | a number | both 95 % intervals overlap | they do not | wall time; no run; one board; nothing published |
 | an order | the paired difference is significant, in that direction | it is in the other direction, or none is significant | too few boards for any difference to be significant; no run |
-| a growth | both 95 % intervals of the exponent overlap | they do not | fewer than three sizes |
 
 The interval of a published number follows from its standard deviation, or of a share from its trials; a number that was
 read off a plot is as wide as the reading; any other is a point. A share of trials has the interval of Clopper and
@@ -68,7 +67,7 @@ def judge_number(metric: Metric, value: Value, here: Estimate | None, table: Pub
     if here.boards < 2:
         return Judged(Verdict.NOT_COMPARABLE, "one board has no interval")
     published = published_estimate(metric, value, table)
-    if _overlap(published, here):
+    if overlap(published, here):
         return Judged(Verdict.AGREES, "the intervals overlap")
     side = "higher" if here.value > published.value else "lower"
     size = abs(here.value - published.value)
@@ -112,21 +111,13 @@ def judge_order(sign: int, difference: Difference | None) -> Judged:
     return Judged(Verdict.DIFFERS, "significant in the other direction")
 
 
-def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
-    """Judge how something grows with n: two exponents, None where too few sizes are known."""
-    if published is None or here is None:
-        return Judged(Verdict.NOT_COMPARABLE, "too few sizes above rounding")
-    if _overlap(published, here):
-        return Judged(Verdict.AGREES, "the intervals overlap")
-    return Judged(Verdict.DIFFERS, f"grows {'faster' if here.value > published.value else 'more slowly'} here")
-
-
 def written_estimate(found: Estimate | None, *, signed: bool = False) -> str:
     """Write an estimate with its interval."""
     return interval(found, decimals([found] if found is not None else []), signed=signed)
 
 
-def _overlap(one: Estimate, other: Estimate) -> bool:
+def overlap(one: Estimate, other: Estimate) -> bool:
+    """Return whether two intervals overlap."""
     (low, high), (lowest, highest) = _ends(one), _ends(other)
     return low <= highest and lowest <= high
 

@@ -1,10 +1,10 @@
-"""Verifies a study, a folder or a bundle: its files, its runs, its sheet; and plays every run again."""
+"""Verifies the folder of a study: its runs and its sheet; and plays every run again."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import RunFiles
 from quorum.experiments.results import read_results
 from quorum.experiments.results.verify import FolderCheck, check_folder, each_run
-from quorum.experiments.study.bundle import files_by_digest, manifest_problems
+from quorum.experiments.study.bundle import files_by_digest
 from quorum.experiments.study.rerun import Rerun, rerun
 from quorum.experiments.study.sheet import LARGEST, SHEET, STUDY, differing_fields, read_study, sheet_of
-from quorum.experiments.study.unpack import unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +23,13 @@ class StudyCheck:
     """What was found of a study.
 
     Attributes:
-        place: the folder or the bundle, as it was given.
+        folder: as it was given.
         runs: what was found of each run, and which are missing.
         reruns: what came of playing again those that are whole.
         problems: of other files, each with the name of the file.
     """
 
-    place: Path
+    folder: Path
     runs: FolderCheck
     reruns: tuple[Rerun, ...]
     problems: tuple[str, ...]
@@ -42,7 +41,7 @@ class StudyCheck:
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        own = {"folder": str(self.place), "problems": list(self.problems)}
+        own = {"folder": str(self.folder), "problems": list(self.problems)}
         return {**self.runs.plain(), **own, "reruns": [asdict(run) for run in self.reruns]}
 
     def lines(self) -> Iterator[str]:
@@ -53,13 +52,13 @@ class StudyCheck:
             if run.difference:
                 yield f"differs: {run.name}: {run.difference}"
         equal = sum(not run.difference and not run.reason for run in self.reruns)
-        yield f"{self.place}: {equal} of {len(self.runs.runs)} runs played again, and their traces are equal"
+        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again, and their traces are equal"
         for reason, number in Counter(run.reason for run in self.reruns if run.reason).items():
             yield f"not played again, {number} of them: {reason}"
 
 
 def is_study(place: Path) -> bool:
-    """Whether this is the folder of a study, or a file, which may be its bundle."""
+    """Return whether this is the folder of a study, or a file, which may be its bundle."""
     return place.is_file() or RunFiles(place).names(STUDY)
 
 
@@ -68,33 +67,30 @@ def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
     return check_study(place, plugins) if is_study(place) else None
 
 
-def check_study(place: Path, plugins: Sequence[str] = ()) -> StudyCheck:
+def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
     """Verify a study, and play its runs again from their recorded replies. Nothing is changed.
 
     Args:
-        place: its folder, or its bundle.
+        folder: of the study.
         plugins: modules that register components and metrics; other processes load them, too.
 
     Raises:
-        UserError: it is no study, or no bundle that can be unpacked safely.
+        UserError: it is a file.
     """
-    if not place.is_file():
-        return _check(place, place, plugins, [])
-    with unpacked(place) as (folder, damages):
-        found = _check(folder, place, plugins, [*damages, *manifest_problems(folder)])
-    return replace(found, runs=replace(found.runs, folder=place, advice=()))
-
-
-def _check(folder: Path, place: Path, plugins: Sequence[str], problems: Sequence[str]) -> StudyCheck:
-    problems = [*problems, *_sheet_problems(folder)]
+    if folder.is_file():
+        raise UserError(
+            f"{folder}: it is a file, not the folder of a study",
+            f"Unpack it first: python -m zipfile -e {folder} study; then: quorum check study",
+        )
+    problems = [*_sheet_problems(folder)]
     try:
         runs = check_folder(folder, plugins)
     except UserError as error:  # the plan is damaged, or there is no run
-        problems.append(error.message.replace(str(folder), str(place)))
-        runs = FolderCheck(place, (), (), ())
+        problems.append(error.message)
+        runs = FolderCheck(folder, (), (), ())
     whole = [folder / run.name for run in runs.runs if not run.problems and not run.unfinished]
     again = partial(rerun, files=files_by_digest(folder))
-    return StudyCheck(place, runs, tuple(each_run(again, whole, plugins)), tuple(dict.fromkeys(problems)))
+    return StudyCheck(folder, runs, tuple(each_run(again, whole, plugins)), tuple(dict.fromkeys(problems)))
 
 
 def _sheet_problems(folder: Path) -> Iterator[str]:

@@ -47,7 +47,7 @@ def check(
     and metrics against the trace. It names what is damaged, and the command that repairs it. The exit code is 1 if
     something is damaged.
 
-    Of a STUDY, its folder or its study.zip, it also makes the sheet again, and plays every run again from the recorded
+    Of a STUDY, it also makes the sheet again, and plays every run again from the recorded
     replies: each trace must come out the same but for the wall clock. No model is asked.
 
     With --drift it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
@@ -57,7 +57,7 @@ def check(
     Examples:
       quorum check
       quorum check runs/talk
-      quorum check study.zip
+      quorum check runs/study-NAME
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME

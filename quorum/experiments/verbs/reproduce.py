@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 from quorum.experiments.verbs.verb import Verb
@@ -27,7 +26,7 @@ def reproduce(
         typer.Argument(
             metavar="FIGURE",
             show_default="list the figures",
-            help="Reproduce this figure: cube-tasks, cube-scaling, emcoop-rq1, emcoop-rq2, emcoop-rq3, llamac-table2, "
+            help="Reproduce this figure: cube-tasks, emcoop-rq1, emcoop-rq2, emcoop-rq3, llamac-table2, "
             "llamac-fig5 or llamac-ablations.",
         ),
     ] = None,
@@ -58,7 +57,7 @@ def reproduce(
       quorum reproduce llamac-table2
       quorum reproduce emcoop-rq1 'seed=range(0,3)'
       quorum reproduce llamac-table2 llm=openai llm.model=M --dry-run
-      quorum reproduce cube-scaling --json
+      quorum reproduce llamac-fig5 --json
     """
     from quorum.experiments.reproduce.figure_file import figure_names, load_figure
 
@@ -66,9 +65,8 @@ def reproduce(
         _list({each: load_figure(each) for each in figure_names()}, as_json=as_json)
         return
     figure = load_figure(name)
-    if figure.series and words:
-        raise UserError(f"reproduce {name}: {words[0]}: it plays no episodes, so there is nothing to set")
     from quorum.experiments.common.outputs import require_writable
+    from quorum.experiments.reproduce.run import answers
     from quorum.experiments.sweep.run import SweepRequest
     from quorum.experiments.sweep.spending import SweepBudget
 
@@ -90,11 +88,11 @@ def reproduce(
         return
     require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
     data, codes = [], [0]
-    for answer in _answers(figure, request, quiet=quiet):
+    for answer in answers(figure, request, quiet=quiet):
         data.append(answer.plain())
-        codes.append(answer.sweep.exit_code if answer.sweep is not None else 0)
+        codes.append(answer.sweep.exit_code)
         _show(answer, as_json=as_json, quiet=quiet)
-    if figure.parts and len(data) < len(figure.parts) and request.budget.any:
+    if len(data) < len(figure.parts) and request.budget.any:
         echo(f"{len(figure.parts) - len(data)} experiments were not started; go on with: {request.command}", err=True)
     if as_json:
         echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
@@ -129,19 +127,6 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
         Console().print(expected.table(), soft_wrap=True)
     if notice := beyond(found, Spent(), request.budget):
         echo(f"all experiments together are {notice}")
-    if not found:
-        echo("It plays no episodes and asks no model; measuring takes some minutes.")
-
-
-def _answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> Iterator[Answer]:
-    if figure.series:
-        from quorum.experiments.reproduce.scaling.answer import measured_answer
-
-        yield measured_answer(figure, request.out)
-        return
-    from quorum.experiments.reproduce.run import answers
-
-    yield from answers(figure, request, quiet=quiet)
 
 
 def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
@@ -151,7 +136,7 @@ def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
     if answer.tables and not (as_json or quiet):
         print_tables(answer.tables, answer.notes, Console())
         _print_points(answer.points)
-    if answer.sweep is not None and answer.sweep.complaint:
+    if answer.sweep.complaint:
         echo(answer.sweep.complaint, err=True)
     if answer.files and not quiet:
         echo(f"\n{len(answer.files)} files in {answer.files[0].parent}", err=as_json)

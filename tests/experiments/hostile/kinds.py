@@ -43,7 +43,6 @@ KINDS: Mapping[str, Sequence[Words]] = {
     "study": (
         ("study", "talk", *GRID, "--name", "s"),
         ("check", "runs/s"),
-        ("check", "runs/s/study.zip"),
     ),
     "branches": (
         ("run", *TEAM),
@@ -58,11 +57,6 @@ KINDS: Mapping[str, Sequence[Words]] = {
     "memory": (
         ("sweep", *MEMORY, "episode=range(0,2)", "engine.workers=1", "--name", "line"),
         ("run", *MEMORY, "memory.store=memory"),
-    ),
-    "fit": (
-        ("fit", "topology", *TEAM[:1], *TEAM[2:], "engine.workers=1", "--rounds", "1", "--boards", "1", "--graphs",
-         "2", "--force"),
-        ("run", *TEAM[:1], *TEAM[2:], "topology=learned", "topology.edges=edges.yaml"),
     ),
     "slurm": (
         ("sweep", *SLURM, "seed=0", "--name", "s"),

@@ -21,7 +21,6 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
         (*MEMORY, "memory.store={folder}"),
     ),
     "sweep": ((*GRID, "--name", "s"), (*GRID, "--name", "s", "--dry-run"), (*GRID[:-1], "--name", "b")),
-    "fit": (("topology", *TEAM[:1], *TEAM[2:], "--rounds", "1", "--boards", "1", "--graphs", "2"),),
     "view": (("--no-browser",), ("--export", "new.html")),
     "replay": ((), ("--out", "new.gif")),
     "results": (

@@ -10,13 +10,12 @@ from pydantic import ValidationError
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.experiments.reproduce.figure_file import Claim, figure_names, load_figure
-from quorum.experiments.reproduce.scaling.parts import action_names
 from quorum.experiments.sweep.experiment_file import load
 from tests.conftest import ROOT
 from tests.test_cli_help import PARTS
 
 NAMES = {
-    "cube-tasks", "cube-scaling", "emcoop-rq1", "emcoop-rq2", "emcoop-rq3", "llamac-table2", "llamac-fig5",
+    "cube-tasks", "emcoop-rq1", "emcoop-rq2", "emcoop-rq3", "llamac-table2", "llamac-fig5",
     "llamac-ablations",
 }  # fmt: skip
 
@@ -29,7 +28,7 @@ def test_the_figures_are_those_of_the_help_and_the_guide() -> None:
     assert {name for name in NAMES if f"| `{name}` |" in guide} == NAMES
 
 
-@pytest.mark.parametrize("name", sorted(NAMES - {"cube-scaling"}))
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_its_experiments_have_the_levels_and_metrics_of_its_claims(name: str) -> None:
     figure = load_figure(name)
     for part in figure.parts:
@@ -45,12 +44,6 @@ def test_its_experiments_have_the_levels_and_metrics_of_its_claims(name: str) ->
             named = {level for pair in claim.pairs for level in (pair[0], pair[2])}
             assert named <= {*levels[claim.by or part.by]}, claim.says
             assert {str(value) for value in claim.at} <= {*levels[part.across]}
-
-
-def test_the_scaling_study_measures_what_was_published() -> None:
-    quantities = [series.quantity for series in load_figure("cube-scaling").series]
-    assert {*quantities} <= {"step", "memory", "CPU", *action_names()}
-    assert all(len(s.sizes) == len(s.values) for s in load_figure("cube-scaling").series)
 
 
 def test_the_seven_ablations_change_one_part_each() -> None:

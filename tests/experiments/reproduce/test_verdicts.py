@@ -9,10 +9,8 @@ import pytest
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.differences import Pairing, differences
-from quorum.experiments.compare.statistics.growth import power_law
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.reproduce.verdicts import (
-    judge_growth,
     judge_number,
     judge_order,
     published_estimate,
@@ -96,13 +94,3 @@ def test_an_order_over_too_few_boards_is_not_comparable() -> None:
     found = judge_order(1, _difference(1, 2, 3, 2, 1))
     assert (found.verdict, found.reason) == ("not comparable", "too few boards (5) for a significant difference")
     assert judge_order(1, None).reason == "no runs of both on the same boards"
-
-
-def test_a_growth_agrees_where_the_intervals_of_the_exponents_overlap() -> None:
-    sizes = [1, 2, 4, 8]
-    values = ([3.0, 12.0, 48.0, 192.0], [1.0, 2.2, 3.9, 8.1], [1.0, 2.0, 4.0, 8.0])
-    square, noisy, linear = (fit.exponent for found in values if (fit := power_law(sizes, found)) is not None)
-    assert judge_growth(linear, noisy).verdict == "agrees"
-    assert judge_growth(noisy, square).reason == "grows faster here"
-    assert judge_growth(square, noisy).reason == "grows more slowly here"
-    assert judge_growth(None, noisy).verdict == "not comparable"

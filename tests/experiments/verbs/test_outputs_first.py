@@ -19,8 +19,6 @@ SHORT = ("n=2", "agents=naive", "llm=simulated", "max_steps=3")
 OUTPUTS = {
     ("run", "--out"): ("run", *SHORT),
     ("sweep", "--out"): ("sweep", *SHORT, "seed=0,1"),
-    ("fit", "--out"): ("fit", "topology", *SHORT, "--rounds", "1"),
-    ("fit", "--runs"): ("fit", "topology", *SHORT, "--rounds", "1"),
     ("reproduce", "--runs"): ("reproduce", "emcoop-rq3", "n=3", "seed=0", "max_steps=2"),
     ("study", "--out"): ("study", "talk", *SHORT, "topology=debate", "seed=0,1"),
     ("branch", "--out"): ("branch", "RUN", "--at", "0"),

@@ -1,51 +1,42 @@
-"""The scaling study next to the published one: the growth of each quantity is compared, its level is not."""
+"""The scaling study of the CUBE page: compares how each quantity grows with n; levels depend on the machine.
+
+It takes some minutes. Nothing else should run on the machine.
+
+python -m benchmarks.cube_scaling [--out DIR]
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from quorum.experiments.common.files import folder_for
-from quorum.experiments.common.outputs import Output, write_outputs
+from rich.console import Console
+
+from benchmarks.cube_speed.drawing import drawn
+from benchmarks.cube_speed.published import Series, published_series
+from benchmarks.cube_speed.study import Measured, study
 from quorum.experiments.compare import formats
 from quorum.experiments.compare.factors import NONE
 from quorum.experiments.compare.figures import style
-from quorum.experiments.compare.files import FORMS
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.statistics.growth import power_law
-from quorum.experiments.reproduce.figure_file import PublishedFigure, Series
+from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.reproduce.points import Point, verdict_table
-from quorum.experiments.reproduce.run import Answer
-from quorum.experiments.reproduce.scaling.drawing import drawn
-from quorum.experiments.reproduce.scaling.study import Measured, study
-from quorum.experiments.reproduce.verdicts import Verdict, judge_growth, written_estimate
+from quorum.experiments.reproduce.verdicts import Judged, Verdict, overlap, written_estimate
+
+NOTES = ("Constructor with its defaults; medians.",)
 
 
-def measured_answer(figure: PublishedFigure, folder: Path) -> Answer:
-    """Measure what a figure shows of the scaling study, and write tables and figures.
-
-    Args:
-        figure: it.
-        folder: for the files; made if need be.
-
-    Raises:
-        UserError: the files cannot be written there.
-    """
-    sizes, action_sizes = (sorted({n for s in figure.series for n in s.sizes if (s.last_digit > 0) == actions})
-                           for actions in (False, True))  # fmt: skip
-    with folder_for(folder):
-        measured = study(sizes, action_sizes)
-        points = tuple(growth_points(figure.series, measured))
-        tables = tuple(_values(figure.series, measured))
-        notes = ("Constructor with its defaults; medians. Measure again when nothing else runs on the machine.",)
-        files = {"tables.md": formats.as_markdown([*tables, verdict_table(points)], notes).encode()}
-        with style.styled():
-            for name, drawing in drawn(measured, figure.series).items():
-                files |= {f"{name}.{form}": style.rendered(drawing, form) for form in FORMS}
-        write_outputs(
-            {Output(folder / name, "--runs", force=True, within=folder): data for name, data in files.items()}
-        )
-    return Answer(tables, notes, points, tuple(folder / name for name in files))
+def write(series: Sequence[Series], measured: Measured, folder: Path) -> list[Table]:
+    """Write the tables and figures of the study into a folder; return the tables."""
+    tables = [*_values(series, measured), verdict_table(tuple(growth_points(series, measured)))]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tables.md").write_text(formats.as_markdown(tables, NOTES), encoding="utf-8")
+    with style.styled():
+        for name, drawing in drawn(measured, series).items():
+            (folder / f"{name}.png").write_bytes(style.rendered(drawing, "png"))
+    return tables
 
 
 def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Point]:
@@ -61,6 +52,15 @@ def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Poin
             f"{one.quantity}: exponent of n", written_estimate(published), written_estimate(growth), verdict, reason
         )
     yield Point("levels: the values themselves", "above", "above", Verdict.NOT_COMPARABLE, "another machine")
+
+
+def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
+    """Judge how something grows with n: two exponents, None where too few sizes are known."""
+    if published is None or here is None:
+        return Judged(Verdict.NOT_COMPARABLE, "too few sizes above rounding")
+    if overlap(published, here):
+        return Judged(Verdict.AGREES, "the intervals overlap")
+    return Judged(Verdict.DIFFERS, f"grows {'faster' if here.value > published.value else 'more slowly'} here")
 
 
 def _values(series: Sequence[Series], measured: Measured) -> Iterator[Table]:
@@ -82,3 +82,19 @@ def _values(series: Sequence[Series], measured: Measured) -> Iterator[Table]:
 
 def _short(value: float | None) -> str:
     return NONE if value is None else f"{value:.3g}"
+
+
+def main() -> None:
+    """Measure and show the study."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/cube-scaling"), help="folder for tables and figures")
+    folder = parser.parse_args().out
+    series = published_series()
+    sizes, action_sizes = (
+        sorted({n for one in series for n in one.sizes if (one.last_digit > 0) == actions}) for actions in (False, True)
+    )
+    formats.print_tables(write(series, study(sizes, action_sizes), folder), NOTES, Console())
+
+
+if __name__ == "__main__":
+    main()

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from quorum.experiments.reproduce.scaling.parts import action_names, stepping, tick_seconds
-from quorum.experiments.reproduce.scaling.probe import probe
-from quorum.experiments.reproduce.scaling.timing import medians, seconds_per_call
+from benchmarks.cube_speed.parts import action_names, stepping, tick_seconds
+from benchmarks.cube_speed.probe import probe
+from benchmarks.cube_speed.timing import medians, seconds_per_call
 
 Measured = Mapping[str, Mapping[int, float]]
 """Values by n, of each quantity by name."""

@@ -1,6 +1,6 @@
 """One environment in a separate process: prints `ready` after the first step, then its memory and CPU as JSON.
 
-python -P -m quorum.experiments.reproduce.scaling.probe N SECONDS
+python -m benchmarks.cube_speed.probe N SECONDS
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 from cube_env import CubeEnv
-from quorum.experiments.common.terminal import echo
 
+ROOT = Path(__file__).resolve().parents[2]
 STEPS_PER_SECOND = 20
 """About what the published implementation reaches at n = 256 when it does nothing else."""
 
@@ -30,9 +31,9 @@ def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
     Returns:
         Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent` of a core.
     """
-    command = [sys.executable, "-P", "-m", __name__, str(n), str(seconds)]
+    command = [sys.executable, "-m", "benchmarks.cube_speed.probe", str(n), str(seconds)]
     begin = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         assert child.stdout is not None
         child.stdout.readline()
         ready = time.perf_counter() - begin
@@ -48,7 +49,7 @@ def main(n: int, seconds: float) -> None:
     env.reset(seed=0)
     rng = np.random.default_rng(0)
     _step(env, rng)
-    echo("ready")
+    print("ready")
     sys.stdout.flush()
     for index in range(n):
         env.symbolic_observation(index)
@@ -57,7 +58,7 @@ def main(n: int, seconds: float) -> None:
         _step(env, rng)
         time.sleep(max(0.0, begin + number / STEPS_PER_SECOND - time.perf_counter()))
     share = (time.process_time() - cpu) / (time.perf_counter() - begin)
-    echo(json.dumps({"memory_mb": _peak_kilobytes() / 1024, "cpu_percent": 100 * share}))
+    print(json.dumps({"memory_mb": _peak_kilobytes() / 1024, "cpu_percent": 100 * share}))
 
 
 def _peak_kilobytes() -> int:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.cube_scaling import growth_points, judge_growth, write
+from benchmarks.cube_speed.parts import action_bench, action_names, team_board
+from benchmarks.cube_speed.published import Series, published_series
+from benchmarks.cube_speed.study import TEAM, Measured, study
+from benchmarks.cube_speed.timing import medians
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
-from quorum.experiments.reproduce.figure_file import Series, load_figure
-from quorum.experiments.reproduce.scaling import answer
-from quorum.experiments.reproduce.scaling.answer import growth_points, measured_answer
-from quorum.experiments.reproduce.scaling.parts import action_bench, action_names, team_board
-from quorum.experiments.reproduce.scaling.study import TEAM, Measured, study
-from quorum.experiments.reproduce.scaling.timing import medians
+from quorum.experiments.compare.statistics.growth import power_law
 
 SIZES = (2, 4, 8, 16)
 
@@ -56,8 +56,7 @@ def test_the_study_measures_every_quantity_at_every_size() -> None:
 
 
 def _measured(exponent: float) -> Measured:
-    figure = load_figure("cube-scaling")
-    names = {series.quantity: series.sizes for series in figure.series}
+    names = {series.quantity: series.sizes for series in published_series()}
     names |= {name + suffix: names["idle"] for name in action_names() for suffix in ("", TEAM)}
     return {name: {n: 1e-6 * (1 + 0.1 * (n == 8)) * n**exponent for n in sizes} for name, sizes in names.items()}
 
@@ -76,16 +75,20 @@ def test_growth_is_judged_above_rounding_and_levels_are_not() -> None:
     assert next(growth_points([rounded], flat)).reason == "too few sizes above rounding"
 
 
-def test_the_answer_leaves_tables_and_both_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(answer, "FORMS", ("png",))
-    monkeypatch.setattr(answer, "study", lambda *sizes: asked.append(sizes) or _measured(1.0))
-    figure = load_figure("cube-scaling")
-    found = measured_answer(figure, tmp_path / "runs" / "cube-scaling")
-    assert [len(sizes) for sizes in asked[0]] == [12, 9]
-    assert {file.name for file in found.files} == {
-        "tables.md", "scaling.png", "action_heatmap.png",
-    }  # fmt: skip
-    assert all(file.exists() for file in found.files)
-    assert {point.verdict for point in found.points} == {"agrees", "differs", "not comparable"}
-    assert found.sweep is None
+def test_the_study_leaves_tables_and_both_figures(tmp_path: Path) -> None:
+    series = published_series()
+    assert {one.quantity for one in series} <= {"step", "memory", "CPU", *action_names()}
+    assert all(len(one.sizes) == len(one.values) for one in series)
+    *_, verdicts = write(series, _measured(1.0), tmp_path / "study")
+    assert {file.name for file in (tmp_path / "study").iterdir()} == {"tables.md", "scaling.png", "action_heatmap.png"}
+    assert {row[3] for row in verdicts.rows} == {"agrees", "differs", "not comparable"}
+
+
+def test_a_growth_agrees_where_the_intervals_of_the_exponents_overlap() -> None:
+    sizes = [1, 2, 4, 8]
+    values = ([3.0, 12.0, 48.0, 192.0], [1.0, 2.2, 3.9, 8.1], [1.0, 2.0, 4.0, 8.0])
+    square, noisy, linear = (fit.exponent for found in values if (fit := power_law(sizes, found)) is not None)
+    assert judge_growth(linear, noisy).verdict == "agrees"
+    assert judge_growth(noisy, square).reason == "grows faster here"
+    assert judge_growth(square, noisy).reason == "grows more slowly here"
+    assert judge_growth(None, noisy).verdict == "not comparable"

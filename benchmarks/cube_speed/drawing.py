@@ -10,10 +10,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from benchmarks.cube_speed.parts import action_names
+from benchmarks.cube_speed.published import Series
+from benchmarks.cube_speed.study import Measured
 from quorum.experiments.compare.figures import style
-from quorum.experiments.reproduce.figure_file import Series
-from quorum.experiments.reproduce.scaling.parts import action_names
-from quorum.experiments.reproduce.scaling.study import Measured
 
 _UNITS = {"s": "time", "MB": "MB", "%": "percent of a core"}
 

@@ -1,1 +1,0 @@
-"""Fits a communication graph to a configuration: plays rounds of episodes under graphs that are drawn, and prunes."""
