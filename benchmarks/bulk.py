@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.sweep.packing import CELLS, pack
 from quorum.experiments.sweep.plan import plan

@@ -172,8 +172,8 @@ class Result(_Runs, runner.Result):
             planned = Parent.open(self.folder).branch(instant_of(str(at)) if at is not None else None, change)
         if planned.notice:
             _log.warning("%s", planned.notice)
-        result = runner.run_cell(planned.cell, Path(out), branching=planned.branching)
-        for what in planned.branching.undone:
+        result = runner.run_cell(planned.cell, Path(out), start=planned.start)
+        for what in planned.start.undone:
             _log.warning("%s: no turn came for it", what)
         return answer(Result, result)
 
@@ -261,7 +261,7 @@ class Results(_Runs, results.Results):
             budget_calls=budget_calls,
             plugins=tuple(plugins),
             config_dir=paths(config_dir),
-            branches=BranchGrid((self.folder,), tuple(map(str, instants)), change, draws, control),
+            planner=BranchGrid((self.folder,), tuple(map(str, instants)), change, draws, control),
         )
         return swept(request, progress=progress)
 

@@ -32,7 +32,7 @@ one module, which `--plugin` names, or which an installed package declares as an
 
 # In the order in which groups are shown.
 from maeil.metrics import outcome, communication, decision, plans, constraints  # noqa: F401  # isort: skip
-from maeil.metrics import model, failures, dig, emcoop, coop2, credit  # noqa: F401  # isort: skip
+from maeil.metrics import model, failures, dig, emcoop, coop2  # noqa: F401  # isort: skip
 from maeil.extensions import load_parts
 from maeil.metrics.registry import (
     METRICS,

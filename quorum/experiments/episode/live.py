@@ -20,10 +20,10 @@ from rich.table import Table
 
 from maeil import PlanStatus, World
 from maeil.drawing import Canvas, Drawable, Drawing
-from maeil.extensions.change import WorldChange
 from maeil.trace import Listener
 from maeil.trace.events import (
     ActionChange,
+    ChangesWorld,
     EpisodeStart,
     MessageSent,
     PlanChange,
@@ -128,7 +128,7 @@ class LiveView:
             case ScoreChange() as score:
                 self._score = _words(score)
                 self._picture = self._draw()
-            case WorldChange():
+            case ChangesWorld():
                 self._picture = self._draw()
             case StepTaken():
                 self._step = stamped.t + 1

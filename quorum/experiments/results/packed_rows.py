@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar, get_type_hints
 import msgspec
 
 from quorum.experiments.common.packed import Shard, packed_in
+from quorum.experiments.configuration.origin import Origin, Scalar, read_origin
 from quorum.experiments.results.finished import FinishedCell
-from quorum.experiments.results.rows import Damaged, Row, Scalar
+from quorum.experiments.results.rows import Damaged, Row
 from quorum.experiments.results.run_folder import RunFolder
 
 T = TypeVar("T")
@@ -77,7 +78,7 @@ def pack_rows(rows: Sequence[Row]) -> bytes:
     tables = [
         _Table(
             len(group),
-            _columns([{name: getattr(row, name) for name in _OWN} for row in group]),
+            _columns([{name: _plain(getattr(row, name)) for name in _OWN} for row in group]),
             _columns([row.factors for row in group]),
             _columns([row.metrics for row in group]),
         )
@@ -143,8 +144,20 @@ def _own(table: _Table, kinds: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     """
     if table.own.keys() != kinds.keys():
         raise ValueError("it was written by a version with other fields")
-    columns = [msgspec.convert(table.own[name], list[kind]) for name, kind in kinds.items()]  # type: ignore[valid-type]
+    columns = [
+        msgspec.convert(table.own[name], list[kind], dec_hook=_of_plain)  # type: ignore[valid-type]
+        for name, kind in kinds.items()
+    ]
     return zip(*(_all(column, table.number) for column in columns), strict=True)
+
+
+def _plain(value: Any) -> Any:
+    return value.plain() if isinstance(value, Origin) else value
+
+
+def _of_plain(_: type, value: Any) -> Any:
+    """Read an origin, the only value of a row that is no plain data."""
+    return read_origin(value)
 
 
 def _mappings(columns: Mapping[str, list[T]], number: int) -> Iterable[SharedKeys[T]]:

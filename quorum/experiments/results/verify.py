@@ -23,11 +23,12 @@ from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.packed import is_packed
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.common.version import __version__
-from quorum.experiments.configuration.cell import Cell, line_of
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.planned_cell import line_of
 from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.rows import Damaged, Row
 from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
@@ -115,7 +116,7 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
         found.problems.append(f"{META}: its seed is not that of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
-        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.branch).hash
+        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.origin).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
         found.unverified.append(f"its hash: its configuration is not one of this version and its plug-ins ({reason})")
@@ -173,7 +174,7 @@ def _place_of(meta: RunMeta) -> LinePlace | None:
     A branch is in no line: it begins with what its run began with, whatever other branches have left.
     """
     episode = meta.configuration.get("episode")
-    if meta.branch is not None or meta.memory is None or not isinstance(episode, int):
+    if meta.origin is not None or meta.memory is None or not isinstance(episode, int):
         return None
     with suppress(TypeError):  # nested more deeply than any that was composed
         return LinePlace(line_of(meta.configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)

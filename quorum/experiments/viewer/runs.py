@@ -9,11 +9,12 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
-from quorum.experiments.results.rows import Damaged, Scalar
+from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
 from quorum.experiments.viewer.pages import Json
 
@@ -29,27 +30,23 @@ _LONGEST = 4000
 def branched(folder: Path) -> Json | None:
     """Return what a run branches off; None for nothing, or where `meta.json` cannot be read."""
     try:
-        branch = RunFolder(folder).meta().branch
+        origin = RunFolder(folder).meta().origin
     except DamagedFile:
         return None
-    if branch is None or branch.t >= _LARGEST or branch.draw >= _LARGEST:
+    off = origin.plain() if origin is not None else {}
+    if off.get("t", _LARGEST) >= _LARGEST or off["draw"] >= _LARGEST:
         return None
-    t_hat = branch.t_hat if branch.t_hat is not None and abs(branch.t_hat) < _LARGEST else None
-    change = branch.change
-    return {
-        "run": branch.run,
-        "t": branch.t,
-        "t_hat": t_hat,
-        "change": change if len(change) <= _LONGEST else f"{change[:_LONGEST]}\u2026",
-        "draw": branch.draw,
-    }
+    t_hat = off["t_hat"] if off["t_hat"] is not None and abs(off["t_hat"]) < _LARGEST else None
+    change = " ".join((*off["edits"], *off["told"]))
+    shown = change if len(change) <= _LONGEST else f"{change[:_LONGEST]}\u2026"
+    return {"run": off["run"], "t": off["t"], "t_hat": t_hat, "change": shown, "draw": off["draw"]}
 
 
 def relatives(root: Path, name: str) -> Mapping[str, Path]:
     """Return the runs of a folder that have a beginning in common with one of them, by name, itself among them."""
     paths = {path.name: path for path in runs_inside(root) if not path.is_symlink()}
     neighbours: defaultdict[str, list[str]] = defaultdict(list)
-    no_branches = {row.name for row in packed_rows(root) if isinstance(row, Row) and row.branch is None}
+    no_branches = {row.name for row in packed_rows(root) if isinstance(row, Row) and row.origin is None}
     for name_here, path in paths.items():
         off = branched(path) if name_here not in no_branches and _speaks_of_a_branch(path) else None
         if off is not None:
@@ -92,7 +89,7 @@ def _line(folder: Path) -> Json:
 def _read(row: Row, factors: Sequence[Scalar], metrics: Mapping[str, float | None]) -> Json:
     """Return the line of a run with results."""
     line = {"simulated": row.simulated, "remark": row.error or row.reason, "factors": factors, "metrics": metrics}
-    off = branched(row.folder) if row.branch is not None else None
+    off = branched(row.folder) if row.origin is not None else None
     return {"run": row.name, "outcome": row.outcome, **line, **({} if off is None else {"off": off})}
 
 

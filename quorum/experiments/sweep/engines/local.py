@@ -22,7 +22,7 @@ from maeil.component import Component, ComponentConfig
 from maeil.forks import close_in_children, hold_in_forks
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BatchRules
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.sweep.engines.protocol import CellQueue, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
