@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
@@ -61,6 +61,10 @@ measures: Registry[Callable[..., Any]] = Registry(
     "measure", "measures", "results", "quorum.measures", _BUILTIN["measures"], lambda: FunctionType
 )
 """What adds options to `quorum results`."""
+methods: Registry[ModuleType] = Registry(
+    "module of methods", "modules of methods", "answers", "quorum.answers", _BUILTIN["answers"], lambda: ModuleType
+)
+"""What adds methods to `quorum.Result` and `quorum.Results`."""
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""
