@@ -47,9 +47,9 @@ def measure(run: Path, at: str) -> dict[str, tuple[float, float]]:
         def live(name: str = name, begin: tuple[float, float] = begin) -> None:
             found[name] = since(begin)
 
-        planned.branching.prefix.then(live)
+        planned.start.prefix.then(live)
         with tempfile.TemporaryDirectory() as out:
-            run_cell(planned.cell, Path(out), branching=planned.branching)
+            run_cell(planned.cell, Path(out), start=planned.start)
     return found
 
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.sweep.plan import plan
 
 ARMS = ("n=1,2", "agents=heuristic,random", "max_steps=40")

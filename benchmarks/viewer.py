@@ -89,7 +89,7 @@ def family(out: Path) -> Path:
         change = Change((f"agents.members.agent_{agent}=heuristic",))
         planned = parent.branch(Instant(place * parent.episode.steps // 6), change)
         if not (out / planned.cell.name).exists():
-            run_cell(planned.cell, out, branching=planned.branching)
+            run_cell(planned.cell, out, start=planned.start)
     return first
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from maeil.user_errors import UserError
-from quorum.answers import Comparison, Folder, Result, Results, alone, answer, names, paths, swept
+from quorum.answers import Comparison, Result, Results, alone
+from quorum.conversions import Folder, answer, names, paths, swept
 from quorum.experiments.common.extension_errors import extension_errors
 from quorum.experiments.compare import Question
 from quorum.experiments.compare import compare as _compare

@@ -122,7 +122,7 @@ def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a branch with a changed world and an edit."""
     changed = '{"agents": {"agent_0": [0, 0]}}'
     planned = plan_branch(recorded_run(*SEEN.split()), "2", world=changed, minds=["agent_1=heuristic"])
-    return run_cell(planned.cell, tmp_path_factory.mktemp("branch"), branching=planned.branching).folder
+    return run_cell(planned.cell, tmp_path_factory.mktemp("branch"), start=planned.start).folder
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -134,7 +134,7 @@ def test_every_event_that_is_written_is_as_the_page_has_it(cell: str) -> None:
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a belief probe."""
     planned = plan_branch(recorded_run(*SEEN.split()), "2", probe=True)
-    return run_cell(planned.cell, tmp_path_factory.mktemp("probe"), branching=planned.branching).folder
+    return run_cell(planned.cell, tmp_path_factory.mktemp("probe"), start=planned.start).folder
 
 
 def test_so_are_those_of_a_probe(probed: Path) -> None:

@@ -52,7 +52,7 @@ def first(paid: Paid, out: Path, *words: str) -> Path:
 def test_a_branch(paid: Paid, tmp_path: Path) -> None:
     till, _ = paid
     run = first(paid, tmp_path / "runs", "n=3", "topology=debate", "max_steps=40", "seed=1")
-    request = SweepRequest((), tmp_path, "s", branches=BranchGrid((run,), ("3", "8"), draws=2), budget_calls=10**6)
+    request = SweepRequest((), tmp_path, "s", planner=BranchGrid((run,), ("3", "8"), draws=2), budget_calls=10**6)
     expected = show_plan(request)
     assert till.answers == 0
     run_sweep_command(request, quiet=True)

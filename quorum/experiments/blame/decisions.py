@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import orjson
@@ -23,11 +23,11 @@ from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.branch.change import Change
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
-from quorum.experiments.episode.branching import Branching, PrefixRefused
+from quorum.experiments.episode.branching import BranchStart
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.start import StartRefused
 from quorum.experiments.episode.team import Team
 
 
@@ -210,7 +210,7 @@ def decisions_of(reference: Reference, books: CallBooks | None = None) -> Decisi
         return Decisions(())
     planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
     shadow = _Shadow(reference.talks, books or CallBooks(reference.within(), None))
-    run_coroutine(_play(reference, planned.branching, shadow))
+    run_coroutine(_play(reference, planned.start, shadow))
     order = {name: index for index, name in enumerate(reference.participants)}
     sent = _sent(parent.episode.story)
     found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
@@ -228,35 +228,45 @@ def _sent(story: Story) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
     return found
 
 
-async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> None:
-    parent = reference.parent
-    configuration = parent.configuration
-    pool = ModelPool()
-    books = CallBooks(configuration, None)
-    recorded = branching.calls
-    cell = parent.cell()
-    models = EpisodeModels(configuration, pool, books, cell.name, recorded=recorded)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShadowedStart(BranchStart):
+    """The start of a replay with the reference as a shadow.
 
-    def seated(team: Team, context: TeamContext) -> Team:
-        first = branching.seated(team, context)
+    Attributes:
+        shadowed: puts the shadow behind the minds of a team.
+    """
+
+    shadowed: Callable[[Team, TeamContext], Team]
+
+    def team(self, team: Team, context: TeamContext) -> Team:
+        return self.shadowed(BranchStart.team(self, team, context), context)
+
+
+async def _play(reference: Reference, replayed: BranchStart, shadow: _Shadow) -> None:
+    parent = reference.parent
+    cell, pool = parent.cell(), ModelPool()
+
+    def shadowed(team: Team, context: TeamContext) -> Team:
         others = reference.team(context, pool, shadow.books)
-        names: Sequence[str] = reference.participants
         seats = [
             _ShadowedMind(mind, others[name], shadow) if name in others else mind
-            for name, mind in zip(names, first.minds, strict=True)
+            for name, mind in zip(reference.participants, team.minds, strict=True)
         ]
-        return Team(seats, first.configs)
+        return replace(team, minds=seats)
 
+    own = {one.name: getattr(replayed, one.name) for one in fields(replayed)}
+    start = _ShadowedStart(**own, shadowed=shadowed)
     try:
         async with pool:
-            parts = build(cell, models, branching.memory, seated)
-            with closing_world(parts.world), Recorder(None, branching.listeners) as recorder, branching.checked():
-                await play(cell, parts, recorder, branching)
+            models = start.models(cell, pool, CallBooks(cell.configuration, None), recorded=start.calls)
+            parts = build(cell, models, start)
+            with closing_world(parts.world), Recorder(None, start.listeners) as recorder, start.checked():
+                await play(cell, parts, recorder, start)
     except UserError:
         raise
     except Exception as error:
-        if not branching.prefix.live:
-            raise PrefixRefused(f"{parent.run}: {type(error).__name__}: {error}") from error
+        if not start.prefix.live:
+            raise StartRefused(f"{parent.run}: {type(error).__name__}: {error}") from error
 
 
 WORDS = {

@@ -20,8 +20,8 @@ from quorum.experiments.configuration.edits import edited
 from quorum.experiments.configuration.option_folders import named_folders
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
-from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.start import StartRefused
 from quorum.experiments.results.finished import read_paid, read_spent, resumable_attempts
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -139,11 +139,11 @@ class Reruns:
         planned = self.plan(correction)
         if self.reference.on_disk:
             return self._on_disk(planned, correction)
-        prefix = planned.branching.prefix
+        prefix = planned.start.prefix
         ender = Ender(lambda: prefix.live)
         try:
             planned.play_in_memory([ender, *listeners])
-        except PrefixRefused:
+        except StartRefused:
             raise
         except UserError:
             if correction.words and prefix.live:
@@ -170,11 +170,11 @@ class Reruns:
         """Play into a folder."""
         try:
             killed = resumable_attempts(_attempts(self.folder, planned.cell.name))
-            result = run_cell(planned.cell, self.folder, branching=planned.branching, attempts=killed)
-        except PrefixRefused:
+            result = run_cell(planned.cell, self.folder, start=planned.start, attempts=killed)
+        except StartRefused:
             raise
         except UserError as error:
-            if correction.words and planned.branching.prefix.live and "the world refuses it" in error.message:
+            if correction.words and planned.start.prefix.live and "the world refuses it" in error.message:
                 return Ending(REFUSED)
             raise
         if result.outcome == Outcome.ERROR:

@@ -17,8 +17,8 @@ from maeil.trace import Instant
 from maeil.trace.story import Story
 from maeil.user_errors import UserError
 from maeil.world import DrawsLots, World, closing_world
+from quorum.experiments.branch.origin import BranchOrigin
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer
 from quorum.experiments.results.recorded_episode import RecordedEpisode
@@ -145,18 +145,18 @@ def instant_of(at: str) -> Instant:
     return Instant(int(step), None if time is None else float(time) if "." in time else int(time))
 
 
-def change_of(branch: Branch, run: Path) -> Change:
+def change_of(origin: BranchOrigin, run: Path) -> Change:
     """Read the change of a recorded branch.
 
     Args:
-        branch: as its folder describes it.
+        origin: as its folder records it.
         run: its folder, for messages.
 
     Raises:
         UserError: this version does not know a part of it.
     """
     told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: []}
-    for text in branch.told:
+    for text in origin.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
             raise UserError(
@@ -166,12 +166,12 @@ def change_of(branch: Branch, run: Path) -> Change:
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
     return read_change(
-        branch.edits,
+        origin.edits,
         says=told["--say"],
         plans=told["--plan"],
         drops=drops,
         world=world,
-        luck=branch.luck,
+        luck=origin.luck,
         probe=bool(told[PROBE]),
     )
 

@@ -15,16 +15,17 @@ from maeil.trace import Instant, Listener, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import PROBE, Change, change_of, find_messages, try_world_change
+from quorum.experiments.branch.origin import BranchOrigin
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.configuration.cell import Branch, Cell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import ReplayConfig, recorded_calls
 from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import DroppedMessage
-from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.branching import BranchStart
 from quorum.experiments.episode.expected import Rest
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
@@ -40,17 +41,17 @@ class PlannedBranch:
 
     Attributes:
         cell: the branch as a cell.
-        branching: its recorded prefix and its change; for one episode.
+        origin: of the cell.
+        start: its recorded prefix and its change; for one episode.
         idle: whether its edits change nothing that has an effect.
         parent: its run.
-        instant: the branch point.
     """
 
     cell: Cell
-    branching: Branching
+    origin: BranchOrigin
+    start: BranchStart
     idle: bool
     parent: Parent = field(repr=False)
-    instant: Instant
 
     def rest(self) -> Rest:
         """Return what its run took from the branch point on, which shows what a branch with the same team takes.
@@ -58,23 +59,23 @@ class PlannedBranch:
         Of a probe, which asks every agent once, and of another team it shows the number of thoughts alone.
         """
         before, after = self.parent.configuration, self.cell.configuration
-        if self.branching.probe is not None:
+        if self.start.probe is not None:
             return Rest(after.n)
-        found = self.parent.rest(self.instant)
+        found = self.parent.rest(self.origin.instant)
         same = (before.team, before.topology) == (after.team, after.topology)
         return found if same else Rest(found.thoughts)
 
     def play_in_memory(self, listeners: Sequence[Listener]) -> None:
         """Play it in memory; see `quorum.experiments.episode.in_memory`."""
-        play_in_memory(self.cell, listeners, self.branching.memory, branching=self.branching)
+        play_in_memory(self.cell, listeners, start=self.start)
 
     @property
     def notice(self) -> str:
         """Why it may not do what was meant: its edits have no effect, or it may not finish; empty for nothing."""
-        c, branch = self.cell.configuration, self.cell.branch
+        c, origin = self.cell.configuration, self.origin
         if self.idle:
-            return f"{', '.join(branch.edits if branch else ())}: this changes nothing that has an effect in this run"
-        if not (branch is not None and branch.change and c.uses_models and isinstance(c.llm, ReplayConfig)):
+            return f"{', '.join(origin.edits)}: this changes nothing that has an effect in this run"
+        if not (origin.change and c.uses_models and isinstance(c.llm, ReplayConfig)):
             return ""
         return (
             "llm=replay answers only what its run was asked, and this change may lead to other questions; "
@@ -83,23 +84,18 @@ class PlannedBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """The run and the branch point of a run that is a branch itself.
+class Ancestor:
+    """The run that another run branches off.
 
     Attributes:
         parent: the run.
-        branch: the branch point and the change.
+        origin: of the other one: the branch point and the change.
     """
 
     parent: Parent
-    branch: Branch
+    origin: BranchOrigin
 
-    @property
-    def instant(self) -> Instant:
-        """The branch point."""
-        return Instant(self.branch.t, self.branch.t_hat)
-
-    def branching(self, run: Path, after: Configuration, calls: Replay | None) -> Branching:
+    def start(self, run: Path, after: Configuration, calls: Replay | None) -> BranchStart:
         """Return the recorded prefix and the change of the branch, for one episode.
 
         Args:
@@ -107,7 +103,8 @@ class Origin:
             after: configuration of the branch.
             calls: the recorded answers of its models, including those of its parent.
         """
-        found = self.parent.branching(self.instant, change_of(self.branch, run), self.branch.draw, after, calls)
+        change = change_of(self.origin, run)
+        found = self.parent.start(self.origin.instant, change, self.origin.draw, after, calls)
         return replace(found, prefix=found.prefix.unchecked())
 
 
@@ -120,14 +117,14 @@ class Parent:
         episode: its record.
         configuration: its configuration.
         memory: the memory that its team brought along; None for none.
-        origin: where it was branched, if it is a branch itself; else None.
+        ancestor: the run that it branches off, if it is a branch itself; else None.
     """
 
     run: Path
     episode: RecordedEpisode
     configuration: Configuration
     memory: Memory | None
-    origin: Origin | None = None
+    ancestor: Ancestor | None = None
     _rests: dict[Instant, Rest] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -143,8 +140,8 @@ class Parent:
         """
         episode = open_episode(run)
         configuration = _configuration(episode)
-        origin = _origin(run, RunFolder(episode.folder).meta(), below)
-        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), origin)
+        ancestor = _ancestor(run, RunFolder(episode.folder).meta(), below)
+        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), ancestor)
 
     @property
     def name(self) -> str:
@@ -154,7 +151,7 @@ class Parent:
     @property
     def asked_models(self) -> bool:
         """Whether its minds, or those of a run that it was branched from, think with language models."""
-        above = self.origin is not None and self.origin.parent.asked_models
+        above = self.ancestor is not None and self.ancestor.parent.asked_models
         return above or self.configuration.uses_models
 
     def cell(self) -> Cell:
@@ -180,21 +177,21 @@ class Parent:
         after = self._after(change, after)
         if change.probe:
             self._check_probe(after, instant)
-        branching = self.branching(instant, change, draw, after, self._calls())
-        self._check(after, instant, branching.prefix)
+        start = self.start(instant, change, draw, after, self._calls())
+        self._check(after, instant, start.prefix)
         if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
             raise UserError(
                 "--draws with llm=replay: a recording has one answer to each question",
                 "Give the branch a model that samples: llm=NAME.",
             )
-        copied = tuple(sorted(branching.named)) if self.origin is not None else ()
-        edits, digest = tuple(change.edits), branching.prefix.digest
-        branch = Branch(
+        copied = tuple(sorted(start.named)) if self.ancestor is not None else ()
+        edits, digest = tuple(change.edits), start.prefix.digest
+        origin = BranchOrigin(
             self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied, luck=change.luck
         )
-        cell = Cell(after, after.plain(), inputs_of(after), branch)
+        cell = Cell(after, after.plain(), inputs_of(after), origin)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
-        return PlannedBranch(cell, branching, idle, self, instant)
+        return PlannedBranch(cell, origin, start, idle, self)
 
     def rest(self, instant: Instant) -> Rest:
         """Return what it took from an instant on."""
@@ -202,9 +199,9 @@ class Parent:
             self._rests[instant] = Rest.of(self.episode.trace, instant)
         return self._rests[instant]
 
-    def branching(
+    def start(
         self, instant: Instant, change: Change, draw: int, after: Configuration, calls: Replay | None
-    ) -> Branching:
+    ) -> BranchStart:
         """Return the recorded prefix and the change of a branch, for one episode.
 
         Args:
@@ -219,20 +216,20 @@ class Parent:
         """
         prefix = self._prefix(instant, changed=change.comes_first(instant))
         prefix.changes_first = change.probe
-        origin = self.origin
-        earlier = origin.branching(self.run, self.configuration, calls) if origin is not None else None
-        if origin is not None and earlier is not None and earlier.probe is not None:
-            raise UserError(f"{self.run}: it is a probe, which ends where it starts", f"Branch {origin.parent.run}.")
-        if origin is not None and earlier is not None and prefix.length < earlier.prefix.length:
+        above = self.ancestor
+        earlier = above.start(self.run, self.configuration, calls) if above is not None else None
+        if above is not None and earlier is not None and earlier.probe is not None:
+            raise UserError(f"{self.run}: it is a probe, which ends where it starts", f"Branch {above.parent.run}.")
+        if above is not None and earlier is not None and prefix.length < earlier.prefix.length:
             raise UserError(
-                f"--at {instant}: the run is itself a branch, live from {origin.instant} on",
-                f"For an earlier branch point, branch its parent: {origin.parent.run}.",
+                f"--at {instant}: the run is itself a branch, live from {above.origin.instant} on",
+                f"For an earlier branch point, branch its parent: {above.parent.run}.",
             )
         world = None
         if change.world is not None or change.luck:
             luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
-            start = instant.t if instant.t_hat is None else instant.t + 1  # the first step that starts from there on
-            world = try_world_change(ChangeAt(start, change.world, luck), self.episode, instant)
+            first = instant.t if instant.t_hat is None else instant.t + 1  # the first step that starts from there on
+            world = try_world_change(ChangeAt(first, change.world, luck), self.episode, instant)
         done = earlier.changed if earlier is not None else None
         if world is not None and done is not None:
             option = "--luck" if change.world is None else "--world"
@@ -241,12 +238,12 @@ class Parent:
                 f"{option}: this run, or one that it was branched from, has {what} at step {done.t}; this works once",
                 "Make all changes at one branch point, or branch the run without them.",
             )
-        return Branching(
-            str(self.run),
-            self.configuration,
-            prefix,
-            calls,
-            self.memory,
+        return BranchStart(
+            memory=self.memory,
+            run=str(self.run),
+            configuration=self.configuration,
+            prefix=prefix,
+            calls=calls,
             words=change.words,
             drops=self._drops(instant, change),
             draw=draw,
@@ -347,23 +344,23 @@ class Parent:
         return recorded_calls(self.run, f"{self.run}: the answers of its models")
 
 
-def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
-    """Return where a run was branched; None if it is no branch."""
-    if meta.branch is None:
+def _ancestor(run: Path, meta: RunMeta, below: Sequence[Path]) -> Ancestor | None:
+    """Return the run that a run branches off; None if it is no branch."""
+    origin, others = meta.origin, []
+    if not isinstance(origin, BranchOrigin):
         return None
-    branch, others = meta.branch, []
-    for place in dict.fromkeys(place for place in _places_of(run, meta) if is_run(place)):
+    changed = change_of(origin, run).comes_first(origin.instant)
+    for place in dict.fromkeys(place for place in _places_of(run, origin, meta.parent) if is_run(place)):
         if place.resolve() in (run.resolve(), *below):
             continue
-        found = Origin(Parent.open(place, (run.resolve(), *below)), branch)
-        changed = change_of(branch, run).comes_first(found.instant)
+        found = Ancestor(Parent.open(place, (run.resolve(), *below)), origin)
         try:
-            if Prefix(found.parent.episode.trace, found.instant, changed=changed).digest == branch.prefix:
+            if Prefix(found.parent.episode.trace, origin.instant, changed=changed).digest == origin.prefix:
                 return found
         except TraceError:
             pass
         others.append(place)
-    shown = sanitize(branch.run, _LONGEST_NAME)
+    shown = sanitize(origin.run, _LONGEST_NAME)
     if others:
         raise UserError(
             f"{run}: it is a branch of {shown}, and {others[0]} is not that run: it starts differently",
@@ -375,14 +372,13 @@ def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
     )
 
 
-def _places_of(run: Path, meta: RunMeta) -> Iterator[Path]:
-    """Return where the parent of a run may be: next to it, or where its `meta.json` says."""
-    assert meta.branch is not None
-    above, name = run.resolve().parent, meta.branch.run
+def _places_of(run: Path, origin: BranchOrigin, recorded: str) -> Iterator[Path]:
+    """Return where the parent of a run may be: next to it, or where its `meta.json` recorded it."""
+    above, name = run.resolve().parent, origin.run
     if Path(name).name == name:
         yield above / name
-    if meta.parent and not Path(meta.parent).is_absolute():
-        yield above / meta.parent
+    if recorded and not Path(recorded).is_absolute():
+        yield above / recorded
 
 
 def _configuration(episode: RecordedEpisode) -> Configuration:

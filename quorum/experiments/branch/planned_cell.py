@@ -9,14 +9,15 @@ from pathlib import Path
 
 import orjson
 
-from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.origin import BranchOrigin
 from quorum.experiments.branch.parent import Parent, PlannedBranch
-from quorum.experiments.configuration.cell import Branch, Cell, PlannedCell, kind_of
-from quorum.experiments.configuration.inputs import recorded, refuse_changed
-from quorum.experiments.configuration.schema import validate
+from quorum.experiments.configuration.cell import kind_of
+from quorum.experiments.configuration.inputs import refuse_changed
+from quorum.experiments.episode.branching import BranchStart
 from quorum.experiments.episode.expected import Rest
+from quorum.experiments.episode.planned_cell import PlannedCell, Shared
 
 _KEPT = 8
 """Runs that a process keeps in memory; another one is read again."""
@@ -28,52 +29,61 @@ class PlannedBranchCell(PlannedCell):
 
     Attributes:
         run: folder of its run, absolute.
-        branch: its run and its branch point.
+        origin: its run and its branch point.
         change: what it changes.
         rest: what its run took from the branch point on.
     """
 
     run: Path = field(kw_only=True)
-    branch: Branch = field(kw_only=True)
+    origin: BranchOrigin = field(kw_only=True)
     change: Change = field(kw_only=True)
     rest: Rest = field(kw_only=True)
 
     @classmethod
-    def of_branch(cls, cell: Cell, run: Path, change: Change, rest: Rest) -> PlannedBranchCell:
+    def of_branch(cls, branch: PlannedBranch, run: Path, change: Change, draw: int) -> PlannedBranchCell:
         """Make one of a branch.
 
         Args:
-            cell: the branch.
+            branch: draw 0 of it.
             run: folder of its run.
             change: what it changes.
-            rest: what its run took from the branch point on.
+            draw: number of the sample.
         """
-        branch = cell.branch
-        if branch is None:
-            raise TypeError(f"{cell.name} is no branch")
+        origin = replace(branch.origin, draw=draw)
+        cell = replace(branch.cell, origin=origin)
         return cls(
             name=cell.name,
             hash=cell.hash,
-            kind=kind_of(cell.plain, branch.t, branch.t_hat, branch.told),
+            kind=kind_of(cell.plain, origin.t, origin.t_hat, origin.told),
             arm=None,
             uses_models=cell.configuration.uses_models,
             configuration=orjson.dumps(cell.plain),
             inputs=cell.inputs,
             run=run.absolute(),
-            branch=branch,
+            origin=origin,
             change=change,
-            rest=rest,
+            rest=branch.rest(),
         )
 
-    @property
-    def instant(self) -> Instant:
-        """Its branch point."""
-        return Instant(self.branch.t, self.branch.t_hat)
+    def start(self, shared: Shared) -> BranchStart:
+        """Return the start of its episode; this reads the recorded answers of its models again.
 
-    def cell(self) -> Cell:
-        """Return the cell itself. This does not read its run."""
-        configuration = validate(orjson.loads(self.configuration), recorded=True)
-        return Cell(configuration, configuration.plain(), recorded(self.inputs)(configuration), self.branch)
+        Raises:
+            UserError: its run is gone, or has changed since the branch was planned.
+            InputsChanged: a template, a plug-in or a file has changed since.
+        """
+        parents: Parents = shared.setdefault(Parents, Parents())
+        try:
+            found = parents.open(self.run).branch(self.origin.instant, self.change, self.origin.draw)
+        except UserError as error:
+            raise UserError(f"{self.name}: its run: {error.message}", error.hint) from error
+        refuse_changed(self.name, self.inputs, found.cell.inputs)
+        if found.origin.prefix != self.origin.prefix or replace(found.cell, origin=self.origin).hash != self.hash:
+            raise UserError(
+                f"{self.name}: its run has changed since it was planned: {self.run}",
+                "Restore the run, or start a separate sweep: --name NAME.",
+            )
+        return found.start
 
 
 class Parents:
@@ -94,23 +104,3 @@ class Parents:
         """
         with self._reading:  # or else branches of one run that start together would all read it
             return self._read(run)
-
-    def branch(self, planned: PlannedBranchCell) -> PlannedBranch:
-        """Make a planned branch ready to run; this reads the recorded answers of its models again.
-
-        Raises:
-            UserError: its run is gone, or has changed since the branch was planned.
-            InputsChanged: a template, a plug-in or a file has changed since.
-        """
-        try:
-            found = self.open(planned.run).branch(planned.instant, planned.change, planned.branch.draw)
-        except UserError as error:
-            raise UserError(f"{planned.name}: its run: {error.message}", error.hint) from error
-        refuse_changed(planned.name, planned.inputs, found.cell.inputs)
-        cell = replace(found.cell, branch=planned.branch)
-        if found.cell.branch is None or found.cell.branch.prefix != planned.branch.prefix or cell.hash != planned.hash:
-            raise UserError(
-                f"{planned.name}: its run has changed since it was planned: {planned.run}",
-                "Restore the run, or start a separate sweep: --name NAME.",
-            )
-        return replace(found, cell=cell)

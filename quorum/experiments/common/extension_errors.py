@@ -34,8 +34,10 @@ from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
-_KINDS = ("worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills")
-_KINDS += ("metrics", "figures", "verbs", "hooks")
+_KINDS = (
+    "worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills", "metrics", "figures",
+    "verbs", "hooks", "origins", "measures", "answers",
+)  # fmt: skip
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000
 """Characters of an error's own text that a message shows, at most."""

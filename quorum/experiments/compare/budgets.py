@@ -13,8 +13,8 @@ from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.compare.comparison import Comparison, differences_from
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.spent import AT_BUDGETS, BUDGETS, AtBudgets, Spent, Unknown, read_spent
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar
 
 STEPS = 12
 """Budgets above 0 at which levels are compared."""

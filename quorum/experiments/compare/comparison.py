@@ -21,8 +21,8 @@ from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.experiments.compare.spent import AtBudgets
 from quorum.experiments.compare.statistics.intervals import STATISTICS, Estimate, Name
+from quorum.experiments.configuration.origin import CHANGE, NO_CHANGE, Scalar
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published
 
 _ACROSS = ("n", "episode")

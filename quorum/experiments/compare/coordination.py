@@ -25,7 +25,7 @@ import numpy as np
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.statistics.flips import sign_flip_interval
 from quorum.experiments.compare.statistics.intervals import BLOCK, RESAMPLES, TAIL, Estimate, Floats, agree, t_quantile
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 
 _TURNS = ("model.calls", "decision.thoughts")
 _SUCCESS, _COMPLETION = "outcome.success", "outcome.completion"

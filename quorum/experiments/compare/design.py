@@ -22,8 +22,9 @@ from typing import Literal
 from maeil.metrics import reproducible
 from quorum.experiments.compare.factors import in_order, value_of, written
 from quorum.experiments.compare.families import beginning
+from quorum.experiments.configuration.origin import DRAW, PARENT, Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import BRANCH_FACTORS, Scalar, keys_of
+from quorum.experiments.results.rows import keys_of
 
 Unit = Literal["boards", "runs", "draws"]
 """What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""
@@ -56,8 +57,8 @@ class Design:
 
     def board(self, row: Row) -> Scalar:
         """Return what distinguishes the boards: the seed, or the draw of a branch, if draws differ in anything."""
-        if self.unit == "draws" and row.branch is not None:
-            return 0 if self.alike else row.branch.draw
+        if self.unit == "draws" and row.origin is not None:
+            return 0 if self.alike else row.factors[DRAW]
         return row.seed
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
@@ -79,7 +80,9 @@ def find_design(
         across: the factor across which they are.
         family: whether branches are compared by what was changed in them.
     """
-    own = {*by, "seed", "draw", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
+    own = {*by, "seed", DRAW, *([across] if across is not None else [])}
+    if family:
+        own.update(keys_of(row.origin.factors for row in rows if row.origin is not None))
     crossed: dict[str, tuple[str, ...]] = {}
     pooled: dict[str, tuple[str, ...]] = {}
     confounded: dict[str, tuple[str, ...]] = {}
@@ -124,10 +127,10 @@ def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
 
 def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
     """Return what an interval over branches is over, at each value of `across`."""
-    runs: dict[Scalar, set[tuple[int, str]]] = {}
+    runs: dict[Scalar, set[tuple[int, Scalar]]] = {}
     for row, point in zip(rows, points, strict=True):
-        if row.branch is not None:
-            runs.setdefault(point, set()).add((row.seed, row.branch.run))
+        if row.origin is not None:
+            runs.setdefault(point, set()).add((row.seed, row.factors[PARENT]))
     boards = {point: {seed for seed, _ in found} for point, found in runs.items()}
     if all(len(found) == 1 for found in boards.values()):
         return "draws"

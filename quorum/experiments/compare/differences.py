@@ -12,7 +12,7 @@ import numpy as np
 from maeil.metrics import Metric
 from quorum.experiments.compare.statistics.flips import holm, sign_flip_interval, sign_flip_test, smallest_p
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats, estimate, share_greater
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 
 Cell = tuple[Scalar, ...]
 """A seed with the values of the crossed factors; a seed is a board, and a board may have several cells."""

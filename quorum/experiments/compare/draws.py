@@ -27,9 +27,9 @@ from maeil.metrics import METRICS, reproducible
 from quorum.experiments.compare.factors import value_of
 from quorum.experiments.compare.groups import Group, numbered
 from quorum.experiments.compare.statistics.intervals import Floats
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar
 
 DRAW = "draw"
 """The factor."""

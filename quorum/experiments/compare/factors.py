@@ -7,8 +7,9 @@ from typing import Final
 
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.compare.chance import mixes_chance
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar, keys_of
+from quorum.experiments.results.rows import keys_of
 
 NONE: Final = "-"
 """How a value that a run does not have is written."""

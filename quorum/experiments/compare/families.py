@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 
 from maeil.user_errors import UserError
 from quorum.experiments.compare.factors import written
-from quorum.experiments.configuration.cell import Branch
+from quorum.experiments.configuration.origin import CHANGE, DRAW, NO_CHANGE, PARENT, Origin, Scalar
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar, branch_factors
 
 Beginning = tuple[Scalar, ...]
-"""Digest of a prefix, with the instant on both clocks."""
+"""What rows share that are paired: `Origin.beginning`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +36,14 @@ class Family:
 
 def beginning(row: Row) -> Beginning:
     """Return where a branch begins; empty for a run that is none."""
-    return () if row.branch is None else (row.branch.prefix, row.branch.t, row.branch.t_hat)
+    return () if row.origin is None else row.origin.beginning
 
 
 def is_family(rows: Sequence[Row]) -> bool:
     """Whether runs are branches with and without changes, or the runs that they come off, and nothing else."""
-    changes = {row.factors[CHANGE] for row in rows if row.branch is not None}
-    parents = {row.branch.run for row in rows if row.branch is not None}
-    runs = [row for row in rows if row.branch is None]
+    changes = {row.factors[CHANGE] for row in rows if row.origin is not None}
+    parents = {row.factors[PARENT] for row in rows if row.origin is not None}
+    runs = [row for row in rows if row.origin is None]
     held = NO_CHANGE in changes or bool(runs)
     return held and bool(changes - {NO_CHANGE}) and all(row.name in parents for row in runs)
 
@@ -55,7 +54,7 @@ def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Fam
     Raises:
         UserError: there is no branch.
     """
-    branches = [row for part in results for row in part.rows if row.branch is not None]
+    branches = [row for part in results for row in part.rows if row.origin is not None]
     if not branches:
         raise UserError(
             f"--by {CHANGE}: none of the runs is a branch",
@@ -64,7 +63,7 @@ def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Fam
     wanted = _missing_controls(branches)
     of_run: dict[str, dict[str, None]] = {}
     for row in branches:
-        of_run.setdefault(str(row.factors["parent"]), {})[row.version] = None
+        of_run.setdefault(str(row.factors[PARENT]), {})[row.version] = None
     taken: set[str] = set()
     versions: dict[str, None] = {}
     parts = []
@@ -79,11 +78,11 @@ def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Fam
             )
             if row.name not in taken and own and own[0].seed == row.seed:
                 taken.add(row.name)
-                stand_ins += [_as_branch(row, one.branch) for one in own if one.branch is not None]
-        rows = [*stand_ins, *(row for row in part.rows if row.branch is not None)]
+                stand_ins += [_as_branch(row, one.origin) for one in own if one.origin is not None]
+        rows = [*stand_ins, *(row for row in part.rows if row.origin is not None)]
         rows.sort(key=lambda row: row.factors[CHANGE] != NO_CHANGE)
         parts.append(replace(part, rows=tuple(rows)))
-    aside = sum(row.branch is None and row.name not in taken for part in results for row in part.rows)
+    aside = sum(row.origin is None and row.name not in taken for part in results for row in part.rows)
     found = Family(sum(len(wanted[name]) for name in taken), aside, tuple(versions))
     return tuple(parts), found
 
@@ -111,21 +110,20 @@ def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
 def _missing_controls(branches: Sequence[Row]) -> dict[str, list[Row]]:
     """Return a branch for each beginning that has no draw 0 of no change, by the name of its run."""
     there = {
-        (row.branch.run, beginning(row))
+        (row.factors[PARENT], beginning(row))
         for row in branches
-        if row.branch is not None and row.branch.draw == 0 and row.factors[CHANGE] == NO_CHANGE
+        if row.factors[DRAW] == 0 and row.factors[CHANGE] == NO_CHANGE
     }
     found: dict[str, dict[Beginning, Row]] = {}
     for row in branches:
-        assert row.branch is not None
-        if (row.branch.run, beginning(row)) not in there:
-            found.setdefault(row.branch.run, {}).setdefault(beginning(row), row)
+        run = row.factors[PARENT]
+        if (run, beginning(row)) not in there:
+            found.setdefault(str(run), {}).setdefault(beginning(row), row)
     return {run: list(rows.values()) for run, rows in found.items()}
 
 
-def _as_branch(row: Row, branch: Branch) -> Row:
+def _as_branch(row: Row, origin: Origin) -> Row:
     """Return a run as the branch without a change that it equals."""
-    unchanged = Branch(branch.run, branch.t, branch.t_hat, branch.prefix, (), luck=branch.luck)
-    own = "-".join(map(str, beginning(replace(row, branch=unchanged))))
-    factors = {**row.factors, **branch_factors(unchanged)}
-    return replace(row, hash=f"{row.hash}-{own}", branch=unchanged, factors=factors)
+    unchanged = origin.unchanged()
+    own = "-".join(map(str, unchanged.beginning))
+    return replace(row, hash=f"{row.hash}-{own}", origin=unchanged, factors={**row.factors, **unchanged.factors})

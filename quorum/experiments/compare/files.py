@@ -20,8 +20,8 @@ from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.statistics.intervals import STATISTICS, Estimate
 from quorum.experiments.compare.tables import runs_table
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results.results_folder import csv_text
-from quorum.experiments.results.rows import Scalar
 
 Record = Mapping[str, Scalar]
 

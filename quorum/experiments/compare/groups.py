@@ -16,8 +16,8 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.compare.design import Design
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats, Name, estimate
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar
 from quorum.experiments.results.run_folder import RunFolder
 
 

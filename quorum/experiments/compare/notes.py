@@ -19,8 +19,9 @@ from quorum.experiments.compare.tables import (
     heading,
     place_label,
 )
+from quorum.experiments.configuration.origin import NO_CHANGE, PARENT
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import NO_CHANGE, keys_of
+from quorum.experiments.results.rows import keys_of
 
 _FEW = 5
 _LEVEL = 0.05
@@ -173,7 +174,7 @@ def _family(comparison: Comparison) -> Iterator[str]:
     family, baseline = comparison.family, comparison.baseline
     if family is None:
         return
-    runs = {row.branch.run for row in comparison.pool.rows if row.branch is not None}
+    runs = {row.factors[PARENT] for row in comparison.pool.rows if row.origin is not None}
     found = _beginnings(comparison)
     yield f"Branches come off {_points(len(set().union(*found.values())))} of {_count(len(runs), 'run')}."
     if comparison.unit == "draws":

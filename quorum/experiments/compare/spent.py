@@ -23,8 +23,8 @@ from maeil.outcomes import Outcome
 from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar
 from quorum.experiments.results.run_folder import RunFolder
 
 BUDGETS = {"tokens": "tokens", "usd": "US dollars", "calls": "answers", "thoughts": "thoughts", "seconds": "seconds"}

@@ -22,8 +22,8 @@ from quorum.experiments.compare.spent import BUDGETS, AtBudgets
 from quorum.experiments.compare.statistics.growth import power_law
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.compare.statistics.room import rooms_closed
+from quorum.experiments.configuration.origin import NO_CHANGE, Scalar
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published, Value
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."

@@ -1,4 +1,4 @@
-"""A cell: one configuration with its seed, and the name under which its results are kept; and as a plan holds it."""
+"""A cell: one configuration with its seed, and the name under which its results are kept."""
 
 from __future__ import annotations
 
@@ -7,70 +7,22 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import orjson
 import yaml
-from pydantic import NonNegativeInt
 
 from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
+from quorum.experiments.configuration.inputs import Inputs, inputs_of
 from quorum.experiments.configuration.option_folders import ConfigDir
+from quorum.experiments.configuration.origin import ORIGIN, Origin
 from quorum.experiments.configuration.schema import Configuration, validate
 
 _log = logging.getLogger(__name__)
 _LONGEST = 64
 """Characters that minds have in the name of a folder, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """What a cell branches off.
-
-    Attributes:
-        run: name of the folder of the run.
-        t: environment step of the instant.
-        t_hat: cognitive time of it; None: the start of the step.
-        prefix: digest of what happened in that run before.
-        edits: which values change from then on, as they were given.
-        told: what participants say or plan then, as dictated.
-        draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
-        copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
-        luck: whether the world draws other lots from then on.
-    """
-
-    run: str
-    t: NonNegativeInt
-    t_hat: int | float | None
-    prefix: str
-    edits: tuple[str, ...]
-    told: tuple[str, ...] = ()
-    draw: NonNegativeInt = 0
-    copied: tuple[str, ...] = ()
-    luck: bool = False
-
-    @property
-    def change(self) -> str:
-        """What changes from the instant on, in a line; empty for nothing. Draws of one change share it."""
-        return " ".join((*self.edits, *self.told))
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        plain = {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
-        del plain["copied"], plain["luck"]
-        return {**plain, **self._rare}
-
-    def identity(self) -> dict[str, Any]:
-        """Return what of it names the cell: neither the name of a folder, nor how its configuration was written."""
-        at = {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix}
-        return {**at, "told": list(self.told), "draw": self.draw, **self._rare}
-
-    @property
-    def _rare(self) -> dict[str, Any]:
-        """What is said of copies and luck; nothing where there is none, as in versions that knew none."""
-        return {**({"copied": list(self.copied)} if self.copied else {}), **({"luck": True} if self.luck else {})}
 
 
 @dataclass(frozen=True)
@@ -84,13 +36,13 @@ class Cell:
         configuration: validated and fully resolved.
         plain: the same as JSON-ready data, in one canonical form.
         inputs: digests of what also decides: templates of prompts, plug-ins, files that it names.
-        branch: what it branches off; None: it begins by itself.
+        origin: what it goes back to, such as the run that it branches off; None: nothing.
     """
 
     configuration: Configuration
     plain: Mapping[str, Any] = field(repr=False)
     inputs: Inputs = field(repr=False)
-    branch: Branch | None = None
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any], inputs: Callable[[Configuration], Inputs] = inputs_of) -> Cell:
@@ -128,8 +80,8 @@ class Cell:
         identity = self.configuration.identity()
         if self.inputs:
             identity["inputs"] = dict(self.inputs)
-        if self.branch is not None:
-            identity["branch"] = self.branch.identity()
+        if self.origin is not None:
+            identity[ORIGIN] = self.origin.identity
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -139,11 +91,11 @@ class Cell:
 
         Where minds think with a language model the model's name follows: `cube-n8-naive-gpt-5-debate-...`. Where
         single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A later draw says
-        which it is: `...-s3-d2-1a2b3c4d`; a branch says in which step it begins: `...-s3-at12-1a2b3c4d`.
+        which it is: `...-s3-d2-1a2b3c4d`; an origin adds its label: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
         minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
-        at = f"-at{self.branch.t}" if self.branch is not None else ""
+        at = f"-{self.origin.label}" if self.origin is not None else ""
         draw = f"-d{c.draw}" if c.draw else ""
         return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{draw}{at}-{self.hash[:8]}"
 
@@ -171,49 +123,6 @@ class Cell:
         data = {"hash": self.hash, **inputs, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell in so few bytes that a plan can hold a million.
-
-    Attributes:
-        name: of its folder.
-        hash: of its configuration's identity.
-        kind: equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same.
-        arm: the arm of the experiment that it belongs to, if any.
-        uses_models: whether its minds think with language models.
-        configuration: the resolved configuration as JSON.
-        inputs: digests of what also decides; cells that are planned together share them.
-        episode: number in a line of episodes.
-        line: equal for the cells of one line, each of which begins with the memory of the one before; empty where the
-            team takes none along.
-        follows: name of the cell before it in its line; empty for the first, and for cells of no line.
-    """
-
-    name: str
-    hash: str
-    kind: str
-    arm: str | None
-    uses_models: bool
-    configuration: bytes = field(repr=False)
-    inputs: Inputs = field(repr=False)
-    episode: int = 0
-    line: str = ""
-    follows: str = ""
-
-    @classmethod
-    def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
-        """Keep what a plan needs of a cell."""
-        c = cell.configuration
-        kind = kind_of(cell.plain)
-        line = line_of(cell.plain, cell.inputs) if c.remembers else ""
-        plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
-        return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
-
-    def cell(self) -> Cell:
-        """Return the cell itself."""
-        return Cell.of(orjson.loads(self.configuration), recorded(self.inputs))
 
 
 def kind_of(plain: Mapping[str, Any], *more: Any) -> str:

@@ -1,5 +1,7 @@
 """The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines, trackers.
 
+That of origins (`quorum.origins`) has classes instead of components: no configuration chooses one.
+
 Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
 `quorum.extensions`, `quorum.engines`, `quorum.trackers`, each resolving to a `maeil.component.Component`; a module
 named by `--plugin` calls `worlds.register("name", component)`.
@@ -9,7 +11,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from maeil.topology import Topology
     from maeil.world import World
     from quorum.agents.llm.protocol import Model
+    from quorum.experiments.configuration.origin import Origin
 
 
 _BUILTIN = json.loads(Path(__file__).with_name("components.json").read_bytes())
@@ -64,6 +67,18 @@ kernels: Registry[KernelSet] = Registry(
 _remarks: Registry[Callable[[Path], str]] = Registry(
     "remark", "remarks", "results", "quorum.remarks", {}, lambda: FunctionType
 )
+origins: Registry[type[Origin]] = Registry(
+    "origin", "origins", "branch", "quorum.origins", _BUILTIN["origins"], lambda: type
+)
+"""What recorded cells go back to, by kind."""
+measures: Registry[Callable[..., Any]] = Registry(
+    "measure", "measures", "results", "quorum.measures", _BUILTIN["measures"], lambda: FunctionType
+)
+"""What adds options to `quorum results`."""
+methods: Registry[ModuleType] = Registry(
+    "module of methods", "modules of methods", "answers", "quorum.answers", _BUILTIN["answers"], lambda: ModuleType
+)
+"""What adds methods to `quorum.Result` and `quorum.Results`."""
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""

@@ -10,31 +10,33 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import orjson
 
-from maeil import Mind, Plan, TeamContext, Topology, World
+from maeil import LoopSettings, Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, Handover
 from maeil.errors import InvalidThought
-from maeil.extensions.change import ChangeAt
-from maeil.extensions.describe.describing import Routing
-from maeil.extensions.describe.descriptors import Affinity, Edge
-from maeil.mind import COORDINATOR, Turn
-from maeil.topology import ConversationState
-from maeil.trace import Listener, Prefix, Stamped
-from maeil.trace.events import EpisodeStart
+from maeil.extension import Extension
+from maeil.extensions.branch import Branch, LaterSettings
+from maeil.extensions.change import Change, ChangeAt
+from maeil.extensions.probe import PROBE, Probe
+from maeil.extensions.probe.facts import ProbeSkills
+from maeil.mind import COORDINATOR
+from maeil.seeds import Seeds
+from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
-from quorum.agents.llm.conversation import without_carried
-from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.common.memory_file import Memory
+from quorum.agents.skills import skills_of
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.branch_draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.branch_minds import (
     DroppedMessage,
     DroppingMind,
@@ -44,93 +46,26 @@ from quorum.experiments.episode.branch_minds import (
 )
 from quorum.experiments.episode.building import build_topology
 from quorum.experiments.episode.call_books import CallBooks, budget_of
-from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.parts import Parts, loop_settings
+from quorum.experiments.episode.start import Start, StartRefused
+from quorum.experiments.episode.switches import Switches, SwitchingModel, SwitchingTopology
 from quorum.experiments.episode.team import SilentMind, Team, build_team
 
 _LONGEST_REASON = 900
 """Characters of what a message says of the first difference."""
 
 
-class SwitchingTopology(Topology):
-    """Follows one topology up to the branch point, which opens a conversation, and another one from there on.
-
-    Args:
-        before: the topology up to the branch point.
-        after: the topology from then on, with the same participants.
-        prefix: knows when the branch point is reached.
-    """
-
-    def __init__(self, before: Topology, after: Topology, prefix: Prefix) -> None:
-        self.name = after.name
-        self.coordinated = after.coordinated
-        self._before = before
-        self._after = after
-        self._prefix = prefix
-
-    @property
-    def _now(self) -> Topology:
-        return self._after if self._prefix.due or self._prefix.live else self._before
-
-    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turns of the topology in charge."""
-        return self._now.turns(conversation)
-
-    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
-        """Return the edges of the topology in charge."""
-        return cast("Routing", self._now).route(affinity, conversation)
-
-    def describe(self, role: str) -> str:
-        """Return the description by the topology in charge."""
-        return self._now.describe(role)
-
-
-class Switches:
-    """Values that keep those of the recorded run up to the branch point, and change there.
-
-    An episode starts with the later values, so that its first event records them; this listener restores the earlier
-    ones right after that event.
-
-    Args:
-        prefix: knows when the branch point is reached.
-    """
-
-    def __init__(self, prefix: Prefix) -> None:
-        self._prefix = prefix
-        self._before: list[Callable[[], None]] = []
-
-    def add(self, before: Callable[[], None], after: Callable[[], None]) -> None:
-        """Add a value.
-
-        Args:
-            before: sets the earlier value.
-            after: sets the later value.
-        """
-        self._before.append(before)
-        self._prefix.then(after)
-
-    def __call__(self, stamped: Stamped) -> None:
-        """Take in an event of the episode."""
-        if isinstance(stamped.event, EpisodeStart):
-            for set_before in self._before:
-                set_before()
-
-
-class PrefixRefused(UserError):
-    """The run cannot be replayed up to the branch point."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """The recorded prefix of a branch, and its change.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchStart(Start):
+    """The start of a branch: the recorded prefix of a run, and what changes after it.
 
     Attributes:
         run: folder of the recorded run, for messages.
         configuration: of the run.
         prefix: what happened in the run before the branch point.
         calls: the recorded answers of its models; None if it asked none.
-        memory: the memory that its team brought along; None for none.
         words: scripted answers of participants.
         drops: messages that are not delivered.
         draw: number of the sample; 0 continues with the randomness of the run.
@@ -148,17 +83,21 @@ class Branching:
     configuration: Configuration
     prefix: Prefix
     calls: Replay | None
-    memory: Memory | None = None
     words: Sequence[ScriptedAnswer] = ()
     drops: Sequence[DroppedMessage] = ()
     draw: int = 0
     named: frozenset[str] = frozenset()
     after: Configuration | None = None
-    earlier: Branching | None = None
+    earlier: BranchStart | None = None
     edited: list[ScriptedMind | DroppingMind] = field(default_factory=list)
     switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
     probe: int | None = None
+
+    @property
+    def parent(self) -> Path:
+        """Folder of the run."""
+        return Path(self.run)
 
     @property
     def undone(self) -> Sequence[ScriptedAnswer | DroppedMessage]:
@@ -180,8 +119,8 @@ class Branching:
         return next((one.world for one in self._chain if one.world is not None), None)
 
     @property
-    def _chain(self) -> Iterator[Branching]:
-        one: Branching | None = self
+    def _chain(self) -> Iterator[BranchStart]:
+        one: BranchStart | None = self
         while one is not None:
             yield one
             one = one.earlier
@@ -191,7 +130,14 @@ class Branching:
         """The number that makes the requests of this draw samples other than those of other draws."""
         return sample_number([one.draw for one in self._chain][::-1])
 
-    def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
+    def models(
+        self, cell: Cell, pool: ModelPool, books: CallBooks, recorded: Replay | None = None
+    ) -> Callable[[str], Any]:
+        """Return what gives each participant a model that answers as recorded up to the branch point."""
+        after = EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded, sample=self.sample)
+        return self._models(after, pool, books)
+
+    def _models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return a factory of models that answer as recorded up to the branch point.
 
         Args:
@@ -208,11 +154,15 @@ class Branching:
         had, has = budget_of(self.configuration), budget_of(self.after or self.configuration)
         self._switch(partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has))
         if self.earlier is not None:
-            before = self.earlier.models(before, pool, books)
+            before = self.earlier._models(before, pool, books)
         others = self.after is not None and self.after.llm != self.configuration.llm
-        return lambda participant: _Until(self.prefix, before(participant), after(participant), others=others)
+        return lambda participant: SwitchingModel(self.prefix, before(participant), after(participant), others=others)
 
-    def seated(self, team: Team, context: TeamContext) -> Team:
+    def seeds(self, seeds: Seeds) -> Seeds:
+        """Return the place of the minds, whose streams can restart at the branch point."""
+        return DrawnSeeds(seeds.seed, seeds.path)
+
+    def team(self, team: Team, context: TeamContext) -> Team:
         """Return the team of the branch: minds of the run, which others take over from at the branch point.
 
         Args:
@@ -228,7 +178,7 @@ class Branching:
         with self._limited(context.world):
             first = build_team(self.configuration, had)
             if self.earlier is not None:
-                first = self.earlier.seated(first, had)
+                first = self.earlier.team(first, had)
         names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
         others = had.topology is not context.topology
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
@@ -251,6 +201,38 @@ class Branching:
         if others:
             topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
         return Team(seats, team.configs, topology, together([first.extensions, self.configuration.extensions]))
+
+    def settings(self, settings: LoopSettings) -> LoopSettings:
+        """Return the settings up to the first branch point."""
+        return self._settings(settings)[0]
+
+    def extensions(self, cell: Cell, parts: Parts) -> Sequence[Extension]:
+        """Return the extensions of the configuration, with what changes the world and the settings, or asks and ends.
+
+        The questions of a probe come before all else: whatever follows sees that the episode is over.
+        """
+        found = [*parts.extensions]
+        if self.changed is not None:
+            found.append(Change(self.changed))
+        if self.probe is not None:
+            found.insert(0, _probe(self.probe, cell.configuration, parts))
+        _, later = self._settings(loop_settings(cell.configuration))
+        return (*found, Branch(cell.origin.plain() if cell.origin is not None else None, later))
+
+    def _settings(self, settings: LoopSettings) -> tuple[LoopSettings, Sequence[LaterSettings]]:
+        """Return the settings of the loop in the first step, and those that it adopts later.
+
+        Args:
+            settings: after the last branch point.
+        """
+        later = []
+        kept = {name: getattr(settings, name) for name in ("thought_seconds", "episode_seconds", "max_steps")}
+        for one in self._chain:
+            before = replace(loop_settings(one.configuration), **kept)
+            if before != settings:
+                later.append(LaterSettings(one.prefix, settings))
+                settings = before
+        return settings, later
 
     def _switch(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         if not self.switches:
@@ -346,7 +328,7 @@ class Branching:
         """Turn errors before the branch point into a refusal.
 
         Raises:
-            PrefixRefused: something went wrong before the branch point, or it was not reached.
+            StartRefused: something went wrong before the branch point, or it was not reached.
         """
         try:
             yield
@@ -357,21 +339,21 @@ class Branching:
         if not self.prefix.live:
             raise self._refusal("the episode ends earlier")
 
-    def _refusal(self, reason: str) -> PrefixRefused:
+    def _refusal(self, reason: str) -> StartRefused:
         shown = "\n".join(sanitize(line, _LONGEST_REASON) for line in reason[:_LONGEST_REASON].splitlines())
-        return PrefixRefused(
+        return StartRefused(
             f"{self.run}: it cannot be replayed up to the branch point: {shown}",
             "Its prompts, its plug-ins or the code have changed since, or the folder was changed.",
         )
 
 
-def models_of(
-    cell: Cell, pool: ModelPool, books: CallBooks, branching: Branching | None, recorded: Replay | None = None
-) -> Callable[[str], Any]:
-    """Return what gives each participant its model, also in the beginning that a cell has of another run."""
-    sample = branching.sample if branching is not None else 0
-    models = EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample)
-    return branching.models(models, pool, books) if branching is not None else models
+def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
+    """Return what asks the agents of a team whose minds can be asked what they believe."""
+    names = parts.world.agents
+    able = [i for i, name in enumerate(names) if PROBE in minds.get(parts.several.get(name, c.agents.name)).answers]
+    skills = skills_of(parts.world.name)
+    roles = {role: getattr(skills, role) for role in ("places", "stands") if skills.has(role)}
+    return Probe(t, able, ProbeSkills(**roles))
 
 
 def _content(words: ScriptedAnswer, world: World) -> str | Plan:
@@ -392,26 +374,3 @@ def _content(words: ScriptedAnswer, world: World) -> str | Plan:
         raise UserError(f"{words}: it is no JSON: {error}", example) from error
     except InvalidThought as error:
         raise UserError(f"{words}: {'; '.join(error.reasons)}") from error
-
-
-class _Until:
-    """A model that answers as recorded up to the branch point, and live from then on.
-
-    Args:
-        prefix: knows when the branch point is reached.
-        before: the recorded model.
-        after: the live model.
-        others: whether the model changes: the reasoning items of a conversation are not for the new one.
-    """
-
-    def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:
-        self._prefix = prefix
-        self._before = before
-        self._after = after
-        self._others = others
-
-    async def complete(self, request: Request) -> Reply:
-        """Ask the model in charge."""
-        if not self._prefix.live:
-            return await self._before.complete(request)
-        return await self._after.complete(without_carried(request) if self._others else request)

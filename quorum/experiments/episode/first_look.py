@@ -25,11 +25,11 @@ from quorum.experiments.configuration.providers.replay import build as read_repl
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ConnectingPool, ModelPool, QuestionReached, as_user_errors
 from quorum.experiments.episode.models import EpisodeModels, sampling_of
 from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.start import Start
 from quorum.experiments.episode.watchdog import WatchedEpisode, command_watchdog
 
 _log = logging.getLogger(__name__)
@@ -112,19 +112,14 @@ class FirstLook:
                 raise mistake from error
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
-    def at_seats(self, cell: Cell, branching: Branching) -> None:
-        """Look whether the minds of a branch can take the places of those of its run.
+    def at_start(self, cell: Cell, start: Start) -> None:
+        """Check that the team of a cell can be built for its start.
 
         Raises:
-            UserError: one cannot, or is to say or plan what it cannot.
+            UserError: one of its minds cannot take part from such a start.
         """
         with extension_errors():
-            parts = build(
-                cell,
-                lambda participant: _Listening(cell.configuration.llm_of(participant)),
-                branching.memory,
-                branching.seated,
-            )
+            parts = build(cell, lambda name: _Listening(cell.configuration.llm_of(name)), start)
             parts.world.close()
 
     def _connecting(self, cell: Cell) -> EpisodeModels | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Protocol
 
 from maeil.trace import Listener, Recorder
@@ -11,14 +10,13 @@ from maeil.world import closing_world
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.branching import Branching, models_of
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.parts import Parts, build, play
 from quorum.experiments.episode.rehearsal import rehearse
+from quorum.experiments.episode.start import BEGINNING, Start
 
 
 class Watch(Protocol):
@@ -34,9 +32,8 @@ class Watch(Protocol):
 def play_in_memory(
     cell: Cell,
     listeners: Sequence[Listener],
-    memory: Memory | None = None,
     *,
-    branching: Branching | None = None,
+    start: Start = BEGINNING,
     recorded: Replay | None = None,
     watch: Watch | None = None,
 ) -> None:
@@ -45,13 +42,12 @@ def play_in_memory(
     Args:
         cell: what is played.
         listeners: called with every event, from the first one on.
-        memory: that the team brings along; None for none.
-        branching: the beginning that it has of another run; None: it begins by itself.
+        start: how it starts.
         recorded: answers in the place of all models; None: they answer themselves.
         watch: stands between the episode and its participants; None for nothing.
 
     Raises:
-        PrefixRefused: the run that it branches cannot be replayed up to the branch point.
+        StartRefused: what comes before its start cannot be reproduced.
         UserError: a component cannot be built, or a mind cannot take over.
         Exception: whatever a world, a mind or a listener raises.
     """
@@ -59,13 +55,15 @@ def play_in_memory(
     async def episode() -> None:
         books = CallBooks(cell.configuration, None)
         async with ModelPool() as pool:
-            models = models_of(cell, pool, books, branching, recorded)
+            models = start.models(cell, pool, books, recorded)
             asked = models if watch is None else lambda name: watch.model(name, models(name))
-            parts = build(cell, asked, memory, branching.seated if branching is not None else None)
-            own = branching.listeners if branching is not None else ()  # which are known when the team is built
-            checked = branching.checked() if branching is not None else nullcontext()
-            with closing_world(parts.world), Recorder(None, [*own, *listeners]) as recorder, checked:
-                await play(cell, parts if watch is None else watch.team(parts), recorder, branching)
+            parts = build(cell, asked, start)
+            with (
+                closing_world(parts.world),
+                Recorder(None, [*start.listeners, *listeners]) as recorder,
+                start.checked(),
+            ):
+                await play(cell, parts if watch is None else watch.team(parts), recorder, start)
 
     for mind in minds_in(cell.plain["agents"]):
         rehearse(cell.configuration.env.name, mind)

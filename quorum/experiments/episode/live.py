@@ -19,10 +19,10 @@ from rich.table import Table
 
 from maeil import PlanStatus, World
 from maeil.drawing import Canvas, Drawable, Drawing
-from maeil.extensions.change import WorldChange
 from maeil.trace import Listener
 from maeil.trace.events import (
     ActionChange,
+    ChangesWorld,
     EpisodeStart,
     MessageSent,
     PlanChange,
@@ -127,7 +127,7 @@ class LiveView:
             case ScoreChange() as score:
                 self._score = _words(score)
                 self._picture = self._draw()
-            case WorldChange():
+            case ChangesWorld():
                 self._picture = self._draw()
             case StepTaken():
                 self._step = stamped.t + 1
@@ -194,8 +194,8 @@ class LiveView:
             lines = [(str(number), *doing) for doing, number in groups]
             lines = lines if len(lines) <= rows else [*lines[: rows - 1], (str(rest), "", "others", "")]
         table = Table(box=None, pad_edge=False)
-        title, side = ("agents", "right") if large else ("agent", "left")
-        table.add_column(title, no_wrap=True, justify=side, max_width=24)
+        title = "agents" if large else "agent"
+        table.add_column(title, no_wrap=True, justify="right" if large else "left", max_width=24)
         table.add_column("stage", no_wrap=True)
         table.add_column("plan")  # these two give way where the terminal is narrow: their texts end in an ellipsis
         table.add_column("action")

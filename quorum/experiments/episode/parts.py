@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,25 +14,19 @@ from maeil import LoopSettings, Mind, TeamContext, Topology, World, run_episode
 from maeil.contracts import check_type
 from maeil.exits import without_exit
 from maeil.extension import Extension, ExtensionContext
-from maeil.extensions.branch import Branch, LaterSettings
-from maeil.extensions.change import Change
-from maeil.extensions.probe import PROBE, Probe
-from maeil.extensions.probe.facts import ProbeSkills
 from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.skills import role_of, skills_of
-from quorum.experiments.common.memory_file import Memory
+from quorum.agents.skills import role_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import extensions, minds, worlds
+from quorum.experiments.configuration.registry import extensions, worlds
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.building import build_topology, built, call_component, check_board, check_world
-from quorum.experiments.episode.draws import DrawnSeeds
-from quorum.experiments.episode.team import Team, build_team
+from quorum.experiments.episode.start import BEGINNING, Start
+from quorum.experiments.episode.team import build_team
 from quorum.experiments.episode.team_memory import refuse_strange
 
 _log = logging.getLogger(__name__)
@@ -65,12 +59,7 @@ class Parts:
 
 
 @without_exit()
-def build(
-    cell: Cell,
-    models: Callable[[str], Any],
-    memory: Memory | None = None,
-    seated: Callable[[Team, TeamContext], Team] | None = None,
-) -> Parts:
+def build(cell: Cell, models: Callable[[str], Any], start: Start = BEGINNING) -> Parts:
     """Build the components of a cell, and draw its board to make sure that it can be drawn.
 
     Whoever has built them closes the world (`maeil.world.closing_world`).
@@ -78,8 +67,7 @@ def build(
     Args:
         cell: what is to be run.
         models: returns the language model of a participant, by name.
-        memory: of the episode before; None for none.
-        seated: returns who takes part, given the team of the cell and its context; None: the team itself.
+        start: how its episode starts.
 
     Raises:
         UserError: the values of a group do not go together, or the memory is not one of such a team.
@@ -88,32 +76,22 @@ def build(
     c = cell.configuration
     world = check_world(*built(worlds, c.env.name, c.env, None))
     try:
-        return _around(world, cell, models, memory, seated)
+        return _around(world, cell, models, start)
     except BaseException:
         world.close()
         raise
 
 
-def _around(
-    world: World,
-    cell: Cell,
-    models: Callable[[str], Any],
-    memory: Memory | None,
-    seated: Callable[[Team, TeamContext], Team] | None,
-) -> Parts:
+def _around(world: World, cell: Cell, models: Callable[[str], Any], start: Start) -> Parts:
     """Build the rest of the components around a world."""
     c = cell.configuration
     call_component("env", check_board, world, cell.seed)
     n = len(world.agents)
     topology = build_topology(c, n)
+    memory = start.memory
     memories = memory.memories if memory is not None else {}
-    seeds = c.seeds.child("minds")
-    if cell.branch is not None:
-        seeds = DrawnSeeds(seeds.seed, seeds.path)
-    context = TeamContext(world, topology, seeds, models, memories)
-    team = build_team(c, context)
-    if seated is not None:
-        team = seated(team, context)
+    context = TeamContext(world, topology, start.seeds(c.seeds.child("minds")), models, memories)
+    team = start.team(build_team(c, context), context)
     if memory is not None:
         refuse_strange(memory, team.minds)
     coordinators = [(COORDINATOR, mind) for mind in team.minds[n:]]
@@ -154,7 +132,8 @@ _MUCH_LONGER = 10
 """Times its `max_steps` after which a world that goes on never ends: re-runs of blame give it four times as many."""
 
 
-def _settings(c: Configuration) -> LoopSettings:
+def loop_settings(c: Configuration) -> LoopSettings:
+    """Return the settings of the loop that a configuration has."""
     return LoopSettings(
         clock_unit=c.clock.unit,
         clock_count=c.clock.count,
@@ -168,41 +147,16 @@ def _settings(c: Configuration) -> LoopSettings:
     )
 
 
-def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
-    """Return what asks the agents of a team whose minds can be asked what they believe."""
-    names = parts.world.agents
-    able = [i for i, name in enumerate(names) if PROBE in minds.get(parts.several.get(name, c.agents.name)).answers]
-    skills = skills_of(parts.world.name)
-    roles = {role: getattr(skills, role) for role in ("places", "stands") if skills.has(role)}
-    return Probe(t, able, ProbeSkills(**roles))
-
-
-async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
-    settings, extensions = _settings(cell.configuration), [*parts.extensions]
-    if branching is not None and branching.changed is not None:
-        extensions.append(Change(branching.changed))
-    if branching is not None and branching.probe is not None:
-        extensions.insert(0, _probe(branching.probe, cell.configuration, parts))
-    later = []
-    while branching is not None:
-        before = _settings(branching.configuration)
-        kept = ("thought_seconds", "episode_seconds", "max_steps")
-        before = replace(before, **{name: getattr(settings, name) for name in kept})
-        if before != settings:
-            later.append(LaterSettings(branching.prefix, settings))
-            settings = before
-        branching = branching.earlier
-    if cell.branch is not None or later:
-        extensions.append(Branch(cell.branch.plain() if cell.branch is not None else None, later))
+async def play(cell: Cell, parts: Parts, recorder: Recorder, start: Start = BEGINNING) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts."""
     with without_exit():
         return await run_episode(
             parts.world,
             parts.minds,
             parts.topology,
             seed=cell.seed,
-            settings=settings,
+            settings=start.settings(loop_settings(cell.configuration)),
             recorder=recorder,
             coordinators=parts.coordinators,
-            extensions=extensions,
+            extensions=start.extensions(cell, parts),
         )

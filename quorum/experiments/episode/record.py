@@ -25,6 +25,7 @@ from quorum.experiments.common.provenance import provenance
 from quorum.experiments.common.run_files import META
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import libraries_in
+from quorum.experiments.configuration.origin import ORIGIN
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 
 
@@ -84,7 +85,7 @@ class EpisodeRecord:
         folder: of the episode.
         several: the name of the mind of each participant, in a team that has several; else empty.
         memory: that the team brings to it; None for none.
-        parent: the run that it branches off; None: nothing says where it is.
+        parent: the run that it continues; None: none.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class EpisodeRecord:
             "inputs": cell.inputs,
             "unused": cell.configuration.unused,
             **({"minds": dict(several)} if several else {}),
-            **({"branch": cell.branch.plain()} if cell.branch is not None else {}),
+            **({ORIGIN: cell.origin.plain()} if cell.origin is not None else {}),
             **({"parent": os.path.relpath(parent.resolve(), folder.resolve().parent)} if parent is not None else {}),
             **provenance(),
             "versions": {**libraries_in(cell.inputs), **provenance()["versions"]},

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from maeil import World
@@ -27,7 +27,6 @@ from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
 from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.branching import Branching, PrefixRefused, models_of
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
@@ -41,6 +40,7 @@ from quorum.experiments.episode.record import (
     put_json,
 )
 from quorum.experiments.episode.rehearsal import announce_compilation, rehearse
+from quorum.experiments.episode.start import BEGINNING, Start, StartRefused
 from quorum.experiments.episode.team_memory import MemoryStore, remembered
 from quorum.experiments.episode.watchdog import TRACEBACK, Watchdog, WatchedEpisode, command_watchdog
 
@@ -96,8 +96,8 @@ def run_cell(
     out: Path,
     watch: Watch | None = None,
     under_way: UnderWay | None = None,
-    branching: Branching | None = None,
     *,
+    start: Start = BEGINNING,
     attempts: Sequence[Path] = (),
 ) -> Result:
     """Run a cell and write its folder.
@@ -107,11 +107,11 @@ def run_cell(
         out: folder that holds the results of many cells.
         watch: makes a listener of the built world.
         under_way: where the calls of its language models can be seen while they are under way.
-        branching: the beginning that it has of another run; None: it begins by itself.
+        start: how its episode starts; the memory of a store takes precedence over the one it has.
         attempts: folders of earlier attempts at it that were killed.
 
     Raises:
-        PrefixRefused: that beginning cannot be brought back; nothing is left on disk.
+        StartRefused: what comes before its start cannot be reproduced; nothing is left on disk.
         UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
             language model refuses to be asked; the folder says `error` and has its final name. Or `memory.store` cannot
             be read or replaced.
@@ -125,16 +125,9 @@ def run_cell(
 
         async def alone() -> Result:
             async with ModelPool(under_way=under_way) as pool:
-                before = store.before if store is not None else branching.memory if branching is not None else None
+                known = start if store is None else replace(start, memory=store.before)
                 return await run_in_pool(
-                    cell,
-                    folder,
-                    pool,
-                    watch,
-                    memory=before,
-                    branching=branching,
-                    attempts=attempts,
-                    watchdog=command_watchdog(),
+                    cell, folder, pool, watch, start=known, attempts=attempts, watchdog=command_watchdog()
                 )
 
         try:
@@ -153,8 +146,7 @@ async def run_in_pool(
     watch: Watch | None = None,
     *,
     played: Callable[[], Awaitable[None]] | None = None,
-    memory: Memory | None = None,
-    branching: Branching | None = None,
+    start: Start = BEGINNING,
     attempts: Sequence[Path] = (),
     allowance: Allowance | None = None,
     watchdog: Watchdog | None = None,
@@ -167,8 +159,7 @@ async def run_in_pool(
         pool: what the episodes of the process share.
         watch: makes a listener of the built world.
         played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
-        memory: that the team brings along from the episode before; None for none.
-        branching: the beginning that it has of another run; None: it begins by itself.
+        start: how its episode starts.
         attempts: folders of earlier attempts at it: the answers that they have paid for are given back, and they are
             removed when the episode has them all.
         allowance: what it may draw of the budget of a sweep; None: any amount.
@@ -184,34 +175,31 @@ async def run_in_pool(
     guard = watchdog.watching(watched) if watchdog is not None else nullcontext()
     with folder.guarded(), guard, ExitStack() as in_use:
         books = CallBooks(cell.configuration, folder.path, attempts, allowance)
-        models = models_of(cell, pool, books, branching)
+        models = start.models(cell, pool, books)
         try:
             with extension_errors():
-                for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
+                for mind in () if _replays(cell, start) else minds_in(cell.plain["agents"]):
                     rehearse(cell.configuration.env.name, mind)
                 METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
-                parts = build(cell, models, memory, branching.seated if branching is not None else None)
+                parts = build(cell, models, start)
                 in_use.enter_context(closing_world(parts.world))
         except BaseException:
             folder.discard()
             raise
-        parent = Path(branching.run) if branching is not None else None
-        watched.record = record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
+        watched.record = record = EpisodeRecord(cell, folder.path, parts.several, start.memory, start.parent)
         after: Memory | None = None
         try:
             listeners = [watch(parts.world)] if watch is not None else []
-            if branching is not None:
-                listeners = [*branching.listeners, *listeners]
             with (
-                Recorder(folder.path / "trace.jsonl", listeners) as recorder,
+                Recorder(folder.path / "trace.jsonl", [*start.listeners, *listeners]) as recorder,
                 closing(books),
-                branching.checked() if branching is not None else nullcontext(),
-                announce_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
+                start.checked(),
+                announce_compilation(cell.configuration.env.name) if _replays(cell, start) else nullcontext(),
             ):
                 _log.info("%s begins", cell.name)
                 watched.begin(recorder)
                 begin = time.perf_counter()
-                end = await play(cell, parts, recorder, branching)
+                end = await play(cell, parts, recorder, start)
                 if allowance is not None and allowance.cut:
                     raise EpisodeCut(allowance.cut)
                 seconds = time.perf_counter() - begin
@@ -222,7 +210,7 @@ async def run_in_pool(
         except (KeyboardInterrupt, asyncio.CancelledError, EpisodeCut) as error:
             record.end(Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path), whole=False)
             raise
-        except PrefixRefused:
+        except StartRefused:
             folder.discard()
             raise
         except LanguageModelError as error:
@@ -264,10 +252,10 @@ async def run_in_pool(
         return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
 
 
-def _plays_first(cell: Cell, branching: Branching | None) -> bool:
-    """Whether the beginning of a branch compiles what it needs: no clock runs in it that could count that."""
+def _replays(cell: Cell, start: Start) -> bool:
+    """Whether the replay of a recorded run compiles what the episode needs: no clock runs in it that could count it."""
     limits = cell.configuration.limits
-    return branching is not None and limits.thought_seconds is None and limits.episode_seconds is None
+    return start.parent is not None and limits.thought_seconds is None and limits.episode_seconds is None
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:

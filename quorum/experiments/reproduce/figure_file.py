@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.plain_yaml import parse_yaml
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 
 FIGURES = Path(__file__).with_name("figures")
 _ORDER = re.compile(r"(.+) ([<>]) (.+)")

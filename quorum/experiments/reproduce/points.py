@@ -12,6 +12,7 @@ from quorum.experiments.compare import Comparison, Group, Question, compare
 from quorum.experiments.compare.differences import Difference, Pairing, differences
 from quorum.experiments.compare.factors import NONE, short, written
 from quorum.experiments.compare.formats import Table
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.reproduce.figure_file import Claim, ExperimentPart, PublishedFigure
 from quorum.experiments.reproduce.verdicts import (
     Judged,
@@ -22,7 +23,6 @@ from quorum.experiments.reproduce.verdicts import (
     written_estimate,
 )
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.rows import Scalar
 from quorum.experiments.results.sweep_file import Published
 
 MODELS = ("llm.model", "model")

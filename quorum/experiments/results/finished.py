@@ -221,7 +221,7 @@ def _spent(files: RunFolder) -> Iterator[Spent]:
 
 def _branches(files: RunFolder) -> bool:
     with suppress(DamagedFile):
-        return files.meta().branch is not None
+        return files.meta().origin is not None
     return False
 
 

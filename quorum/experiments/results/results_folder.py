@@ -17,9 +17,10 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.sanitize import sanitize_lines
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import dropped_attempts
-from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, Scalar, keys_of
+from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, keys_of
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
 

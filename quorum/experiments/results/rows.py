@@ -7,18 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Any, Final
+from typing import Any
 
 from maeil.digests import digest
 from maeil.outcomes import Outcome
-from maeil.trace import Instant
 from maeil.user_errors import mask_passwords
 from quorum.agents.simulated import CHANCE
-from quorum.experiments.configuration.cell import Branch
+from quorum.experiments.configuration.origin import Origin, Scalar
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
-
-Scalar = str | int | float | bool | None
-"""A value of a configuration; a list is its JSON text."""
 
 OWN = (
     "name", "hash", "arm", "outcome", "reason", "error", "version", "inputs", "providers", "models", "fallbacks",
@@ -55,7 +51,7 @@ class Row:
         factors: its configuration, flat: `topology.rounds` to 1. `llm.*` and `budget.*` are left out where no model
             answered and nothing failed, since they changed nothing.
         metrics: by name; booleans are 0 and 1, None is not defined.
-        branch: what it branches off; None: nothing.
+        origin: what its cell goes back to, whose factors it has; None: nothing.
         fingerprints: what the services of its models call the builds that answered.
     """
 
@@ -78,7 +74,7 @@ class Row:
     simulated: bool
     factors: Mapping[str, Scalar]
     metrics: Mapping[str, float | None]
-    branch: Branch | None = None
+    origin: Origin | None = None
     fingerprints: tuple[str, ...] = ()
 
     @property
@@ -192,27 +188,3 @@ def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) 
             leaves[intern(prefix + key)] = json.dumps(value, ensure_ascii=False)
         else:
             leaves[intern(prefix + key)] = value
-
-
-CHANGE: Final = "change"
-"""Factor: what was changed in a branch; runs that are no branches have none."""
-NO_CHANGE: Final = "none"
-"""Its value in a branch in which nothing was changed."""
-BRANCH_FACTORS: Final = ("branch", "parent", "at", CHANGE, "draw")
-"""Every factor that only branches have."""
-
-
-def branch_factors(branch: Branch) -> Mapping[str, Scalar]:
-    """Return the factors of a branch.
-
-    `branch` is the run and the instant, `NAME:12`; `parent` the run, `at` the instant, a number where it is the begin
-    of a step; `change` what was changed from then on, `draw` which of several samples it is.
-    """
-    at = str(Instant(branch.t, branch.t_hat))
-    return {
-        "branch": f"{branch.run}:{at}",
-        "parent": branch.run,
-        "at": branch.t if branch.t_hat is None else at,
-        CHANGE: " ".join(branch.change.split()) or NO_CHANGE,
-        "draw": branch.draw,
-    }

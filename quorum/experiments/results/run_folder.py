@@ -25,7 +25,7 @@ from quorum.experiments.common.files import os_errors
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
-from quorum.experiments.results.rows import Damaged, Row, branch_factors, flatten
+from quorum.experiments.results.rows import Damaged, Row, flatten
 from quorum.experiments.results.run_meta import RunMeta
 
 T = TypeVar("T")
@@ -180,8 +180,8 @@ class RunFolder:
         factors = flatten(meta.configuration)
         if (team := label_of_factors(factors)) is not None:
             factors["members"] = team
-        if meta.branch is not None:
-            factors |= branch_factors(meta.branch)
+        if meta.origin is not None:
+            factors |= meta.origin.factors
         if not meta.models and meta.outcome != Outcome.ERROR:
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
@@ -205,7 +205,7 @@ class RunFolder:
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,
-            branch=meta.branch,
+            origin=meta.origin,
         )
 
     def check_whole(self) -> RunMeta:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
 from maeil.outcomes import Outcome
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.configuration.cell import Branch
+from quorum.experiments.configuration.origin import ORIGIN, Origin, read_origin
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -90,10 +90,10 @@ class RunMeta(_Part):
     """The name of the mind of each participant, in a team that has several; else empty."""
     memory: _Memory | None = None
     """Digests of the memory that the team brought along, and of that which it took along; None where it keeps none."""
-    branch: Branch | None = None
-    """What it branches off; None: nothing."""
+    origin: Annotated[Origin | None, PlainValidator(read_origin)] = Field(None, alias=ORIGIN)
+    """What its cell goes back to; None: nothing."""
     parent: str = ""
-    """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""
+    """Path of the run that it continues, from the folder that holds this one; empty if that is not recorded."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and where the user stopped it."""
 

@@ -14,9 +14,10 @@ import orjson
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results.derived import TABLES, break_down, columns
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
-from quorum.experiments.results.rows import OWN, Results, Row, Scalar
+from quorum.experiments.results.rows import OWN, Results, Row
 from quorum.experiments.results.run_folder import RunFolder
 
 if TYPE_CHECKING:

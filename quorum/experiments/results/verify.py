@@ -112,7 +112,7 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
         found.problems.append(f"{META}: its seed is not that of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
-        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.branch).hash
+        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.origin).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
         found.unverified.append(f"its hash: its configuration is not one of this version and its plug-ins ({reason})")
@@ -170,7 +170,7 @@ def _place_of(meta: RunMeta) -> LinePlace | None:
     A branch is in no line: it begins with what its run began with, whatever other branches have left.
     """
     episode = meta.configuration.get("episode")
-    if meta.branch is not None or meta.memory is None or not isinstance(episode, int):
+    if meta.origin is not None or meta.memory is None or not isinstance(episode, int):
         return None
     with suppress(TypeError):  # nested more deeply than any that was composed
         return LinePlace(line_of(meta.configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)

@@ -42,6 +42,7 @@ from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.episode.parts import Parts
+from quorum.experiments.episode.start import Start
 
 _OF_TURNS = frozenset({"unread", "memory", "constraints"})
 MESSAGES: Mapping[str, frozenset[str]] = {
@@ -104,7 +105,7 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
     """
     parent = Parent.open(run)
     c = parent.configuration
-    if parent.origin is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
+    if parent.ancestor is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
         raise UserError(
             f"{run}: its prompts cannot be compared",
             "Give a run that asked language models, is no branch, and whose clock does not count seconds.",
@@ -141,7 +142,7 @@ class _NothingRecorded(EpisodeStop):
 def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
     """Play an episode in memory, and return its thoughts."""
     notes = _Notes(treatment)
-    play_in_memory(cell, (), parent.memory, recorded=recorded_calls(parent.run, "run"), watch=notes)
+    play_in_memory(cell, (), start=Start(parent.memory), recorded=recorded_calls(parent.run, "run"), watch=notes)
     return notes.books
 
 

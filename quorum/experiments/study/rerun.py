@@ -21,6 +21,7 @@ from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.in_memory import play_in_memory
+from quorum.experiments.episode.start import Start
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.run_meta import RunMeta
 
@@ -66,7 +67,7 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
     repetition = Repetition(run.whole_trace())
     try:
         calls = recorded_calls(folder, folder.name) if run.files.names(CALLS) else Replay(())
-        play_in_memory(cell, [repetition], read_memory(folder, MEMORY_BEFORE), recorded=calls)
+        play_in_memory(cell, [repetition], start=Start(read_memory(folder, MEMORY_BEFORE)), recorded=calls)
         difference = "" if repetition.complete else f"event {repetition.events}: it ends earlier"
     except Exception as error:  # whatever a world or a mind makes of replies that were changed
         place = f"event {repetition.events}: "
@@ -80,7 +81,7 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
 def _why_not(meta: RunMeta) -> str:
     if meta.outcome == Outcome.ERROR:
         return f"it ended with an error{f': {meta.error.class_}' if meta.error is not None else ''}"
-    if meta.branch is not None:
+    if meta.origin is not None:
         return "it is a branch, and begins with what another run has"
     return ""
 

@@ -18,6 +18,7 @@ from quorum.experiments.configuration.aside import split_words
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.study.arms import Arm, Treatment, arms_of, experiment_of
 from quorum.experiments.study.donors import DONORS, write_no_donors
+from quorum.experiments.study.planner import ArmsPlanner
 from quorum.experiments.study.question import TREATMENT, Question, load_question
 from quorum.experiments.study.until import Until
 from quorum.experiments.sweep.plan import plan_experiment
@@ -159,8 +160,8 @@ class Study:
         """Return the sweep that plays some arms on some boards."""
         aside, _ = split_words(self.request.words, engines, trackers)
         arms_of_it = experiment_of(arms, seeds, self.metrics)
-        said_again = self.request.command
-        return replace(self.request, words=tuple(aside), name=self.name, study=arms_of_it, said_again=said_again)
+        planner, said_again = ArmsPlanner(arms_of_it), self.request.command
+        return replace(self.request, words=tuple(aside), name=self.name, planner=planner, said_again=said_again)
 
 
 def _name(request: StudyRequest, treatment: Treatment) -> str:

@@ -20,11 +20,11 @@ from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules,
 from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.sweep.engines.courier import Courier
 from quorum.experiments.sweep.engines.local import Local
 from quorum.experiments.sweep.engines.locks import sweep_lock

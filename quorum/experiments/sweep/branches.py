@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import ClassVar
 
 from maeil.errors import TraceError
 from maeil.outcomes import Outcome
@@ -25,13 +26,13 @@ from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import DamagedPlan, SweepParent, read_sweep
 from quorum.experiments.sweep.grid import MOST_POINTS, Axis, axes, count, points
-from quorum.experiments.sweep.plan import SweepPlan
+from quorum.experiments.sweep.plan import Planner, SweepPlan
 from quorum.experiments.sweep.problems import Problems, affected, refusal
 
 
 @dataclass(frozen=True, slots=True)
-class BranchGrid:
-    """What a sweep of branches varies, in addition to the `KEY=VALUES` of its grid.
+class BranchGrid(Planner):
+    """Plans a sweep of branches: what it varies in addition to the `KEY=VALUES` of its grid.
 
     Attributes:
         folders: runs, and sweeps, which stand for all of their runs that did not fail.
@@ -40,6 +41,9 @@ class BranchGrid:
         draws: samples of each branch.
         control: whether each run also continues from each branch point without a change.
     """
+
+    verb: ClassVar[str] = "branch"
+    multiplies: ClassVar[bool] = True
 
     folders: tuple[Path, ...]
     at: tuple[str, ...] = ()
@@ -55,6 +59,14 @@ class BranchGrid:
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
         luck = ("--luck",) if self.change.luck else ()
         return (*found, *draws, *luck, *([] if self.control else ["--no-control"]))
+
+    def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
+        """Plan the branches; see `plan_branches`."""
+        return plan_branches(words, self, config_dir)
+
+    def check(self, planned: SweepPlan, folder: Path) -> None:
+        """Refuse other parents; see `refuse_other_parents`."""
+        refuse_other_parents(planned, folder)
 
 
 def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir = ()) -> SweepPlan:
@@ -105,15 +117,12 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir
         except UserError as error:
             problems.add(place, error, asked.draws)
             continue
-        cell = branch.cell
-        edited[run, index] = cell.configuration
-        rest = branch.rest()
+        edited[run, index] = branch.cell.configuration
         for draw in range(asked.draws):
-            drawn = replace(cell, branch=replace(cell.branch, draw=draw) if cell.branch is not None else None)
-            planned = PlannedBranchCell.of_branch(drawn, run, change, rest)
+            planned = PlannedBranchCell.of_branch(branch, run, change, draw)
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
-            origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
+            origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
     if not found:
         raise refusal(problems.found, number)
     return SweepPlan(

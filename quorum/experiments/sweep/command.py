@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from math import fsum
 from typing import Any
 
@@ -15,18 +14,17 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent, dollars
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.aside import build_aside, split_words
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.registry import engines, remarks_on, trackers
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.results.tracking import tracking
-from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.estimate import Estimates, Forecast, forecast
 from quorum.experiments.sweep.pilots import Pilots
-from quorum.experiments.sweep.plan import SweepPlan, plan, plan_experiment
+from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import Guess, SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
@@ -49,32 +47,16 @@ def choose_engine(words: Sequence[str], config_dir: ConfigDir = ()) -> Engine:
 
 def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, list[str]]:
     aside, words = split_words(request.words, engines, trackers)
-    if request.branches is not None:
-        planned = plan_branches(words, request.branches, request.config_dir)
-    elif request.study is not None:
-        planned = plan_experiment(request.study, words, request.config_dir)
-        # control arms have no use for some words, and that is no slip
-        planned = replace(planned, without_effect="", cells=tuple(_board_by_board(planned.cells)))
-    else:
-        planned = plan(words, request.config_dir)
+    planned = request.planner.plan(words, request.config_dir)
     if request.strict:
         refuse(planned.without_effect)
     folder = request.folder(planned.name)
     if with_keys:
         folder.check()
-    refuse_other_parents(planned, folder.path)
+    request.planner.check(planned, folder.path)
     money = request.budget_usd is not None
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys, money=money)
     return planned, folder, aside
-
-
-def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
-    """Yield cells of arms in turns, so that a study that is stopped has its arms on the same boards."""
-    arms: dict[str | None, list[PlannedCell]] = {}
-    for cell in cells:
-        arms.setdefault(cell.arm, []).append(cell)
-    for turn in zip_longest(*arms.values()):
-        yield from (cell for cell in turn if cell is not None)
 
 
 def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
@@ -134,10 +116,10 @@ def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None
     """
     paid = [cell for cell in cells if _is_paid(cell)]
     if paid:
-        estimate = "--plan --expect EFFECT,DEVIATION" if request.study is not None else "--dry-run"
+        limits = "--budget-calls N, --budget-tokens N or --budget-usd X"
         raise UserError(
             f"{len(paid)} episodes ask paid language models",
-            f"Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. {estimate} shows what they take.",
+            f"Set a limit: {limits}. {request.planner.estimate} shows what they take.",
         )
 
 

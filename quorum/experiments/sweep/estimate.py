@@ -27,14 +27,13 @@ from rich.table import Table
 
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import dollars
-from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.outputs import clock_time
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.stand_in import asks_real_models
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
@@ -254,7 +253,7 @@ def _least_seconds(model: ModelConfig, cells: Sequence[Expected]) -> float:
 
 
 def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
-    return cell.kind, _rest(cell)
+    return cell.kind, cell.rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +296,7 @@ class Estimates:
         """Estimate a cell."""
         if cell.kind in self._finished:
             return _Estimate(self._finished[cell.kind][1], "finished")
-        rest, real = _rest(cell), self.real(cell)
+        rest, real = cell.rest, self.real(cell)
         if rest is not None and rest.shows_cost and cell.uses_models:
             self.stands_in |= real and rest.simulated
             return _Estimate(price_rest(self.configuration(cell), rest), "recorded")
@@ -345,13 +344,8 @@ def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
     return found | {group: several for group, several in varied(raws).items() if group == "env" or not arms}
 
 
-def _rest(cell: PlannedCell) -> Rest | None:
-    return cell.rest if isinstance(cell, PlannedBranchCell) else None
-
-
 def _shows_cost(cell: PlannedCell) -> bool:
-    rest = _rest(cell)
-    return rest is not None and rest.shows_cost and cell.uses_models
+    return cell.rest is not None and cell.rest.shows_cost and cell.uses_models
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:
@@ -359,8 +353,8 @@ def _team(cell: PlannedCell) -> tuple[object, ...]:
     raw = _raw(cell)
     minds = (team_label(raw["agents"]), raw["llm"] if cell.uses_models else None)
     alike = (minds, raw["env"]["name"], raw["topology"])
-    # What is left of an episode after an instant says nothing of what is left after another one.
-    return (str(cell.instant), *alike) if isinstance(cell, PlannedBranchCell) else alike
+    # What is left of an episode after one step says nothing of what is left after another one.
+    return (cell.origin.label, *alike) if cell.origin is not None else alike
 
 
 def _size(cell: PlannedCell) -> int:

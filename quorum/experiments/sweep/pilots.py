@@ -16,11 +16,11 @@ from typing import Any
 
 import orjson
 
-from quorum.experiments.branch.planned_cell import PlannedBranchCell
-from quorum.experiments.configuration.cell import PlannedCell, kind_of
+from quorum.experiments.configuration.cell import kind_of
 from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import PILOT_SECONDS
 from quorum.experiments.episode.pilot import Pilot, Taken, effort, mean_of, play_pilot, within
+from quorum.experiments.episode.planned_cell import PlannedCell
 
 SECONDS = 20.0
 """Of computing for all pilots together; one of them takes `PILOT_SECONDS` at most."""
@@ -293,8 +293,8 @@ def _spread(number: int, cells: int) -> int:
 
 
 def _kind(cell: PlannedCell) -> str:
-    """Return what cells share that one pilot is for: branches of one configuration share it at every instant."""
-    return kind_of(orjson.loads(cell.configuration)) if isinstance(cell, PlannedBranchCell) else cell.kind
+    """Return what cells with one pilot share: those of one configuration share it wherever they start."""
+    return kind_of(orjson.loads(cell.configuration)) if cell.origin is not None else cell.kind
 
 
 def _describe(cell: PlannedCell, worlds: dict[bytes, _World]) -> _Kind:

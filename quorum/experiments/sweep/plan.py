@@ -6,14 +6,16 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
-from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import shared_inputs
 from quorum.experiments.configuration.option_folders import ConfigDir
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.sweep_file import Published, SweepParent
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
@@ -36,7 +38,7 @@ class SweepPlan:
         metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
         without_effect: words that change nothing in some cells, in one line; empty for none.
-        parents: what the cells branch off, their folders absolute; empty where they begin by themselves.
+        parents: recorded runs that the cells continue, their folders absolute; empty for none.
     """
 
     experiment: str | None
@@ -94,6 +96,52 @@ class SweepPlan:
             return self.experiment
         digest = hashlib.sha256("\n".join(sorted(cell.hash for cell in self.cells)).encode()).hexdigest()
         return f"{self.experiment or 'sweep'}-{digest[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans the cells of a sweep. This one plans a grid of `KEY=VALUES` or a named experiment; subclasses plan others.
+
+    A planned cell (`quorum.experiments.episode.planned_cell`) then gives each worker the start of its episode.
+
+    Attributes:
+        verb: what the command that plays the sweep is called.
+        multiplies: whether it plays more episodes than the words of the command name: paid models need a budget.
+        estimate: the options that show what paid models would take.
+    """
+
+    verb: ClassVar[str] = "sweep"
+    multiplies: ClassVar[bool] = False
+    estimate: ClassVar[str] = "--dry-run"
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that the command names before its words."""
+        return ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the command that are the planner's own."""
+        return ()
+
+    def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
+        """Plan the cells.
+
+        Raises:
+            UserError: a word, a configuration or the experiment is not valid; the grid is empty; two arms are the same.
+        """
+        return plan(words, config_dir)
+
+    def check(self, planned: SweepPlan, folder: Path) -> None:
+        """Check that a plan continues what the folder of the sweep holds, which may not exist yet.
+
+        Raises:
+            UserError: the recorded runs that its cells continue are gone, or have changed.
+        """
+
+
+GRID = Planner()
+"""Plans a grid or a named experiment."""
 
 
 def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:

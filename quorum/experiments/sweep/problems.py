@@ -10,11 +10,10 @@ from pathlib import Path
 import orjson
 
 from maeil.user_errors import UserError
-from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
 from quorum.experiments.episode.model_pool import ConnectingPool
+from quorum.experiments.episode.planned_cell import PlannedCell, Shared
 
 MOST_SHOWN = 20
 """Problems that a message lists."""
@@ -127,23 +126,22 @@ def look_at(
 
 
 async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool, money: bool) -> dict[str, UserError]:
-    parents = Parents()
+    shared: Shared = {}
     seen: dict[bytes, UserError | None] = {}
     found = {}
     async with ConnectingPool() as pool:
         look = FirstLook(pool if with_keys else None, money=money)
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)
-            branched = isinstance(planned, PlannedBranchCell)
-            decides = {name: value for name, value in values.items() if name not in _OF_THE_RUN or branched}
-            key = orjson.dumps([decides, kind if branched else ""])
+            continues = planned.origin is not None
+            decides = {name: value for name, value in values.items() if name not in _OF_THE_RUN or continues}
+            key = orjson.dumps([decides, kind if continues else ""])
             if key not in seen:
                 seen[key] = None
                 try:
                     await look.at(planned.cell())
-                    if isinstance(planned, PlannedBranchCell):
-                        found_branch = parents.branch(planned)
-                        look.at_seats(found_branch.cell, found_branch.branching)
+                    if continues:
+                        look.at_start(planned.cell(), planned.start(shared))
                 except UserError as error:
                     seen[key] = error
             if (wrong := seen[key]) is not None:

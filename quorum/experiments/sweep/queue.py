@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.expected import Expected
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, dropped_at, read_finished
 from quorum.experiments.sweep.accounts import EVERYTHING, Amounts

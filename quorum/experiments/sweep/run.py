@@ -22,22 +22,20 @@ from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.option_folders import ConfigDir, named_folders
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.expected import Expected
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
-from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
-from quorum.experiments.sweep.experiment_file import Experiment
 from quorum.experiments.sweep.in_flight import read_in_flight
 from quorum.experiments.sweep.ledger import Ledger
-from quorum.experiments.sweep.plan import SweepPlan
+from quorum.experiments.sweep.plan import GRID, Planner, SweepPlan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.stopping import Cancellation, Stop
@@ -64,8 +62,7 @@ class SweepRequest:
         skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
         config_dir: folders with more options of the groups.
-        branches: what its cells branch off; None: they begin by themselves.
-        study: the experiment whose arms a study plays; None: the words say what is run.
+        planner: plans its cells.
         said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
             Such a command plays more than its words say, so that paid models need a budget.
         cancel: stops it.
@@ -88,8 +85,7 @@ class SweepRequest:
     skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: ConfigDir = ()
-    branches: BranchGrid | None = None
-    study: Experiment | None = None
+    planner: Planner = GRID
     said_again: str = ""
     cancel: Cancellation = field(default_factory=Cancellation)
     track: Callable[[Path], None] = lambda _: None
@@ -104,14 +100,14 @@ class SweepRequest:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The words of the command: what it branches, and `KEY=VALUES`."""
-        return (*(map(str, self.branches.folders) if self.branches is not None else ()), *self.words)
+        """The words of the command: the folders of its planner, and `KEY=VALUES`."""
+        return (*map(str, self.planner.folders), *self.words)
 
     @property
     def command(self) -> str:
         """The part of the command that names the sweep, to be said again."""
-        verb, options = ("branch", self.branches.options) if self.branches is not None else ("sweep", ())
-        return self.said_again or shlex.join(("quorum", verb, *self.arguments, *options, *self.common_options))
+        words = ("quorum", self.planner.verb, *self.arguments, *self.planner.options, *self.common_options)
+        return self.said_again or shlex.join(words)
 
     @property
     def common_options(self) -> list[str]:
@@ -131,7 +127,7 @@ class SweepRequest:
     @property
     def multiplies(self) -> bool:
         """Whether it plays more episodes than its words name: branches, control arms, parts of a figure, rounds."""
-        return self.branches is not None or bool(self.said_again)
+        return self.planner.multiplies or bool(self.said_again)
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -261,8 +257,7 @@ class SweepResult:
         if self.overrun:
             said.append(f"warning: {self.overrun}: answers that were under way took more than expected")
         if self.failed:
-            again = self.request.branches is not None or self.request.study is not None
-            retry = "the same command runs them again" if again else "run them with --retry-failed"
+            retry = "the same command runs them again" if self.request.retry_failed else "run them with --retry-failed"
             said.append(f"{len(self.failed)} cells ended in an error: {retry}")
         if self.held:
             said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")

@@ -26,8 +26,8 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.run_files import DamagedFile
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_finished, read_paid
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep

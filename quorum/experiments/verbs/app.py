@@ -54,7 +54,7 @@ class VerbGroup(TyperGroup):
         if len(args) > 1 and (command := command_of(two)) is not None:
             return two, command, args[2:]
         if command_of(args[0]) is None:
-            self.commands = dict.fromkeys(all_verbs())  # type: ignore[arg-type] # Typer suggests names from its keys
+            self.commands = dict.fromkeys(all_verbs())  # type: ignore[assignment] # Typer suggests names from its keys
         return super().resolve_command(ctx, args)
 
 

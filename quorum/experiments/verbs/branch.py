@@ -160,7 +160,7 @@ def branch(
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=tuple(config_dir or ()),
-        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
+        planner=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
     outcome = run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
     if probe and outcome is not None and not (as_json or quiet):
@@ -193,15 +193,15 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
     from quorum.experiments.episode.runner import run_cell
 
     planned = Parent.open(run).branch(instant_of(at) if at is not None else None, change)
-    cell, branching = planned.cell, planned.branching
+    cell, start = planned.cell, planned.start
     if not quiet:
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
         if line := expectation(cell, planned.rest()):
             echo(line, err=True)
     with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
-        result = run_cell(cell, out, watch, under_way, branching)
-    for what in branching.undone if not quiet else ():
+        result = run_cell(cell, out, watch, under_way, start=start)
+    for what in start.undone if not quiet else ():
         echo(f"notice: {what}: no turn came for it", err=True)
     if change.probe:
         from quorum.experiments.results.beliefs import Beliefs

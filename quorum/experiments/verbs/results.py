@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+from quorum.experiments.verbs.measures import chosen, measured
 from quorum.experiments.verbs.verb import Verb
 
 if TYPE_CHECKING:
-    from quorum.experiments.blame.credit import Bill, Credits, Kind
     from quorum.experiments.results.derived import Recomputed
+    from quorum.experiments.results.measures import Measure
 
 
+@measured
 def results(
     folders: Annotated[
         list[Path],
@@ -45,23 +47,10 @@ def results(
             "--per", "agent|message", "Show a row for each agent or message of a run.", unset="a row for each run"
         ),
     ] = None,
-    credit: Annotated[
-        list[str] | None,
-        options.values(
-            "--credit", "agent|live|message", "Measure what each agent or message is worth.", unset="no credit"
-        ),
-    ] = None,
-    idle_from: Annotated[
-        int,
-        options.value("--idle-from", "STEP", "With --credit agent, let it idle from this step on.", min=0),
-    ] = 0,
-    dry_run: options.DryRun = False,
-    budget_usd: options.BudgetUsd = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_calls: options.BudgetCalls = None,
     as_csv: options.Csv = False,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
+    **more: Any,
 ) -> None:
     """Show the results of sweeps and runs, one row per run, and rebuild results.csv from the folders.
 
@@ -74,11 +63,6 @@ def results(
     code is 2. --per agent shows what each participant thought and said, with its latency and its cost of
     synchronisation. --per message shows whom each message interrupted, and the cost for the team.
 
-    --credit agent plays each run once more for each agent: the agent idles, and all others act as recorded. It asks no
-    mind and no model. --credit live lets the minds of the others think again, and --credit message plays the run
-    without each message. The values are metrics `credit.*`, or columns of --per. With paid models, both require a
-    budget, --dry-run estimates what they take, and a killed command resumes.
-
     \b
     Examples:
       quorum results runs/talk
@@ -88,23 +72,9 @@ def results(
       quorum results runs/NAME --recompute
       quorum results runs/talk --recompute --plugin my_metrics --write
       quorum results runs/NAME --per agent
-      quorum results runs/NAME --per agent --credit agent --credit live
-      quorum results runs/talk --credit agent --credit message --write
-      quorum results runs/NAME --credit live --dry-run
-      quorum results runs/NAME --credit live --budget-calls 500
     """
-    kinds: list[Kind] = []
-    bill: Bill | None = None
-    budgets = {"budget_usd": budget_usd, "budget_tokens": budget_tokens, "budget_calls": budget_calls}
-    if credit:
-        from quorum.experiments.blame.attempts import Budget
-        from quorum.experiments.blame.credit import Bill, kinds_of
-        from quorum.experiments.common.budgets import require_budgets
-
-        kinds = kinds_of(credit)
-        require_budgets(**budgets)
-        bill = Bill(Budget(None, budget_calls, budget_usd, budget_tokens), stands_in=dry_run)
-    computed, strange = recompute or kinds, [kind for kind in kinds if per not in (None, kind.per)]
+    measures = chosen(more)
+    computed = recompute or measures
     refusals = (
         (as_csv and as_json, "--csv and --json are two formats of the same: give one of them", ""),
         (
@@ -118,31 +88,19 @@ def results(
             "--write: metrics.json holds the metrics, not the table of --per",
             "Leave one out.",
         ),
-        (
-            idle_from and (write or set(kinds) != {"agent"}),
-            "--idle-from: it belongs to --credit agent, and metrics.json holds credits from the first step on",
-            "Add --credit agent and no other credit, and leave --write out.",
-        ),
-        (
-            bill is None and (dry_run or any(limit is not None for limit in budgets.values())),
-            "--dry-run, --budget-usd, --budget-tokens, --budget-calls: they belong to --credit",
-            "Add --credit live or --credit message.",
-        ),
-        (
-            strange,
-            f"--per {per} --credit {', '.join(strange)}: this table has no such column",
-            f"Give --per {', '.join(kind.per for kind in strange)}.",
-        ),
     )
     for refused, message, hint in refusals:
         if refused:
             raise UserError(message, hint)
-    if dry_run and bill is not None:
-        _estimate(_runs(folders), kinds, bill, as_json=as_json)
+    for measure in measures:
+        measure.check(per, write=write)
+    if estimating := [measure for measure in measures if measure.estimates]:
+        for measure in estimating:
+            options.print_estimate(measure.estimate(_runs(folders)), as_json=as_json)
     elif per is not None:
-        _show_breakdowns(_runs(folders), per, kinds, idle_from, bill, as_json=as_json)
-    elif recompute or kinds:
-        _recompute(_runs(folders), kinds, idle_from, bill, write=write, as_json=as_json)
+        _show_breakdowns(_runs(folders), per, measures, as_json=as_json)
+    elif computed:
+        _recompute(_runs(folders), measures, write=write, as_json=as_json)
     else:
         from quorum.experiments.common import garbage
 
@@ -194,17 +152,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
                 echo(f"table: {table}")
 
 
-def _estimate(runs: list[Path], kinds: Collection[Kind], bill: Bill, *, as_json: bool) -> None:
-    from quorum.experiments.blame.credit import credits_of
-    from quorum.experiments.results.derived import of_all
-
-    with of_all(runs, lambda run: credits_of(run, kinds, bill=bill)) as found:
-        options.print_estimate({"runs": len(found), **bill.plain()}, as_json=as_json)
-
-
-def _recompute(
-    runs: list[Path], kinds: Collection[Kind], idle_from: int, bill: Bill | None, *, write: bool, as_json: bool
-) -> None:
+def _recompute(runs: list[Path], measures: Sequence[Measure], *, write: bool, as_json: bool) -> None:
     from quorum.experiments.results.derived import check_metrics, of_all, recompute, write_metrics
 
     if write:
@@ -213,14 +161,14 @@ def _recompute(
 
     def computed(run: Path) -> Recomputed:
         done = recompute(run)
-        if kinds:
-            done = replace(done, metrics={**done.metrics, **_credits(run, kinds, idle_from, bill).metrics})
-            if write:  # at once: an interruption loses no long computation
-                write_metrics(done)
+        for measure in measures:
+            done = replace(done, metrics={**done.metrics, **measure.metrics(run)})
+        if write and measures:  # at once: an interruption loses no long computation
+            write_metrics(done)
         return done
 
     with of_all(runs, computed) as done:
-        if write and not kinds:  # before anything is printed: a reader may close the pipe after the first line
+        if write and not measures:  # before anything is printed: a reader may close the pipe after the first line
             for run in done:
                 write_metrics(run)
         if as_json:
@@ -232,21 +180,15 @@ def _recompute(
             print_metrics(done, Console())
 
 
-def _credits(run: Path, kinds: Collection[Kind], idle_from: int, bill: Bill | None) -> Credits:
-    from quorum.experiments.blame.credit import credits_of
-
-    return credits_of(run, kinds, idle_from, lambda text: echo(text, err=True), bill)
-
-
-def _show_breakdowns(
-    runs: list[Path], per: str, kinds: Collection[Kind], idle_from: int, bill: Bill | None, *, as_json: bool
-) -> None:
+def _show_breakdowns(runs: list[Path], per: str, measures: Sequence[Measure], *, as_json: bool) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results.derived import Records, break_down, find_table, of_all, print_breakdowns
 
     def table(run: Path) -> tuple[Path, Records]:
         rows = break_down(run, per)
-        return run, _credits(run, kinds, idle_from, bill).joined(per, rows) if kinds else rows
+        for measure in measures:
+            rows = measure.joined(run, per, rows)
+        return run, rows
 
     find_table(per)
     with of_all(runs, table) as found:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
-from quorum.experiments.results.rows import Damaged, Scalar
+from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
 from quorum.experiments.viewer.pages import Json
 
@@ -28,20 +29,16 @@ _LONGEST = 4000
 def branched(folder: Path) -> Json | None:
     """Return what a run branches off; None for nothing, or where `meta.json` cannot be read."""
     try:
-        branch = RunFolder(folder).meta().branch
+        origin = RunFolder(folder).meta().origin
     except DamagedFile:
         return None
-    if branch is None or branch.t >= _LARGEST or branch.draw >= _LARGEST:
+    off = origin.plain() if origin is not None else {}
+    if off.get("t", _LARGEST) >= _LARGEST or off["draw"] >= _LARGEST:
         return None
-    t_hat = branch.t_hat if branch.t_hat is not None and abs(branch.t_hat) < _LARGEST else None
-    change = branch.change
-    return {
-        "run": branch.run,
-        "t": branch.t,
-        "t_hat": t_hat,
-        "change": change if len(change) <= _LONGEST else f"{change[:_LONGEST]}\u2026",
-        "draw": branch.draw,
-    }
+    t_hat = off["t_hat"] if off["t_hat"] is not None and abs(off["t_hat"]) < _LARGEST else None
+    change = " ".join((*off["edits"], *off["told"]))
+    shown = change if len(change) <= _LONGEST else f"{change[:_LONGEST]}\u2026"
+    return {"run": off["run"], "t": off["t"], "t_hat": t_hat, "change": shown, "draw": off["draw"]}
 
 
 def relatives(root: Path, name: str) -> Mapping[str, Path]:
@@ -90,7 +87,7 @@ def _line(folder: Path) -> Json:
 def _read(row: Row, factors: Sequence[Scalar], metrics: Mapping[str, float | None]) -> Json:
     """Return the line of a run with results."""
     line = {"simulated": row.simulated, "remark": row.error or row.reason, "factors": factors, "metrics": metrics}
-    off = branched(row.folder) if row.branch is not None else None
+    off = branched(row.folder) if row.origin is not None else None
     return {"run": row.name, "outcome": row.outcome, **line, **({} if off is None else {"off": off})}
 
 

@@ -89,14 +89,14 @@ def test_what_is_played_aside_is_the_branch_that_is_run(words: str, tmp_path: Pa
     first = parent.episode.trace.start.agents[1]
     change = Change((f"agents.members.{first}=idle",))
     planned = parent.branch(Instant(0), change)
-    branch = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching)
+    branch = run_cell(planned.cell, tmp_path / "branches", start=planned.start)
     without = worth(branch.folder)
     names = ("outcome.return", "outcome.reached", "outcome.score")
     assert [branch.metrics[name] for name in names] == [without.returned, without.reached, without.score]
     assert again.without_agent(first) == again.whole - without
     message = next(iter(again.messages))
     planned = parent.branch(None, Change(drops=(message,)))
-    dropped = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching)
+    dropped = run_cell(planned.cell, tmp_path / "branches", start=planned.start)
     assert again.without_message(message) == again.whole - worth(dropped.folder)
 
 

@@ -208,7 +208,7 @@ def test_in_the_squeeze_it_is_what_the_curve_pays_for_the_sum_without_the_pick(t
 def test_a_world_that_was_changed_from_outside_is_changed_without_the_agent_too(tmp_path: Path) -> None:
     episode = recorded(tmp_path, "env=squeeze", "n=4", "max_steps=6", "seed=3", "agents=naive", "topology=debate")
     planned = plan_branch(episode.folder, "3", world='{"mu": 9.0, "sigma": 7.0}')
-    branch = open_episode(run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder)
+    branch = open_episode(run_cell(planned.cell, tmp_path / "b", start=planned.start).folder)
     board, joints = branch.trace.start.board, joints_of(branch)
 
     def paid(t: int, x: int) -> float:
@@ -231,7 +231,7 @@ def test_a_change_that_the_world_refuses_without_an_agent_is_told(tmp_path: Path
     next(t for t in episode.replay(world) if t == 6)
     change = json.dumps({"agents": {"agent_1": start}})
     planned = plan_branch(episode.folder, "6", world=change)
-    branch = run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder
+    branch = run_cell(planned.cell, tmp_path / "b", start=planned.start).folder
     with pytest.raises(UserError, match="its world was changed"):
         difference_rewards(open_episode(branch))
 

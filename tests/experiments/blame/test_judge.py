@@ -25,7 +25,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     steps = int(clean.metrics["outcome.steps"] or 0)
     run = run_cell(Cell.compose(["env=transport", "n=4", "seed=3", f"max_steps={steps}"]), out).folder
     planned = plan_branch(run, "0", plans=[SCRIPT])
-    return run_cell(planned.cell, out, branching=planned.branching).folder
+    return run_cell(planned.cell, out, start=planned.start).folder
 
 
 @pytest.mark.parametrize("method", METHODS)

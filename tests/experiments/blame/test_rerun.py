@@ -51,7 +51,7 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
         says = [f"{words.participant}:{words.text}" for words in correction.words if words.text is not None]
         plans = [f"{words.participant}:{words.actions}" for words in correction.words if words.text is None]
         planned = plan_branch(run, at, edits=edits, says=says, plans=plans)
-        folder = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching).folder
+        folder = run_cell(planned.cell, tmp_path / "branches", start=planned.start).folder
         trace = read_trace(folder)
         assert [content(stamped) for stamped in heard] == [content(stamped) for stamped in trace.events]
         found = ending_of(trace)
@@ -67,6 +67,6 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
 def test_a_branch_is_blamed_as_any_run(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=4", "seed=2", "max_steps=60"]), tmp_path / "runs").folder
     planned = plan_branch(run, "0", minds=["agent_2=always_right"])
-    branch = run_cell(planned.cell, tmp_path / "runs", branching=planned.branching).folder
+    branch = run_cell(planned.cell, tmp_path / "runs", start=planned.start).folder
     found = blame(branch, Question(by=("heuristic",), shares=False, margin=0))
     assert (found.verdict.agent, found.verdict.t) == ("agent_2", 0)

@@ -81,10 +81,8 @@ def test_a_third_branch_is_played_by_all_before_it(tmp_path: Path) -> None:
 def test_draws_of_a_draw_differ_from_it_and_the_first_goes_on_as_it_did(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(SQUEEZE.split()), tmp_path).folder
     planned = list(plan_draws(run, "1", 2))[1]
-    branch = run_cell(planned.cell, tmp_path, branching=planned.branching).folder
-    draws = [
-        run_cell(one.cell, tmp_path / "draws", branching=one.branching).folder for one in plan_draws(branch, "3", 3)
-    ]
+    branch = run_cell(planned.cell, tmp_path, start=planned.start).folder
+    draws = [run_cell(one.cell, tmp_path / "draws", start=one.start).folder for one in plan_draws(branch, "3", 3)]
     assert comparable(draws[0])[1:] == comparable(branch)[1:]
     assert len({tuple(comparable(draw)[1:]) for draw in draws}) == 3
 

@@ -54,16 +54,16 @@ def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(ru
 def test_the_message_names_the_cell(run: Path) -> None:
     reported = plan_branch(run, "2", says=["agent_1:one"]).cell
     assert reported.hash != plan_branch(run, "2", says=["agent_1:two"]).cell.hash
-    assert reported.branch is not None
-    assert reported.branch.told == ("--say agent_1:one",)
+    assert reported.origin is not None
+    assert reported.origin.told == ("--say agent_1:one",)
 
 
 def test_what_nobody_has_a_turn_for_is_known(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "agents=naive"]), tmp_path / "runs").folder
     planned = plan_branch(run, "1", says=["agent_1:one"])
-    cell, branching = planned.cell, planned.branching
-    assert run_cell(cell, tmp_path / "out", branching=branching).outcome in ("success", "truncated")
-    assert [str(words) for words in branching.undone] == ["--say agent_1:one"]
+    cell, start = planned.cell, planned.start
+    assert run_cell(cell, tmp_path / "out", start=start).outcome in ("success", "truncated")
+    assert [str(words) for words in start.undone] == ["--say agent_1:one"]
 
 
 REFUSED = {

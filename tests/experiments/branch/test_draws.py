@@ -13,7 +13,7 @@ from maeil.seeds import Seeds
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.draws import DrawnSeeds, sample_number
+from quorum.experiments.episode.branch_draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.expected import expectation
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.verify import verify_run
@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def drawn(run: Path, at: str, draws: int, out: Path) -> Sequence[Result]:
     planned = plan_draws(run, at, draws)
-    return [run_cell(one.cell, out, branching=one.branching) for one in planned]
+    return [run_cell(one.cell, out, start=one.start) for one in planned]
 
 
 def parts(folder: Path) -> tuple[list[bytes], list[bytes]]:
@@ -60,9 +60,9 @@ def test_a_draw_comes_out_the_same_each_time(run: Path, tmp_path: Path) -> None:
 
 def test_a_draw_names_its_cell_and_not_its_change(run: Path) -> None:
     cells = [planned.cell for planned in plan_draws(run, "2", 3, minds=["agent_0=heuristic"])]
-    assert [cell.branch.draw for cell in cells if cell.branch is not None] == [0, 1, 2]
+    assert [cell.origin.draw for cell in cells if cell.origin is not None] == [0, 1, 2]
     assert len({cell.hash for cell in cells}) == 3
-    assert len({cell.branch.change for cell in cells if cell.branch is not None}) == 1
+    assert len({cell.origin.change for cell in cells if cell.origin is not None}) == 1
     assert cells[0].hash == plan_branch(run, "2", minds=["agent_0=heuristic"]).cell.hash
 
 
@@ -112,7 +112,7 @@ def test_no_answer_of_another_draw_comes_from_the_cache_and_the_beginning_sends_
         for _ in range(2):
             for planned in plan_draws(run, str(AT), 3):
                 brain.requests = 0
-                branch = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching).folder
+                branch = run_cell(planned.cell, tmp_path / "branches", start=planned.start).folder
                 counts.append(brain.requests)
     live = len([s for s in read_trace(branch).events if isinstance(s.event, ThoughtStart) and s.t >= AT])
     assert counts == [0, live, live, 0, 0, 0]
@@ -146,7 +146,7 @@ def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked
     assert planned.rest().thoughts == live
     assert int(found[1]) == live
     assert "from what its run took from there on with the simulated model, at 3 s an answer" in reported
-    assert not planned.branching.prefix.live
+    assert not planned.start.prefix.live
 
 
 def test_a_branch_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum, hanging_up: str) -> None:

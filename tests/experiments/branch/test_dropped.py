@@ -103,9 +103,9 @@ def test_messages_of_every_kind_can_be_dropped(team: str, tmp_path: Path) -> Non
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     message = next(event.message for event in read_trace(run).of(MessageSent) if event.what == kind)
     planned = plan_branch(run, drops=[message])
-    branch = run_cell(planned.cell, tmp_path / "out", branching=planned.branching)
+    branch = run_cell(planned.cell, tmp_path / "out", start=planned.start)
     assert branch.outcome in PLAYED_OUT
-    assert planned.branching.undone == []
+    assert planned.start.undone == []
     before, after = sent(run), sent(branch.folder)
     assert after[:message] == before[:message]
     assert len([m for m in after if m == before[message]]) < len([m for m in before if m == before[message]])
@@ -118,13 +118,13 @@ def test_an_instant_before_the_thought_that_sends_it_is_taken_as_it_is(run: Path
 
 def test_a_message_that_is_not_written_again_is_known(run: Path, tmp_path: Path) -> None:
     planned = plan_branch(run, "1", minds=["agent_1=heuristic"], drops=[7])
-    run_cell(planned.cell, tmp_path / "out", branching=planned.branching)
-    assert [str(what) for what in planned.branching.undone] == ["--drop 7"]
+    run_cell(planned.cell, tmp_path / "out", start=planned.start)
+    assert [str(what) for what in planned.start.undone] == ["--drop 7"]
 
 
 def test_what_is_dropped_names_the_cell(run: Path) -> None:
     cells = [plan_branch(run, "1", drops=drops).cell for drops in ([], [7], [8], [7, 8], [8, 7, 8])]
-    assert [cell.branch.told for cell in cells if cell.branch is not None] == [
+    assert [cell.origin.told for cell in cells if cell.origin is not None] == [
         (),
         ("--drop 7",),
         ("--drop 8",),

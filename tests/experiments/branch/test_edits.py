@@ -12,8 +12,8 @@ from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.start import StartRefused
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import verify_run
 from tests.conftest import Quorum
@@ -221,7 +221,7 @@ def test_a_beginning_that_comes_out_otherwise_is_reported_and_leaves_nothing(
 ) -> None:
     file, old, new, message = DAMAGES[damage]
     changed = tampered(run, tmp_path / "run", file, old, new)
-    with pytest.raises(PrefixRefused, match=rf"cannot be replayed up to the branch point: (.|\n)*{message}"):
+    with pytest.raises(StartRefused, match=rf"cannot be replayed up to the branch point: (.|\n)*{message}"):
         branched(changed, AT, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

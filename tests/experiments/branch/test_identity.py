@@ -47,8 +47,8 @@ def instants(folder: Path, number: int, seed: str) -> list[str]:
 
 def branched(run: Path, at: str, out: Path, **edits: Any) -> Result:
     planned = plan_branch(run, at, **edits)
-    cell, branching = planned.cell, planned.branching
-    return run_cell(cell, out, branching=branching)
+    cell, start = planned.cell, planned.start
+    return run_cell(cell, out, start=start)
 
 
 def calls_of(folder: Path) -> list[dict[str, Any]]:

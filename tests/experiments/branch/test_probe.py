@@ -42,7 +42,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def probe(run: Path, out: Path, at: str = "3", *edits: str) -> Path:
     planned = plan_branch(run, at, edits=edits, probe=True)
-    return run_cell(planned.cell, out, branching=planned.branching).folder
+    return run_cell(planned.cell, out, start=planned.start).folder
 
 
 def right(folder: Path) -> dict[str, float | None]:

@@ -108,7 +108,7 @@ def changed(run: Path, step: int, changes: Mapping[str, Any], out: Path, **reque
         return listen
 
     planned = plan_branch(run, str(step), world=json.dumps(changes), **request)
-    result = run_cell(planned.cell, out, watch, branching=planned.branching)
+    result = run_cell(planned.cell, out, watch, start=planned.start)
     return result.folder, shown
 
 
@@ -206,8 +206,8 @@ def test_the_change_names_the_branch_however_it_is_written(runs: Path) -> None:
     texts = ['{"agents":{"agent_0":[3,4],"agent_1":[5,5]}}', '{ "agents": {"agent_1": [5, 5], "agent_0": [3, 4]}}']
     first, second = (plan_branch(run, "7", world=text).cell for text in texts)
     assert first.name == second.name
-    assert first.branch is not None
-    assert first.branch.told == ('--world {"agents":{"agent_0":[3,4],"agent_1":[5,5]}}',)
+    assert first.origin is not None
+    assert first.origin.told == ('--world {"agents":{"agent_0":[3,4],"agent_1":[5,5]}}',)
     assert plan_branch(run, "7").cell.name != first.name
 
 
@@ -261,6 +261,6 @@ def test_a_change_that_the_world_refuses_now_is_reported_as_what_it_is(runs: Pat
 
 
 def test_the_canonical_text_is_json_again(runs: Path) -> None:
-    branch = plan_branch(run_of(runs, "cube"), "7", world='{"blocks":{"0":null}}').cell.branch
+    branch = plan_branch(run_of(runs, "cube"), "7", world='{"blocks":{"0":null}}').cell.origin
     assert branch is not None
     assert orjson.loads(branch.told[0].removeprefix("--world ")) == {"blocks": {"0": None}}

@@ -313,7 +313,7 @@ def test_a_real_family_gains_what_its_runs_say(tmp_path: Path) -> None:
         values = []
         for edits in ([], ["llm.poor=1.0"]):
             planned = run.branch(Instant(2), Change(edits))
-            done = run_cell(planned.cell, branches, branching=planned.branching)
+            done = run_cell(planned.cell, branches, start=planned.start)
             values.append(float(json.loads((done.folder / "metrics.json").read_text())["outcome.score"]))
         steps[seed] = values[0], values[1]
     wanted = np.mean([edited - plain for plain, edited in steps.values()])

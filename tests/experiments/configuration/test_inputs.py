@@ -17,10 +17,11 @@ from quorum.agents.prompting import templates
 from quorum.agents.skills import lookup
 from quorum.experiments.common.packages import owners
 from quorum.experiments.configuration import package_files, plugins
-from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import InputsChanged, recorded
 from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 from tests.conftest import EXAMPLES
 

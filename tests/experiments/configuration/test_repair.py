@@ -8,10 +8,11 @@ import pytest
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.parts import build
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 
 NAIVE = ("agents=naive", "n=3", "max_steps=12")

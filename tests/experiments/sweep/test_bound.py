@@ -22,8 +22,8 @@ from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Reply, Usage
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.expected import Expected
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep.accounts import Accounts, Amounts
 from quorum.experiments.sweep.engines.protocol import Cut, Finished, Started

@@ -76,7 +76,7 @@ def branches(folder: Path) -> list[Path]:
 
 def parts(folder: Path) -> Counter[tuple[str, int, str]]:
     """Return how many branches there are of each run, instant and change."""
-    found = [RunFolder(run).meta().branch for run in branches(folder)]
+    found = [RunFolder(run).meta().origin for run in branches(folder)]
     return Counter((said.run, said.t, said.change) for said in found if said is not None)
 
 
@@ -100,7 +100,7 @@ def test_runs_instants_and_changes_are_crossed_beside_a_control_of_each_instant(
 def test_a_control_is_its_run_and_may_be_left_out(first: Path, tmp_path: Path) -> None:
     swept(first, tmp_path / "with", at=["2"])
     for control in branches(tmp_path / "with" / "s"):
-        said = RunFolder(control).meta().branch
+        said = RunFolder(control).meta().origin
         assert said is not None
         assert comparable(control)[1:] == comparable(first / said.run)[1:]
     swept(first, tmp_path / "without", "llm.poor=1.0", at=["2"], control=False)
@@ -117,7 +117,7 @@ def test_what_a_participant_is_told_is_in_every_branch_but_the_control(first: Pa
 
 def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path, tmp_path: Path) -> None:
     result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3)
-    found = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
+    found = [RunFolder(run).meta().origin for run in branches(tmp_path / "s")]
     drawn = Counter((said.run, said.change, said.draw) for said in found if said is not None)
     runs = [run.name for run in branches(first)]
     assert drawn == dict.fromkeys(
@@ -152,7 +152,7 @@ def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Pat
 def test_the_plan_on_disk_names_the_runs_as_seen_from_it(copied: Path, tmp_path: Path) -> None:
     swept(copied, tmp_path, at=["1"])
     plan = json.loads((tmp_path / "s" / "sweep.json").read_text())
-    metas = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
+    metas = [RunFolder(run).meta().origin for run in branches(tmp_path / "s")]
     assert sorted((parent["run"], parent["at"], parent["prefix"]) for parent in plan["parents"]) == sorted(
         (f"../first/{said.run}", "1", said.prefix) for said in metas if said is not None
     )
@@ -239,7 +239,7 @@ def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path,
     meta = json.loads((failed / "meta.json").read_text())
     (failed / "meta.json").write_text(json.dumps({**meta, "outcome": "error"}))
     options = BranchGrid((copied,), ("1",))
-    assert [cell.branch.run for cell in plan_branches((), options).cells if isinstance(cell, PlannedBranchCell)] == [
+    assert [cell.origin.run for cell in plan_branches((), options).cells if isinstance(cell, PlannedBranchCell)] == [
         branches(copied)[1].name
     ]
     assert len(plan_branches((), BranchGrid((copied, failed, failed), ("1",))).cells) == 2
@@ -406,7 +406,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
     result = run_sweep_command(request, quiet=True)
     assert (len(result.finished), result.failed, result.held) == (6, (), 0)
     for run in branches(tmp_path / "what-if"):
-        said = RunFolder(run).meta().branch
+        said = RunFolder(run).meta().origin
         assert said is not None
         assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
         exchanged(run)  # the memory that it leaves differs from that of its run

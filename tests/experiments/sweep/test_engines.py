@@ -11,7 +11,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.engines.locks import claim_of, sweep_lock
 from quorum.experiments.sweep.engines.on_ray import _RayWorker

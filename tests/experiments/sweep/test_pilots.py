@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.pilot import Pilot, Taken
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.sweep.command import show_plan

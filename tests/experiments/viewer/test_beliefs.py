@@ -21,7 +21,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("probed")
     run = run_cell(Cell.compose(["n=4", "agents=naive", "topology=hierarchy", "max_steps=6"]), out / "run").folder
     planned = plan_branch(run, "3", edits=("llm.poor=0.5",), probe=True)
-    return run_cell(planned.cell, out / "probe", branching=planned.branching).folder
+    return run_cell(planned.cell, out / "probe", start=planned.start).folder
 
 
 def test_an_episode_that_was_not_probed_has_no_beliefs(episodes: dict[str, Path]) -> None:

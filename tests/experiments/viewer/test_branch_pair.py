@@ -36,7 +36,7 @@ def branched(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
     thoughts = [event for event in read(run) if event["event"] == "thought_start" and event["t"]]
     instant = Instant(thoughts[0]["t"], thoughts[0]["t_hat"])
     planned = Parent.open(run).branch(instant, Change(("agents=heuristic",)))
-    return run, run_cell(planned.cell, run.parent, branching=planned.branching).folder, instant.t
+    return run, run_cell(planned.cell, run.parent, start=planned.start).folder, instant.t
 
 
 def read(run: Path) -> list[dict[str, Any]]:

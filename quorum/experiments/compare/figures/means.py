@@ -18,7 +18,7 @@ from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.metrics import RADARS, arrow
 from quorum.experiments.compare.statistics.intervals import Floats
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 
 _MARGINS = style.Margins(left=0.1, right=0.1, top=0.28, bottom=0.08)
 _RINGS = (0.25, 0.5, 0.75, 1.0)

@@ -23,7 +23,7 @@ from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import short, written
 from quorum.experiments.compare.tables import level_label
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
 """Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""

@@ -23,7 +23,7 @@ from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.spent import BUDGETS
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, level_label
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.results.sweep_file import Published, Value
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quorum.agents.llm.delivery import Delivery
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 
 
 class Courier(ABC):

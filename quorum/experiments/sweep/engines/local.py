@@ -21,7 +21,7 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.forks import close_in_children, hold_in_forks
 from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.sweep.engines.courier import Courier
 from quorum.experiments.sweep.engines.protocol import CellQueue, Engine, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.courier import Courier
 

@@ -27,8 +27,8 @@ from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.common.run_files import MIB, DamagedFile, RunFiles
-from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import read_finished
 from quorum.experiments.sweep.engines.locks import PATIENCE, claim_of, wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (

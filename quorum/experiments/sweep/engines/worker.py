@@ -12,18 +12,18 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
-from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.memory_file import MEMORY, Memory, read_memory
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.cell import Cell, PlannedCell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.planned_cell import PlannedCell, Shared
 from quorum.experiments.episode.runner import EpisodeCut, leave_error, run_in_pool
+from quorum.experiments.episode.start import Start
 from quorum.experiments.episode.watchdog import Watchdog, exit_now
 from quorum.experiments.results.finished import (
     FinishedCell,
@@ -68,7 +68,7 @@ class Worker:
         self._delivery = None if job.courier is None else job.courier.open(job.folder)
         self._pool = ModelPool(processes, delivery=self._delivery, patient=True)
         self._watchdog = Watchdog(lambda error: exit_now(error.exit_code))  # the engine replaces this worker
-        self._parents = Parents()
+        self._shared: Shared = {}
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
         self._reported: CallStatus | None = None
@@ -134,23 +134,21 @@ class Worker:
             EpisodeCut: the budget of the sweep has ended it.
             UserError: nothing more can be written, this process lacks a component of the cell, a template or a plug-in
                 is not what it was when the sweep was planned, the memory of the cell before it is gone, or the run that
-                it branches off is gone or has changed.
+                it continues is gone or has changed.
         """
         try:
-            cell, branching = await self._begun(planned)
+            cell, start = await self._started(planned)
         except UserError as error:
             raise UserError(
                 f"a worker cannot run {planned.name}: {error.message}",
                 "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
             ) from error
-        if branching is not None:
-            memory = branching.memory
-        else:
-            memory = self._memory_of(planned.follows) if planned.follows else None
+        if planned.follows:
+            start = Start(self._memory_of(planned.follows))
         attempts = resumable_attempts(attempts_at(self._job.folder, planned.name)) if planned.uses_models else ()
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         allowance = CellAllowance(self._ledger, planned.name) if self._ledger and planned.uses_models else None
-        run = partial(run_in_pool, cell, folder, self._pool, played=played, memory=memory, branching=branching)
+        run = partial(run_in_pool, cell, folder, self._pool, played=played, start=start)
         try:
             await run(attempts=attempts, allowance=allowance, watchdog=self._watchdog)
         except (Unwritable, InputsChanged, EpisodeCut):
@@ -160,12 +158,12 @@ class Worker:
                 left = EpisodeFolder(self._job.folder, planned.name, once=True)
                 await to_its_end(partial(leave_error, cell, left, error))
 
-    async def _begun(self, planned: PlannedCell) -> tuple[Cell, Branching | None]:
-        """Return a cell, and the beginning that it has of another run, if it is a branch."""
-        if not isinstance(planned, PlannedBranchCell):
-            return planned.cell(), None
-        found = await asyncio.to_thread(self._parents.branch, planned)  # reading its run does not block the others
-        return found.cell, found.branching
+    async def _started(self, planned: PlannedCell) -> tuple[Cell, Start]:
+        """Return a cell and the start of its episode."""
+        if planned.origin is None:
+            return planned.cell(), planned.start(self._shared)
+        start = await asyncio.to_thread(planned.start, self._shared)  # reading its run does not block the others
+        return planned.cell(), start
 
     def _memory_of(self, name: str) -> Memory:
         """Return what the team of a cell took along, for the one that follows it.

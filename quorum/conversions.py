@@ -1,0 +1,50 @@
+"""Between Python programs and the verbs: how what they give and what they get is converted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.extension_errors import extension_errors
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.run import SweepRequest, SweepResult
+from quorum.experiments.sweep.stopping import Stop
+
+Folder = str | PathLike[str]
+T = TypeVar("T")
+
+
+def answer(kind: Callable[..., T], found: Any) -> T:
+    """Return data as another class with the same fields and more methods."""
+    return kind(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+
+def swept(request: SweepRequest, *, progress: bool) -> SweepResult:
+    """Run a sweep.
+
+    Raises:
+        UserError, KeyboardInterrupt: as `quorum.sweep`.
+    """
+    load_plugins(request.plugins)
+    with extension_errors():
+        result = run_sweep_command(request, quiet=not progress)
+    if result.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    if result.stop is Stop.STUCK:
+        raise UserError(result.reason)
+    return result
+
+
+def paths(folders: Folder | Sequence[Folder]) -> tuple[Path, ...]:
+    """Return one folder or several as paths."""
+    return (Path(folders),) if isinstance(folders, str | PathLike) else tuple(map(Path, folders))
+
+
+def names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)
