@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from quorum.agents.simulated.tom import NEAREST, RULES, foresee
 
 from maeil import Act, Task, Thought
 from maeil.errors import InvalidThought
@@ -14,7 +15,6 @@ from maeil.user_errors import UserError
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated.tom import NEAREST, RULES, foresee
 from quorum.agents.skills import Prospect, skills_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as build_parts

@@ -11,7 +11,8 @@ import pytest
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.extensions.repair.gate import repair_note
-from maeil.extensions.repair.rules import Advice, Notice, Violation
+from maeil.extensions.repair.rules import Notice
+from maeil.judging import Advice, Violation
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus

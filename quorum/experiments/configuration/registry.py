@@ -7,11 +7,10 @@ named by `--plugin` calls `worlds.register("name", component)`.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
+from quorum.components import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from quorum.agents.llm.protocol import Model
 
 
-_BUILTIN = json.loads(Path(__file__).with_name("components.json").read_bytes())
-"""The components of this project, by kind and name: where each is, as an entry point is written."""
-
-
 def _component() -> type[Component[Any, Any, Any]]:
     from maeil.component import Component  # noqa: PLC0415 (pydantic, which `quorum list` does without)
 
@@ -36,7 +31,7 @@ def _component() -> type[Component[Any, Any, Any]]:
 
 def _registry(kind: str, group: str, plural: str = "") -> Registry[Any]:
     plural = plural or f"{kind}s"
-    return Registry(kind, plural, group, f"quorum.{plural}", _BUILTIN[plural], _component)
+    return Registry(kind, plural, group, f"quorum.{plural}", shipped(plural), _component)
 
 
 worlds: Registry[Component[Any, None, World]] = _registry("world", "env")

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
+from quorum.agents.simulated.tom import NEAREST
 
 from maeil import Act, Resume, Task, Thought, View
 from maeil.extensions.predictions import Prediction
@@ -21,7 +22,6 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.simulated.tom import NEAREST
 from quorum.agents.skills import skills_of
 from quorum.agents.tom import TomConfig, TomMind, TomRole, build
 from quorum.agents.tom.answers import FORMS, example_of
