@@ -23,6 +23,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LISTS = (
     "quorum/experiments/configuration/components.json",
     "quorum/agents/*/components.json",
+    "quorum/topologies/*/components.json",
     "maeil/extensions/*/components.json",
 )
 """Where the lists are, in the order in which their names are shown: the core's, then those of the methods."""

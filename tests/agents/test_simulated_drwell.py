@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
-from quorum.agents.simulated.drwell import play
 
 from maeil.plans import Task
+from quorum.agents.drwell.simulated import play
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import cube

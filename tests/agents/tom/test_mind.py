@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.agents.simulated.tom import NEAREST
 
 from maeil import Act, Resume, Task, Thought, View
 from maeil.extensions.predictions import Prediction
@@ -25,6 +24,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import skills_of
 from quorum.agents.tom import TomConfig, TomMind, TomRole, build
 from quorum.agents.tom.answers import FORMS, example_of
+from quorum.agents.tom.simulated import NEAREST
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as build_parts
 from quorum.experiments.episode.runner import run_cell

@@ -14,7 +14,7 @@ from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.sweep.fit.edge_logits import EdgeLogits
 from quorum.experiments.sweep.fit.fitting import FitRequest, Fitted, fit_topology
 from quorum.experiments.verbs.app import app
-from quorum.topologies.graph import LearnedConfig
+from quorum.topologies.learned import LearnedConfig
 from tests.conftest import Quorum
 
 WORDS = ("n=2", "agents=negotiator", "max_steps=4", "engine.workers=1")
