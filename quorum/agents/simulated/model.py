@@ -76,7 +76,7 @@ class SimulatedModel(ProvidedModel):
         """Rates, prices, latency."""
 
     def think(self, asked: Asked) -> Thought:
-        """Decide and speak in a turn, as a method has it that the prompt shows; a subclass may know further methods."""
+        """Decide what to do and say in a turn, as methods in its prompt want it; a subclass may know more methods."""
         found = (part.thinks(asked) for part in all_parts())
         thought = next((thought for thought in found if thought is not None), None)
         return asked.speaker.answer(asked.view, asked.chooser) if thought is None else thought
@@ -162,7 +162,7 @@ class SimulatedModel(ProvidedModel):
         return min(1.0, self.settings.poor + self.settings.crowding * others)
 
     def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
-        """Answer a turn or in a role, by the rules of the world; methods bring what they ask for and show."""
+        """Answer a turn or in a role by the rules of the world, and answer what methods ask for."""
         with _reading():
             turn = orjson.loads(blocks["turn"])
             if (role := turn.get("role", "")) in players.names():
