@@ -22,11 +22,11 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[1]
 _LISTS = (
     "quorum/experiments/configuration/components.json",
-    "quorum/agents/*/components.json",
-    "quorum/topologies/*/components.json",
+    "quorum/*/components.json",
+    "quorum/*/*/components.json",
     "maeil/extensions/*/components.json",
 )
-"""Where the lists are, in the order in which their names are shown: the core's, then those of the methods."""
+"""Where the lists are, in the order in which their names are shown: the core's comes first."""
 
 
 @cache
@@ -37,5 +37,5 @@ def shipped(kind: str) -> Mapping[str, str]:
 
 @cache
 def _listed() -> tuple[Mapping[str, Mapping[str, str]], ...]:
-    files = (file for pattern in _LISTS for file in sorted(_ROOT.glob(pattern)))
+    files = dict.fromkeys(file for pattern in _LISTS for file in sorted(_ROOT.glob(pattern)))
     return tuple(json.loads(file.read_bytes()) for file in files)

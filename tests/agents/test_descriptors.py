@@ -12,7 +12,7 @@ import pytest
 from maeil import Act, Seeds, View
 from maeil.errors import InvalidThought
 from maeil.extensions.describe.answer import part
-from maeil.extensions.describe.describing import DESCRIBE, needs_note, needs_of
+from maeil.extensions.describe.describing import DESCRIBE, needs_note
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.describe.matchers import MATCHERS
 from maeil.trace import Stamped
@@ -130,7 +130,9 @@ def test_what_a_prompt_says_of_needs_is_read_back(world: Any) -> None:
     blocks = {
         name: text for message in writer(world).write(seen) for name, text in read_blocks(message.content).items()
     }
-    assert needs_of(read_view(blocks, seen.observation, world.vocabulary)) == needs
+    read = read_view(blocks, seen.observation, world.vocabulary)
+    assert read.noted(DESCRIBE) == [needs]
+    assert read.wanted == {2: HELP.tasks, 3: ()}
 
 
 def test_a_turn_to_describe_is_a_turn_to_talk(world: Any) -> None:

@@ -59,11 +59,6 @@ def needs_note(needs: Needs, names: Sequence[str]) -> Note:
     return Note(DESCRIBE, needs, "needs", shown, TEMPLATE, wanted=wanted)
 
 
-def needs_of(view: View) -> Needs:
-    """Return what those need to whom a turn lets its holder write."""
-    return next(iter(view.noted(DESCRIBE)), ())
-
-
 class Describing(Extension):
     """Keeps the descriptors of a conversation, and has them matched when a round of them is over.
 
