@@ -131,7 +131,7 @@ class AnswerPart:
         return said
 
     def note(self, blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: Vocabulary) -> Note | None:
-        """Read the extension's note from the blocks of a prompt, for the simulated model; None where there is none.
+        """Read the extension's note from the blocks of a prompt, for the simulated model; None without one.
 
         Args:
             blocks: by name, as JSON.

@@ -1,4 +1,4 @@
-"""A method adds to an answer by a part of its own, and no mind and no model knows the method."""
+"""A method adds its part to an answer, and neither minds nor models know the method."""
 
 from __future__ import annotations
 

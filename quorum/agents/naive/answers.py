@@ -8,7 +8,7 @@
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
 A turn that may do both wants both, in this order. Methods add keys by their answer parts
-(`quorum.agents.answer_parts`), before the messages or after them. Recipients are names of those whom the turn lets its
+(`quorum.agents.answer_parts`), before the messages or after them. Recipients are names of those that the turn lets its
 holder write to, or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no
 `messages`.
 

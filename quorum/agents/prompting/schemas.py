@@ -170,7 +170,7 @@ def ground(
 
 
 def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Write into the schema of an entry with an `agent` whom it can name."""
+    """Write into the schema of an entry which names its `agent` may have."""
     return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
 
 

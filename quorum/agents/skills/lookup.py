@@ -44,7 +44,7 @@ def skills_of(world: str) -> WorldSkills:
 
 
 def _find(world: str, role: str) -> Any:
-    """Return a role of a world, from its skills or from a method that adds it; None where there is none."""
+    """Return a role of a world, from its skills or from a method that adds it; None if neither has it."""
     found = skills_of(world)
     if found.has(role):
         return getattr(found, role)
