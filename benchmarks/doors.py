@@ -22,7 +22,7 @@ from pydantic import PositiveInt
 from maeil import Act, Plan, Progress, Seeds, SymbolicAction, Thought, Transition, View, Vocabulary, World
 from maeil.acting import end_of
 from maeil.controllers import Repeat
-from maeil.extensions.control.statements import Statement, Statements
+from maeil.extensions.control.statements import Statements
 from maeil.messages import Draft, Message
 from quorum.agents.skills import WorldSkills
 
@@ -134,7 +134,7 @@ class DoorSkills(WorldSkills):
     def statements(self, world: World) -> Statements:
         """Return what states the door that the sender of a message sees."""
         assert isinstance(world, Doors)
-        return lambda messages, _plans: [Statement(_said(world.observe(one.sender).secret)) for one in messages]
+        return lambda messages, _plans: [(_said(world.observe(one.sender).secret), None) for one in messages]
 
 
 class Guesser:

@@ -126,6 +126,10 @@ class TeamContext:
         return self.topology.coordinated and (self.own is None or len(self.world.agents) in self.own)
 
 
+def roles_of_topology(_config: Any) -> None:
+    """Return None: models are asked in the turns of the topology, and in no other role."""
+
+
 C = TypeVar("C", bound=BaseModel)
 X = TypeVar("X")
 B_co = TypeVar("B_co", covariant=True)
@@ -156,7 +160,6 @@ class Component(Generic[C, X, B_co]):
             from the state of the conversation alone, so that one can take over where a conversation begins.
         requires: for minds and topologies: returns the extensions without which they cannot work, with the values of
             each, by the values.
-        answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
         inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
             value names, each under a name without the path of a machine, or, of such a file, under its key
             (`NamesFile`); given the values and the name of the world. They are part of the name of a cell.
@@ -174,20 +177,24 @@ class Component(Generic[C, X, B_co]):
     uses_models: bool = False
     talks: bool = True
     inputs: Callable[[C, str], Mapping[str, str]] = lambda _config, _world: {}
-    roles: Callable[[C], Sequence[str] | None] = lambda _config: None
+    roles: Callable[[C], Sequence[str] | None] = roles_of_topology
     modules: Callable[[C], Sequence[str]] = lambda _config: ()
     requires: Callable[[C], Mapping[str, Any]] = lambda _config: {}
-    answers: frozenset[str] = frozenset()
     remembers: bool = False
     compatible: Compatibility = Compatibility.SAME_VALUES
     handover: Handover = Handover.NEVER
     draws: bool = False
 
+    @property
+    def answers(self) -> bool:
+        """For minds: whether they ask a language model turn by turn, and so answer what extensions ask in turns."""
+        return self.uses_models and self.roles is roles_of_topology
+
     def __post_init__(self) -> None:
         """Check the arguments.
 
         Raises:
-            TypeError: one does not.
+            TypeError: one does not have its type.
         """
         if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
             raise TypeError(

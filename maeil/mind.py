@@ -74,6 +74,7 @@ class Note:
         agents: those whose plans the note is about, ascending.
         replan: whether they must commit a new plan: they cannot resume the one that they have.
         words: what a prompt says about how the team talks in this turn; empty: what the topology says.
+        wanted: the names of what others need help with or news of, by their indices.
     """
 
     source: str
@@ -84,6 +85,7 @@ class Note:
     agents: tuple[int, ...] = ()
     replan: bool = False
     words: str = ""
+    wanted: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,11 @@ class View:
     def reconsidered(self) -> frozenset[int]:
         """The agents whose plans some note is about: whoever plans for them should look at these plans again."""
         return frozenset(agent for note in self.notes for agent in note.agents)
+
+    @property
+    def wanted(self) -> Mapping[int, tuple[str, ...]]:
+        """The names of what others need help with or news of, by their indices, as notes say."""
+        return {agent: names for note in self.notes for agent, names in note.wanted.items()}
 
     def noted(self, source: str) -> list[Any]:
         """Return the contents of the notes of an extension, in order."""

@@ -128,6 +128,10 @@ class Topology(ABC):
     """Whether its turns let anybody write to anybody."""
     feedback: bool = False
     """Whether its turns show the open tasks."""
+    asks: frozenset[str] = frozenset()
+    """Names of the extensions that its turns ask for (`Turn.asks`)."""
+    embeds: bool = False
+    """Whether minds add embeddings to what they answer to these extensions."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
     words_by_role: Mapping[str, str] = MappingProxyType({})

@@ -30,8 +30,8 @@ SKILLS = {
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
     "acting", "actions", "calls", "compilation", "component", "contracts", "controllers",
-    "dig", "digests", "drawing", "errors", "extensions",
-    "inside", "memory", "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
+    "dig", "digests", "drawing", "errors", "extension", "inside", "judging", "memory",
+    "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
     "stages", "stopwatches", "tasks", "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
@@ -56,19 +56,20 @@ EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "drwell", "policy", "rules", "tom")
+MINDS = ("naive", "llamac", "policy", "rules")
+METHODS = ("baselines", "drwell", "tom")
+SHARED = ("answer_parts", "skills", "coordination", "prompting", "llm")
 AGENTS = {
-    "llm": (),
-    "prompting": ("llm",),
-    "coordination": ("prompting", "llm"),
-    "skills": ("coordination", "prompting", "llm"),
-    **dict.fromkeys(MINDS, ("skills", "coordination", "prompting", "llm")),
-    "tom": ("naive", "skills", "coordination", "prompting", "llm"),
-    "simulated": (*MINDS, "skills", "coordination", "prompting", "llm"),
+    **{layer: SHARED[place + 1 :] for place, layer in enumerate(SHARED)},
+    **dict.fromkeys(MINDS, SHARED),
+    "simulated": (*MINDS, *SHARED),
+    **dict.fromkeys(METHODS, ("simulated", *SHARED)),
 }
+AGENTS["tom"] += ("naive",)
 """The packages of `agents`, each with those below it.
 
-A mind knows no other mind, but `tom`, which asks the turns of `naive`. The simulated model knows all.
+A mind knows no other mind, but `tom`, which asks the turns of `naive`. The simulated model knows no method: a method
+brings what the model says.
 """
 
 
@@ -130,6 +131,8 @@ def _allowed(file: Path, name: str) -> bool:
         return False  # it imports nothing of the project, not even of the loop
     if target == own:
         return _inside(file, inside)
+    if file.parts[:2] == ("maeil", "extensions") and (target == "agents" or SKILLS.get(file.stem) == target):
+        return True  # a method knows the contracts of minds; its file for a world knows that world
     match own:
         case "quorum":
             return target in ("agents", "experiments", "cli", "maeil")
@@ -138,9 +141,9 @@ def _allowed(file: Path, name: str) -> bool:
         case "experiments":
             return target not in ("cli", "quorum")
         case "agents":
-            return _contract(target, inside) or _own_world(file, target, inside)
+            return _contract(target, inside) or _own_world(file, target, inside) or _of_method(file, target, inside)
         case "topologies":
-            return _contract(target, inside)
+            return _contract(target, inside) or _of_method(file, target, inside)
         case _ if own in WORLDS:
             compiles = file.name == "jit.py" and inside[:1] == ["compilation"]
             if target == "maeil" and inside[:1] == ["environments"]:
@@ -151,6 +154,11 @@ def _allowed(file: Path, name: str) -> bool:
 
 def _contract(target: str, inside: list[str]) -> bool:
     return target == "maeil" and inside[:1] != [] and inside[0] in CONTRACTS
+
+
+def _of_method(file: Path, target: str, inside: list[str]) -> bool:
+    """Whether a file of a method imports an extension."""
+    return target == "maeil" and inside[0] == "extensions" and file.parts[1] in (*METHODS, "dytopo.py")
 
 
 def _own_world(file: Path, target: str, inside: list[str]) -> bool:
@@ -217,6 +225,13 @@ def test_every_package_has_its_layer() -> None:
     ("path", "source"),
     [
         ("maeil/clock.py", "import cube_env"),
+        ("maeil/extensions/repair/gate.py", "from cube_env import Face"),
+        ("maeil/extensions/repair/gate.py", "from quorum.experiments.common import files"),
+        ("agents/naive/mind.py", "from maeil.extensions.describe.describing import DESCRIBE"),
+        ("agents/simulated/model.py", "from maeil.extensions.repair.rules import Notice"),
+        ("agents/simulated/model.py", "from quorum.agents.tom.simulated import play"),
+        ("agents/skills/contract.py", "from maeil.extensions.repair.rules import Notice"),
+        ("topologies/ring.py", "from maeil.extensions.describe.describing import DESCRIBE"),
         ("maeil/environments/wrappers.py", "from maeil.world import World"),
         ("topologies/ring.py", "from maeil.environments.errors import WorldError"),
         ("maeil/clock.py", "def f():\n    from quorum.experiments.common import files"),
@@ -262,6 +277,11 @@ def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
+        ("maeil/extensions/repair/cube.py", "from cube_env import Face"),
+        ("maeil/extensions/describe/answer.py", "from quorum.agents.answer_parts import AnswerPart"),
+        ("agents/tom/mind.py", "from maeil.extensions.predictions import Predictions"),
+        ("agents/tom/simulated.py", "from quorum.agents.simulated.reading import read_view"),
+        ("topologies/dytopo.py", "from maeil.extensions.describe.describing import DESCRIBE"),
         ("cube_env/world.py", "from maeil.world import World"),
         ("cube_env/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
         ("crafter_env/kernels/jit.py", "from maeil.compilation import KernelSet"),

@@ -11,7 +11,7 @@ A remark on something that it does not work on any more changes nothing. The las
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from maeil.dig.patterns import Pattern
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.names import unfold_names
 from maeil.plans import Plan, PlanStatus, Task
+from quorum.agents.answer_parts import Asked
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import Chooser, Speaker
@@ -51,12 +52,12 @@ class HeedingConfig(ProviderConfig, SimulatedSettings):
 class HeedingModel(SimulatedModel):
     """The simulated model in a team with healers."""
 
-    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> Thought:
+    def think(self, asked: Asked) -> Thought:
         """Follow the last remark of a healer, unless a repair is under way."""
-        if "healer" not in blocks or view.noted("repair"):
-            return super().think(view, blocks, speaker, chooser)
-        note = read_remarks(blocks["healer"], view.names)[-1]
-        return answer_healed(speaker, view, note, chooser)
+        if "healer" not in asked.blocks or asked.view.noted("repair"):
+            return super().think(asked)
+        note = read_remarks(asked.blocks["healer"], asked.view.names)[-1]
+        return answer_healed(asked.speaker, asked.view, note, asked.chooser)
 
 
 def heeding_model(config: HeedingConfig, _context: None) -> HeedingModel:

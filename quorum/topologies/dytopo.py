@@ -40,6 +40,7 @@ class Dytopo(Topology):
     """
 
     name = "dytopo"
+    asks = frozenset({DESCRIBE})
     words = (
         "In a round the agents that need a plan say what they offer and what they need. Then it is settled who writes "
         "to whom, and they write one after the other. In the end all decide at once."

@@ -11,16 +11,17 @@ import pytest
 
 from maeil import Act, Seeds, View
 from maeil.errors import InvalidThought
-from maeil.extensions.describe.describing import DESCRIBE, needs_note, needs_of
+from maeil.extensions.describe.answer import part
+from maeil.extensions.describe.describing import DESCRIBE, needs_note
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.describe.matchers import MATCHERS
 from maeil.trace import Stamped
+from quorum.agents.answer_parts import Asked
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.requests import turn_of
-from quorum.agents.prompting.schemas import ground
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
@@ -67,11 +68,11 @@ def overheard() -> tuple[Overheard, list[Stamped]]:
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
     answers = AnswerTypes(world.vocabulary, 8)
-    wanted = answers.wanted(describing(world), grounded=True).schema
+    wanted = answers.wanted(describing(world), grounded=True, world=world).schema
     assert list(wanted["properties"]) == ["thoughts", "offers", "needs"]
-    grounded = ground(wanted, {}, world.agents, {"deliver": ["block_0"], "push": ["block_0/left"]})
-    listed = [grounded["$defs"][part]["properties"]["tasks"]["items"] for part in ("OfferAnswer", "NeedAnswer")]
-    assert listed == [{"type": "string", "enum": ["block_0", "block_0/left"]}] * 2
+    listed = [wanted["$defs"][part]["properties"]["tasks"]["items"] for part in ("OfferAnswer", "NeedAnswer")]
+    targets = [target for tasks in world.tasks(0).values() for target in tasks]
+    assert listed == [{"type": "string", "enum": list(dict.fromkeys(targets))}] * 2
     for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.SPEAK, Act.PLAN)):
         assert not {"offers", "needs"} & {*answers.keys(view(world, 0, acts, recipients=(1,)))}
 
@@ -80,7 +81,9 @@ def test_a_descriptor_is_read_as_it_is_written(world: Any) -> None:
     seen = describing(world)
     descriptor = Descriptor(Offer("hands", ("block_1",), False), HELP)
     answers = AnswerTypes(world.vocabulary, 8)
-    value = write(replace(answers.read(example_of(world, seen), seen), answers={DESCRIBE: descriptor}), seen)
+    value = write(
+        replace(answers.read(example_of(world, seen), seen), answers={DESCRIBE: descriptor}), seen, answers.parts(seen)
+    )
     assert answers.read(value, seen).answers[DESCRIBE] == descriptor
 
 
@@ -127,7 +130,9 @@ def test_what_a_prompt_says_of_needs_is_read_back(world: Any) -> None:
     blocks = {
         name: text for message in writer(world).write(seen) for name, text in read_blocks(message.content).items()
     }
-    assert needs_of(read_view(blocks, seen.observation, world.vocabulary)) == needs
+    read = read_view(blocks, seen.observation, world.vocabulary)
+    assert read.noted(DESCRIBE) == [needs]
+    assert read.wanted == {2: HELP.tasks, 3: ()}
 
 
 def test_a_turn_to_describe_is_a_turn_to_talk(world: Any) -> None:
@@ -166,8 +171,9 @@ def shown(blocks: Any) -> list[Any]:
 def test_the_simulated_speaker_of_cube_offers_the_nearest_blocks_and_asks_for_hands() -> None:
     board = cube(4)
     board.reset(0)
-    speaker = skills_of("cube").speaker()
-    descriptors = [speaker.describe(describing(board, agent), Chooser(Seeds(0).generator())) for agent in range(4)]
+    speaker, chooser = skills_of("cube").speaker(), Chooser(Seeds(0).generator())
+    views = [describing(board, agent) for agent in range(4)]
+    descriptors = [part.says(Asked(seen, {}, {"world": "cube"}, speaker, True, chooser)) for seen in views]
     weight = {f"block_{block.id}": block.weight for block in board.global_observation().blocks}
     for descriptor in descriptors:
         assert len(descriptor.offers.tasks) == 2

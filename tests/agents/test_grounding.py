@@ -15,6 +15,7 @@ import pytest
 
 from crafter_env import CrafterObservation, Material, Resource
 from cube_env.symbolic.shown import ShownObservation
+from maeil.extensions.describe.answer import NeedAnswer, OfferAnswer
 from maeil.names import unfold_names
 from maeil.plans import Plan, Task
 from maeil.trace import Recorder
@@ -22,10 +23,9 @@ from maeil.world import World
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import validator_of
-from quorum.agents.naive.answers import NeedAnswer, OfferAnswer
 from quorum.agents.prompting.answers import part, part_value, tidy
 from quorum.agents.prompting.instances import random_instance
-from quorum.agents.prompting.schemas import ground
+from quorum.agents.prompting.schemas import ground, with_targets
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.experiments.configuration.cell import Cell
@@ -237,8 +237,7 @@ def test_what_does_not_exist_is_forbidden() -> None:
     assert "PushBlock" not in gone["$defs"]
 
 
-@pytest.mark.parametrize("tasks", [{}, {"deliver": []}])
-def test_offers_and_needs_name_what_they_will_where_no_task_is_left(tasks: Any) -> None:
+def test_offers_and_needs_name_what_they_will_where_no_task_is_left() -> None:
     form = part("Answer", "", offers=OfferAnswer, needs=NeedAnswer)
     schema = tidy(form.model_json_schema())
-    assert ground(schema, {}, (), tasks) == schema
+    assert with_targets(schema, "OfferAnswer", []) == schema

@@ -125,7 +125,8 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
 
 
 def test_the_form_of_a_team_has_what_its_turns_can_ask_for_and_no_more(world):
-    alone, describing = (AnswerTypes(world.vocabulary, 8, *which) for which in ((0, False), (4, True, True)))
+    alone = AnswerTypes(world.vocabulary, 8, talks=False)
+    describing = AnswerTypes(world.vocabulary, 8, ("describe", "predictions"))
     of_team = [list(types.wanted(view(world)).schema["properties"]) for types in (alone, describing)]
     assert of_team == [
         ["thoughts", "plan"],

@@ -14,8 +14,8 @@ from maeil.user_errors import UserError
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated.tom import NEAREST, RULES, foresee
 from quorum.agents.skills import Prospect, skills_of
+from quorum.agents.tom.simulated import NEAREST, RULES, foresee
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as build_parts
 from tests.agents.naive_team import Dictated, config, context, cube, topology, view
@@ -33,7 +33,7 @@ def world() -> Any:
 
 @pytest.fixture(scope="module")
 def types(world: Any) -> AnswerTypes:
-    return AnswerTypes(world.vocabulary, 8, 3)
+    return AnswerTypes(world.vocabulary, 8, ("predictions",))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_an_answer_is_read_back_as_it_was_written(types: AnswerTypes, world: Any
     seen = view(world, 1)
     plan = _example(world).plan
     thought = Thought(plan, answers={"predictions": (Prediction(0, Task("deliver", "block_2")), Prediction(2, None))})  # type: ignore[arg-type]
-    assert types.read(write(thought, seen, predicts=True), seen) == thought
+    assert types.read(write(thought, seen, types.parts(seen)), seen) == thought
 
 
 def test_who_may_be_predicted_is_in_the_grounded_schema_alone(types: AnswerTypes, world: Any) -> None:
@@ -105,7 +105,7 @@ def test_what_the_model_predicts_is_on_the_trace() -> None:
     found = cube(2, max_steps=3)
     found.reset(7)
     model = Dictated(
-        AnswerTypes(found.vocabulary, 8, 2).example(view(found), _example(found))
+        AnswerTypes(found.vocabulary, 8, ("predictions",)).example(view(found), _example(found))
         | {"predictions": [{"agent": "agent_1", "task": {"kind": "deliver", "target": "block_1"}}]}
         | {"plan": {"rationale": "", "task": None, "actions": [found.idle.model_dump(mode="json")]}}
     )

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from maeil.plans import Task
+from quorum.agents.drwell.simulated import play
 from quorum.agents.prompting.answers import task_value
-from quorum.agents.simulated.drwell import play
 from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import cube
 

@@ -11,7 +11,9 @@ import pytest
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.extensions.repair.gate import repair_note
-from maeil.extensions.repair.rules import Advice, Notice, Violation
+from maeil.extensions.repair.rules import Notice
+from maeil.extensions.repair.simulated import part
+from maeil.judging import Advice, Violation
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus
@@ -20,7 +22,6 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.simulated.reading import read_notes
 from quorum.agents.skills.cube.plans import CUBE
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 
@@ -75,7 +76,8 @@ def test_a_notice_is_read_as_it_was_written(world: Any) -> None:
     reported = notice(world, advised=(0, 2, 3))
     note = repair_note(reported, world.agents)
     index = {name: number for number, name in enumerate(world.agents)}
-    (read,) = read_notes({"repair": orjson.dumps(note.shown).decode()}, index, world.vocabulary)
+    read = part.note({"repair": orjson.dumps(note.shown).decode()}, index, world.vocabulary)
+    assert read is not None
     assert (read.content, read.replan, read.agents) == (reported, note.replan, note.agents)
 
 

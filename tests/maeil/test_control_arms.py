@@ -15,7 +15,6 @@ from maeil.extension import Extension
 from maeil.extensions.control.arms import Control, Mute, Null, Own, Shuffled, Truth
 from maeil.extensions.control.donors import Donor, read_donors
 from maeil.extensions.control.events import ControlRead
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.seeds import Seeds
 from maeil.trace.events import Event, MessageRead, Stamped, ThoughtEnd
@@ -43,9 +42,9 @@ def talkers(agents: int) -> list[Scripted]:
     return [Scripted(answer) for _ in range(agents)]
 
 
-def say_where(messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def say_where(messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task]]:
     planned = sum(plan is not None for plan in plans)
-    return [Statement(f"truth of {message.sender}, {planned} planned", Task("go", "on")) for message in messages]
+    return [(f"truth of {message.sender}, {planned} planned", Task("go", "on")) for message in messages]
 
 
 DONORS = [Donor(0, 1, "one at 0"), Donor(0, 9, "nine at 0"), Donor(3, 0, "zero at 3", MessageKind.ACK)]

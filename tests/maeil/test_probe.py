@@ -76,6 +76,6 @@ def test_a_name_within_another_is_not_named() -> None:
 
 
 def test_the_parts_of_a_board_are_its_thirds() -> None:
-    assert [region(row, col, 9, 9) for row in (0, 4, 8) for col in (0, 4, 8)] == list(REGIONS)
+    assert [region(row / 9, col / 9) for row in (0, 4, 8) for col in (0, 4, 8)] == list(REGIONS)
     assert len(set(REGIONS)) == 9
-    assert region(0, 9, 9, 9) == "north-east"  # on the edge
+    assert region(0, 1) == "north-east"  # on the edge

@@ -11,7 +11,7 @@ import pytest
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.gate import Repair, RepairConfig
-from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
+from maeil.judging import Advice, Moment, PlanRules, Violation
 from maeil.messages import Draft
 from maeil.tasks import Constraint
 from tests.maeil.corridor import Corridor, Rest, Walk
@@ -21,7 +21,7 @@ TASK = Task("walk", "hall")
 
 
 @dataclass
-class Rules(RepairRules):
+class Rules(PlanRules):
     """Expects what a test says, each time in turn, and then nothing; every plan that walks serves one task."""
 
     expected: list[Sequence[int]] = field(default_factory=list)

@@ -141,7 +141,7 @@ def shown(world: Any) -> Iterator[tuple[str, Any]]:
     """Every example that a prompt of a world may show."""
     skills = skills_of(world.name)
     example = skills.example(world)
-    types = AnswerTypes(world.vocabulary, 8, len(world.agents))
+    types = AnswerTypes(world.vocabulary, 8, ("predictions",))
     for acts in ((Act.SPEAK, Act.PLAN), (Act.ACKNOWLEDGE,)):
         for role in ("leader", "root", "branch_leader", "member", ""):
             others = range(1, len(world.agents))

@@ -28,7 +28,7 @@ def sent_forms(name: str) -> Iterator[Mapping[str, Any]]:
     turns = [view(world, agent=2, **turn) for turn in TURNS]
     yield from (types.wanted(turn).schema for turn in turns)
     for turn in turns:
-        whole = types.wanted(turn, grounded=True).schema
+        whole = types.wanted(turn, grounded=True, world=world).schema
         yield ground(whole, ids_of(world, 2), world.agents, tasks_of(world, 2, turn))
     for wanted, _ in forms(world).values():
         yield wanted.schema

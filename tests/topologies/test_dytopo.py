@@ -8,7 +8,7 @@ import pytest
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
 from maeil.errors import ContractError
-from maeil.extensions.describe.describing import DESCRIBE, Describing, needs_of
+from maeil.extensions.describe.describing import DESCRIBE, Describing
 from maeil.extensions.describe.descriptors import Affinity, Descriptor, Need, Offer
 from maeil.messages import Draft
 from maeil.metrics import compute_metrics
@@ -99,7 +99,10 @@ def test_each_has_read_what_was_routed_to_it_before_it_writes_and_nothing_else_r
 def test_those_who_write_are_told_what_those_need_to_whom_they_write_and_nobody_else_is():
     members = [Member(3) for _ in range(4)]
     talk(members)
-    reported = [{act: [needs_of(v) for v in member.turns(act)] for act in (Act.SPEAK, Act.PLAN)} for member in members]
+    reported = [
+        {act: [next(iter(v.noted(DESCRIBE)), ()) for v in member.turns(act)] for act in (Act.SPEAK, Act.PLAN)}
+        for member in members
+    ]
     needs = [(), ((0, Need("0")),), ((0, Need("0")),), ((1, Need("1")),)]
     assert [found[Act.PLAN][0] for found in reported] == needs
     assert [found[Act.SPEAK] for found in reported] == [[need] if need else [] for need in needs]
@@ -127,7 +130,7 @@ def test_in_every_round_all_describe_themselves_again_and_the_last_edges_count()
         (0, "plan"), (1, "plan"),
     ]  # fmt: skip
     assert [routed.edges for routed in of(events, "routed")] == [((1, 0),), ((0, 1),)]
-    assert [needs_of(view) for view in members[1].turns(Act.PLAN)] == [()]
+    assert [view.noted(DESCRIBE) for view in members[1].turns(Act.PLAN)] == [[]]
 
 
 def test_one_whose_answer_is_refused_is_left_out_of_the_round_and_still_plans():

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from maeil import TopologyContext
 from maeil.component import RECORDED
 from quorum.experiments.configuration.cell import Cell
-from quorum.topologies.graph import Learned, LearnedConfig
+from quorum.topologies.learned import Learned, LearnedConfig
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play
 from tests.topologies.test_timelines import go, nothing

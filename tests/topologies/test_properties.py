@@ -17,8 +17,9 @@ from maeil.stages import TRANSITIONS, Stage, Trigger
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from quorum.topologies.dytopo import Dytopo, DytopoConfig
-from quorum.topologies.graph import Graph, GraphConfig, Learned, LearnedConfig
+from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
+from quorum.topologies.learned import Learned, LearnedConfig
 from quorum.topologies.negotiation import Negotiation, NegotiationConfig
 from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Rest, Walk

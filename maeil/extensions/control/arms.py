@@ -152,9 +152,9 @@ class Truth(Control):
         live = [agent.plan for agent in self.episode.team.agents]
         plans = [plan.plan if plan is not None else None for plan in live]
         found = []
-        for message, said in zip(messages, self._statements(messages, plans), strict=True):
-            task = said.task if message.task is not None else None
-            found.append(replace(_saying(message, said.content), task=task and self._as_open(task)))
+        for message, (text, about) in zip(messages, self._statements(messages, plans), strict=True):
+            task = about if message.task is not None else None
+            found.append(replace(_saying(message, text), task=task and self._as_open(task)))
         return found
 
     def _as_open(self, task: Task) -> Task:

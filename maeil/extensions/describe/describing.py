@@ -42,13 +42,6 @@ class Routing(Protocol):
         """
 
 
-@runtime_checkable
-class Embedding(Protocol):
-    """A topology that says whether minds are to give embeddings with what they offer and need."""
-
-    embeds: bool
-
-
 def routes(conversation: ConversationState) -> Sequence[Sequence[Edge]]:
     """Return the edges of each round of a conversation, in order."""
     return conversation.found_by(DESCRIBE) or ()
@@ -62,12 +55,8 @@ def needs_note(needs: Needs, names: Sequence[str]) -> Note:
         names: of all participants by index.
     """
     shown = {names[agent]: {"text": need.text, "tasks": list(need.tasks)} for agent, need in needs}
-    return Note(DESCRIBE, needs, "needs", shown, TEMPLATE)
-
-
-def needs_of(view: View) -> Needs:
-    """Return what those need to whom a turn lets its holder write."""
-    return next(iter(view.noted(DESCRIBE)), ())
+    wanted = {agent: need.tasks for agent, need in needs}
+    return Note(DESCRIBE, needs, "needs", shown, TEMPLATE, wanted=wanted)
 
 
 class Describing(Extension):

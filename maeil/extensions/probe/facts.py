@@ -30,12 +30,12 @@ class ProbeSkills:
     """What the skills of a world know of its facts: their roles `places` and `stands`.
 
     Attributes:
-        places: returns the part of the board in which each thing is that an observation shows (see `region`).
+        places: returns where each thing is that an observation shows, as shares of the rows and columns (see `region`).
         stands: returns whether a thing is still there to work on; None where there is no saying, so that it is not
             asked. Without the role: whether the world lists a task about it.
     """
 
-    places: Callable[[Observation], Mapping[str, str]] = lambda _: {}
+    places: Callable[[Observation], Mapping[str, tuple[float, float]]] = lambda _: {}
     stands: Callable[[World, str], bool | None] = lambda world, thing: thing in tasks_of(world)
 
 
@@ -150,7 +150,7 @@ def facts_of(world: World, talk: Talk, skills: ProbeSkills, things: Sequence[str
     some = [*done, *[thing for thing, there in states.items() if there][: MOST_FACTS - len(done)]]
     found = [Fact("state", thing, OPEN if states[thing] else DONE, (OPEN, DONE), thing) for thing in some]
 
-    where = dict(skills.places(world.global_observation()))
+    where = {thing: region(*share) for thing, share in skills.places(world.global_observation()).items()}
     asked = [*(thing for thing in latest if thing in where), *(thing for thing in where if thing not in latest)]
     found += [Fact("place", thing, where[thing], REGIONS, thing) for thing in asked[:MOST_FACTS]]
 
@@ -201,6 +201,6 @@ REGIONS = tuple(
 """The parts of a board: its rows and its columns in thirds, as a compass names them; row 0 is in the north."""
 
 
-def region(row: float, col: float, rows: int, cols: int) -> str:
-    """Return the part of a board in which a place is."""
-    return REGIONS[3 * min(2, int(3 * row / rows)) + min(2, int(3 * col / cols))]
+def region(down: float, across: float) -> str:
+    """Return the part of a board in which a place is, by its shares of the rows and columns: 0 is north, and west."""
+    return REGIONS[3 * min(2, int(3 * down)) + min(2, int(3 * across))]

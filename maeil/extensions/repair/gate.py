@@ -19,7 +19,8 @@ from maeil.component import Component
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rollout import roll_out
-from maeil.extensions.repair.rules import REPAIR_WORDS, Advice, Moment, Notice, RepairRules, Violation
+from maeil.extensions.repair.rules import REPAIR_WORDS, Notice
+from maeil.judging import Advice, Moment, PlanRules, Violation
 from maeil.mind import Act, Note, PlanView, Turn
 from maeil.names import fold_names
 from maeil.plans import LivePlan, PlanStatus, Task
@@ -67,7 +68,7 @@ class Repair(Extension):
 
     name = "repair"
 
-    def __init__(self, settings: RepairConfig, rules: RepairRules) -> None:
+    def __init__(self, settings: RepairConfig, rules: PlanRules) -> None:
         self._settings = settings
         self._rules = rules
         self._repaired: dict[str, int] = {}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from maeil.constraints import ConstraintTracker
-from maeil.extensions.repair.rules import Moment, Violation, violated
+from maeil.extensions.repair.rules import violated
+from maeil.judging import Moment, Violation
 from maeil.mind import Mind, Thought, View
 from maeil.plan_execution import PlanExecution
 from maeil.plans import LivePlan, Plan, PlanStatus, Task

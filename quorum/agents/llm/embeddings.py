@@ -13,6 +13,9 @@ import orjson
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Usage
 
+EMBEDDING = "embedding"
+"""The role in which minds ask a model for embeddings."""
+
 EMBEDDINGS = AnswerFormat(
     "embeddings",
     {

@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from maeil.component import Compatibility, Component, Handover, TeamContext, Usual
-from maeil.extensions.describe.describing import DESCRIBE, Embedding
-from maeil.extensions.predictions import REQUIRED
-from maeil.extensions.probe import PROBE
+from maeil.extension import ExtensionConfig
 from maeil.mind import COORDINATOR, Mind, View
+from quorum.agents.answer_parts import parts_of
 from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
@@ -21,6 +20,9 @@ from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
+
+PREDICTIONS = "predictions"
+"""The extension that `predict` chooses."""
 
 
 class NaiveConfig(AskingConfig):
@@ -46,7 +48,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
     prompts = _prompts(config, context, answers)
-    embeds = isinstance(context.topology, Embedding) and context.topology.embeds
+    embeds = context.topology.embeds
     return [NaiveMind(Asker(context.models(name), config.repairs), prompts, answers, embeds) for name in names]
 
 
@@ -67,19 +69,28 @@ def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
     check_typed(config.name, config.prompts)
     if config.predict:
         check_predictable(f"agents={config.name} agents.predict=true", context.world.name)
-    predicted = len(context.world.agents) if config.predict else 0
-    return answers_of_team(context, config.max_actions, predicted)
+    return answers_of_team(context, config.max_actions, _parts(config))
 
 
-def answers_of_team(context: TeamContext, max_actions: int, predicted: int = 0) -> AnswerTypes:
-    """Return the forms of the answers of a team, with the parts that its turns can ask for; further arguments as there.
+def _parts(config: NaiveConfig) -> tuple[str, ...]:
+    """Return the extensions that turns ask for by these values, whatever the topology."""
+    return (PREDICTIONS,) if config.predict else ()
+
+
+def answers_of_team(context: TeamContext, max_actions: int, parts: Sequence[str] = ()) -> AnswerTypes:
+    """Return the forms of the answers of a team, with the parts of methods that its turns can ask for.
 
     They are made once for all teams of a process.
+
+    Args:
+        context: the team.
+        max_actions: actions of a plan, at most.
+        parts: names of the extensions that turns ask for besides those that the topology names.
     """
     topology = context.topology
     talks = topology.talks and (topology.coordinated or len(context.world.agents) > 1)
-    arguments = (max_actions, predicted, talks, isinstance(topology, Embedding))
-    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), *arguments)
+    names = tuple(sorted({*parts, *topology.asks}))
+    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), max_actions, names, talks)
     return found
 
 
@@ -91,8 +102,8 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     """
     check_typed(config.name, config.prompts)
     found = config.prompts.for_turns(world, prompts_of(world)).sources
-    if config.predict:
-        found = {**found, **config.prompts.for_ending("predict", world, prompts_of(world)).sources}
+    for one in parts_of(_parts(config)):
+        found = {**found, **config.prompts.for_ending(one.ending, world, prompts_of(world)).sources}
     return found
 
 
@@ -101,8 +112,7 @@ component = Component(
     build,
     uses_models=True,
     inputs=inputs,
-    requires=lambda config: REQUIRED if config.predict else {},
-    answers=frozenset({DESCRIBE, PROBE}),
+    requires=lambda config: {name: ExtensionConfig() for name in _parts(config)},
     compatible=Compatibility.ANYBODY,
     handover=Handover.FRESH,
 )

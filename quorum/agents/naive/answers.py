@@ -3,43 +3,39 @@
 | the turn | keys of the answer |
 |---|---|
 | every one | `thoughts`: before anything is said or decided, and read by nobody |
-| may plan, and predictions are asked for | `predictions`: what others do next, one each at most, read by nobody |
 | may speak or acknowledge | `messages`: a list, empty to say nothing; each says what its text claims and asks |
-| is to describe itself | `offers` and `needs`: in words, and by the names of tasks |
-| asks what its holder believes | `beliefs`: a choice for each question, read by nobody |
 | may plan, and there is no plan to go on with | `plan` |
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
-A turn that may do both wants both, in this order. Recipients are names of those whom the turn lets its holder write to,
-or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no `messages`.
+A turn that may do both wants both, in this order. Methods add keys by their answer parts
+(`quorum.agents.answer_parts`), before the messages or after them. Recipients are names of those that the turn lets its
+holder write to, or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no
+`messages`.
 
 Providers read the form before the prompt, so turns with different forms have no beginning in common that a cache could
 keep. The form that is not grounded therefore has the keys of all turns that the team can have, and those that a turn
-does not want may be null or left out. The grounded form is that of the very turn: whose decoding is bound by it cannot
-answer with another turn's keys.
+does not want may be null or left out. The grounded form is that of the very turn: constrained decoding cannot return
+keys of other turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
-from maeil.extensions.describe.describing import DESCRIBE
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.predictions import Prediction, Predictions
-from maeil.extensions.probe import PROBE, questions_of
-from maeil.extensions.probe.facts import UNKNOWN
 from maeil.messages import Ask, Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan, Task
+from maeil.world import World
+from quorum.agents.answer_parts import AnswerPart, all_parts, parts_of
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import (
     FORM,
+    LISTED,
     Part,
     TaskAnswer,
     Thoughts,
@@ -54,16 +50,14 @@ from quorum.agents.prompting.answers import (
     tidy,
 )
 from quorum.agents.prompting.examples import Example
+from quorum.agents.prompting.schemas import about
 from quorum.agents.skills.speaker import LEADING, MEMBER
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
 
-LISTED = 64
-"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
-
-KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "beliefs", "plan", "decision")
-"""All keys of answers, in their order."""
+KEYS = ("thoughts", "messages", "plan", "decision")
+"""The keys of answers, in their order, without those of methods."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
@@ -90,34 +84,6 @@ class MessageAnswer(Part):
     asks: Annotated[list[AskAnswer] | None, Field(max_length=LISTED, description="what it asks of others")] = None
 
 
-class PredictionAnswer(Part):
-    """What another agent does next."""
-
-    agent: str
-    task: Annotated[TaskAnswer | None, Field(description="what its next plan is for; null when it serves no task")]
-
-
-Text = Annotated[str, Field(max_length=400)]
-"""A sentence or two: DyTopo has 256 tokens at most."""
-Tasks = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=8)]
-"""Names, as the world gives them."""
-
-
-class OfferAnswer(Part):
-    """What one can do or tell."""
-
-    text: Text
-    tasks: Tasks
-    free: bool
-
-
-class NeedAnswer(Part):
-    """What one lacks or wants to know."""
-
-    text: Text
-    tasks: Tasks
-
-
 class ResumeAnswer(Part):
     """Go on with the current plan."""
 
@@ -130,20 +96,15 @@ class AnswerTypes:
     Args:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
-        predicted: embodied agents of the team, of whom a turn that plans asks predictions; 0: it asks none.
+        parts: names of the extensions that every turn may ask for, where a turn wants their parts.
         talks: whether turns can let somebody say something.
-        describes: whether turns can ask what somebody offers and needs.
     """
 
-    def __init__(
-        self, vocabulary: Vocabulary, max_actions: int, predicted: int = 0, talks: bool = True, describes: bool = False
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, parts: Sequence[str] = (), talks: bool = True) -> None:
         self.max_actions = max_actions
-        self._predicted = predicted
-        self._of_team = {"thoughts", "plan"}
-        self._of_team |= {"predictions"} if predicted else set()
-        self._of_team |= {"messages", "decision"} if talks else set()
-        self._of_team |= {"offers", "needs"} if describes else set()
+        self.of_team = parts_of(parts)
+        """The parts that every turn may ask for."""
+        self._talks = talks
         self._plan: Any = plan_model(vocabulary, max_actions)
         replacement = part(
             "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
@@ -151,28 +112,16 @@ class AnswerTypes:
         self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
         self._models: dict[tuple[str, ...], tuple[type[BaseModel], dict[str, Any]]] = {}
 
-    def mates(self, view: View) -> tuple[str, ...]:
-        """Return the names of those whom a turn asks predictions of."""
-        if Act.PLAN not in view.turn.acts or view.agent >= self._predicted:
-            return ()
-        return tuple(name for name in view.names[: self._predicted] if name != view.name)
+    def parts(self, view: View) -> list[AnswerPart]:
+        """Return the parts of methods that a turn asks for."""
+        found = parts_of({*(one.name for one in self.of_team), *view.turn.asks})
+        return [one for one in found if one.wanted(view)]
 
     def keys(self, view: View) -> tuple[str, ...]:
         """Return the keys of the answer to a turn, in their order."""
-        wanted = {"thoughts"}
-        if self.mates(view):
-            wanted |= {"predictions"}
-        if may_talk(view.turn):
-            wanted |= {"messages"}
-        if DESCRIBE in view.turn.asks:
-            wanted |= {"offers", "needs"}
-        if PROBE in view.turn.asks:
-            wanted |= {"beliefs"}
-        if Act.PLAN in view.turn.acts:
-            wanted |= {"decision" if view.may_resume else "plan"}
-        return _in_order(wanted)
+        return _in_order(_own_keys(view), self.parts(view))
 
-    def wanted(self, view: View, *, grounded: bool = False) -> AnswerFormat:
+    def wanted(self, view: View, *, grounded: bool = False, world: World | None = None) -> AnswerFormat:
         """Return the form of the answer to a turn.
 
         Args:
@@ -180,48 +129,42 @@ class AnswerTypes:
             grounded: whether it is that of this very turn, with the names of those who may be written to, and its
                 limits. Else it is the same for all turns, agents and sizes of teams, so that a provider compiles it
                 once, and prompts begin alike.
+            world: for a grounded form of methods: the world as it is now.
         """
-        if PROBE in view.turn.asks:
-            return AnswerFormat(PROBE, tidy(_beliefs_model(view).model_json_schema()))
+        parts = self.parts(view)
+        if alone := _alone(parts):
+            return AnswerFormat(alone.name, tidy(_model_of(alone, view).model_json_schema()))
         if not grounded:
-            return AnswerFormat(FORM, _of_all_turns(self._model(_in_order({*self._of_team, *self.keys(view)}))[1]))
-        schema: Mapping[str, Any] = self._model(self.keys(view))[1]
+            own = {"plan", *_own_keys(view), *(("messages", "decision") if self._talks else ())}
+            every = sorted({*self.of_team, *parts}, key=lambda one: one.name)
+            return AnswerFormat(FORM, _of_all_turns(self._model(_in_order(own, every), every, view)[1]))
+        schema: Mapping[str, Any] = self._model(self.keys(view), parts, view)[1]
         if may_talk(view.turn):
             schema = _restricted(schema, view.turn, view.names)
-        if mates := self.mates(view):
-            schema = _of_these_mates(schema, mates)
+        for one in parts:
+            schema = one.narrowed(schema, view, world)
         return AnswerFormat(FORM, schema)
 
     def example(self, view: View, example: Example) -> dict[str, Any]:
         """Return an example of the answer to a turn, JSON-ready."""
         kind = _kind(view.turn)
         draft = Draft(view.turn.recipients, example.says(kind), kind)
-        answers = {DESCRIBE: example_descriptor(example), PROBE: dict.fromkeys(questions_of(view), UNKNOWN)}
-        thought = Thought(example.plan, (draft,), answers=answers)
-        answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
+        said = [(one, one.example(example, view)) for one in self.parts(view)]
+        answer = {**_written(Thought(example.plan, (draft,)), view, said), "thoughts": example.thoughts}
         if "messages" in answer:
             answer["messages"] = [{**message, **example.claims(kind)} for message in answer["messages"]]
-        if "predictions" in answer:
-            other = example.alone or example.plan
-            answer["predictions"] = [{"agent": example.one_more, "task": task_value(other.task)}]
         return answer
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
 
         Raises:
-            InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
+            InvalidThought: the answer is not what the turn asks for; the reasons say what to fix.
         """
-        keys = self.keys(view)
-        if PROBE in view.turn.asks:
-            found = checked(_beliefs_model(view), _of_turn(value, keys))
-            return Thought(answers={PROBE: found.beliefs.model_dump()})
-        model, _ = self._model(keys)
+        keys, parts = self.keys(view), self.parts(view)
+        model = _model_of(alone, view) if (alone := _alone(parts)) else self._model(keys, parts, view)[0]
         answer = checked(model, _of_turn(value, keys))
-        mates = self.mates(view)
-        answers: dict[str, Any] = {}
-        if mates:
-            answers[Predictions.name] = read_predictions(answer.predictions, mates, view.names)
+        answers = {one.name: one.read(answer, view) for one in parts}
         messages = _drafts(answer.messages, view) if may_talk(view.turn) else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
@@ -229,35 +172,52 @@ class AnswerTypes:
                 decision = read_plan(answer.plan)
             else:
                 decision = Resume.RESUME if answer.decision.choice == "resume" else read_plan(answer.decision.plan)
-        if DESCRIBE in view.turn.asks:
-            answers[DESCRIBE] = read_descriptor(answer.offers, answer.needs)
         return Thought(decision, messages, answers=answers)
 
-    def _model(self, keys: tuple[str, ...]) -> tuple[type[BaseModel], dict[str, Any]]:
+    def _model(
+        self, keys: tuple[str, ...], parts: Sequence[AnswerPart], view: View
+    ) -> tuple[type[BaseModel], dict[str, Any]]:
         """The model of an answer by its keys, and its schema; made when first asked for."""
         if keys not in self._models:
             types = {
                 "thoughts": Thoughts,
-                "predictions": Annotated[list[PredictionAnswer], Field(max_length=LISTED)],
                 "messages": list[MessageAnswer],
-                "offers": OfferAnswer,
-                "needs": NeedAnswer,
                 "plan": self._plan,
                 "decision": self._decision,
             }
+            for one in parts:
+                types.update(one.types(view))
             model = part("Answer", "", **{key: types[key] for key in keys})
             self._models[keys] = model, tidy(model.model_json_schema())
         return self._models[keys]
 
 
-def _beliefs_model(view: View) -> type[BaseModel]:
-    """Make the model of the answer to the questions of a belief probe: one of its choices for each."""
-    fields = {name: Literal[(*fact.choices, UNKNOWN)] for name, fact in questions_of(view).items()}
-    return part("Answer", "", thoughts=Thoughts, beliefs=part("Beliefs", "", **fields))
+def _alone(parts: Sequence[AnswerPart]) -> AnswerPart | None:
+    return next((one for one in parts if one.alone), None)
 
 
-def _in_order(keys: Collection[str]) -> tuple[str, ...]:
-    return tuple(key for key in KEYS if key in keys)
+def _model_of(alone: AnswerPart, view: View) -> type[BaseModel]:
+    """Make the model of the answer to a turn that asks for one part alone."""
+    return part("Answer", "", thoughts=Thoughts, **alone.types(view))
+
+
+def _own_keys(view: View) -> set[str]:
+    """Return the keys that a turn wants whatever methods ask for, apart from its thoughts."""
+    wanted = {"messages"} if may_talk(view.turn) else set()
+    if Act.PLAN in view.turn.acts:
+        wanted.add("decision" if view.may_resume else "plan")
+    return wanted
+
+
+def _in_order(own: Collection[str], parts: Sequence[AnswerPart]) -> tuple[str, ...]:
+    thoughts, messages, *decisions = KEYS
+    return (
+        thoughts,
+        *(key for one in parts if one.first for key in one.keys),
+        *([messages] if messages in own else []),
+        *(key for one in parts if not one.first for key in one.keys),
+        *(key for key in decisions if key in own),
+    )
 
 
 def _of_turn(value: object, keys: Sequence[str]) -> object:
@@ -270,29 +230,33 @@ def _of_turn(value: object, keys: Sequence[str]) -> object:
         return value
     given = {key: part for key, part in value.items() if part is not None and (key in keys or part != [])}
     wanted = ", ".join(keys)
-    reasons = [
-        f"{key}: this turn does not ask for it; it asks for {wanted}" for key in KEYS if key in {*given} - {*keys}
-    ]
+    reasons = []
+    if others := given.keys() - set(keys):
+        of_parts = all_parts()
+        known = _in_order(KEYS, of_parts)
+        reasons = [f"{key}: this turn does not ask for it; it asks for {wanted}" for key in known if key in others]
     reasons += [f"{key}: this turn asks for it" for key in keys[1:] if key not in given]
     if reasons:
         raise InvalidThought(tuple(reasons))
     return given
 
 
-def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, Any]:
+def write(thought: Thought, view: View, parts: Sequence[AnswerPart] = ()) -> dict[str, Any]:
     """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules.
 
     Args:
         thought: what is answered.
         view: the turn.
-        predicts: whether the turn asks for predictions.
+        parts: the parts of methods that it asks for.
     """
+    said = [(one, one.write(thought.answers[one.name], view)) for one in parts if one.name in thought.answers]
+    return _written(thought, view, said)
+
+
+def _written(thought: Thought, view: View, said: Sequence[tuple[AnswerPart, Mapping[str, Any]]]) -> dict[str, Any]:
     answer: dict[str, Any] = {"thoughts": _thoughts(thought)}
-    if predicts:
-        answer["predictions"] = [
-            {"agent": view.names[one.agent], "task": task_value(one.task)}
-            for one in thought.answers.get(Predictions.name, ())
-        ]
+    for one, value in said:
+        answer |= value if one.first else {}
     if may_talk(view.turn):
         answer["messages"] = [
             {
@@ -306,11 +270,8 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
             }
             for draft in thought.messages
         ]
-    if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
-        said = thought.answers[DESCRIBE]
-        answer |= {"offers": asdict(said.offers), "needs": asdict(said.needs)}
-    if PROBE in view.turn.asks:
-        answer["beliefs"] = dict(thought.answers[PROBE])
+    for one, value in said:
+        answer |= value if not one.first else {}
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)
@@ -318,29 +279,6 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
         else:
             answer["decision"] = {"choice": "resume"}
     return answer
-
-
-def read_predictions(entries: Sequence[Any], mates: Sequence[str], names: Sequence[str]) -> tuple[Prediction, ...]:
-    """Read the predictions of a validated answer.
-
-    Args:
-        entries: each with `agent`, a name, and `task`.
-        mates: names of those who may be predicted.
-        names: of all participants by index.
-
-    Raises:
-        InvalidThought: one is of somebody else, or somebody is predicted twice.
-    """
-    named = [entry.agent for entry in entries]
-    reasons = [
-        f"predictions: there is no {name!r} to predict; there are: {', '.join(mates)}"
-        for name in named
-        if name not in mates
-    ]
-    reasons += [f"predictions: {name!r} is predicted twice" for name in mates if named.count(name) > 1]
-    if reasons:
-        raise InvalidThought(tuple(reasons))
-    return tuple(Prediction(names.index(entry.agent), read_task(entry.task)) for entry in entries)
 
 
 def _thoughts(thought: Thought) -> str:
@@ -407,22 +345,6 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
     }
 
 
-def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Write into the schema of an entry with an `agent` whom it can name."""
-    return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
-
-
-def _of_these_mates(schema: Mapping[str, Any], mates: Sequence[str]) -> dict[str, Any]:
-    """Write into a schema who may be predicted, each once."""
-    prediction = about(schema["$defs"]["PredictionAnswer"], mates)
-    predictions = {**schema["properties"]["predictions"], "maxItems": len(mates)}
-    return {
-        **schema,
-        "$defs": {**schema["$defs"], "PredictionAnswer": prediction},
-        "properties": {**schema["properties"], "predictions": predictions},
-    }
-
-
 def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
     """Turn names into indices; whether the turn allows them is the loop's to check."""
     if len(messages) > (most := _most_messages(view.turn)):
@@ -461,18 +383,3 @@ def _names(recipients: Sequence[int], view: View) -> list[str]:
     if len(recipients) > 1 and set(recipients) == set(view.turn.recipients):
         return [ALL]
     return [view.names[recipient] for recipient in recipients]
-
-
-def read_descriptor(offers: OfferAnswer, needs: NeedAnswer) -> Descriptor:
-    """Make a descriptor of the two parts of an answer."""
-    return Descriptor(
-        Offer(offers.text, tuple(offers.tasks), offers.free),
-        Need(needs.text, tuple(needs.tasks)),
-    )
-
-
-def example_descriptor(example: Example) -> Descriptor:
-    """Return what an agent might offer and need that has a world's example in mind."""
-    tasks = (example.plan.task.target,) if example.plan.task is not None else ()
-    about = f" at {tasks[0]}" if tasks else ""
-    return Descriptor(Offer(f"I am free, and can help{about}.", tasks), Need(f"I lack one more{about}.", tasks))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from maeil.extensions.describe.describing import DESCRIBE
-from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor
-from maeil.extensions.predictions import Prediction
 from maeil.mind import Act, Thought, View
-from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
+from quorum.agents.llm.embeddings import EMBEDDING, EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.llm.records import answered, invalid
@@ -32,7 +29,7 @@ class NaiveMind:
         asker: asks its model.
         prompts: writes its prompts.
         answers: the types of its answers.
-        embeds: whether it gives embeddings with what it offers and needs.
+        embeds: whether it gives embeddings with what it answers to methods.
 
     Raises (from `think`):
         quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
@@ -46,15 +43,11 @@ class NaiveMind:
 
     async def think(self, view: View) -> Thought:
         """Ask the model, and read its answer."""
-        return await self.answer(view)
-
-    async def answer(self, view: View, expected: Sequence[Prediction] = ()) -> Thought:
-        """Ask the model, with what is expected of others in the prompt, and read its answer."""
         if Act.PLAN not in view.turn.acts and not view.turn.asks and not may_talk(view.turn):
             return Thought()
 
         def write(reasons: tuple[str, ...]) -> tuple[ChatMessage, ...]:
-            return self.prompts.write(replace(view, problems=(*view.problems, *reasons)), expected)
+            return self.prompts.write(replace(view, problems=(*view.problems, *reasons)))
 
         def read(value: object) -> Thought:
             return self.answers.read(value, view)
@@ -66,20 +59,22 @@ class NaiveMind:
         return await self._embedded(thought, view) if self.embeds else thought
 
     async def _embedded(self, thought: Thought, view: View) -> Thought:
-        """Return a thought whose descriptor has its embeddings, by one more call; without words it is not asked."""
-        descriptor = thought.answers.get(DESCRIBE)
-        if descriptor is None or not (words := [side for side in _words(descriptor) if side]):
-            return thought
-        request = self.asker.requests.request(texts_to_embed(words), EMBEDDINGS, view, role=EMBEDDING)
-        try:
-            reply = await self.asker.model.complete(request)
-        except AnswerInvalid as error:
-            return Thought(failure="no embedding: " + "; ".join(error.reasons), calls=(*thought.calls, invalid(error)))
-        found = iter(map(tuple, reply.value["embeddings"]))
-        offered, needed = (next(found) if side else () for side in _words(descriptor))
-        whole = replace(descriptor, offered=offered, needed=needed)
-        return replace(thought, answers={**thought.answers, DESCRIBE: whole}, calls=(*thought.calls, answered(reply)))
-
-
-def _words(descriptor: Descriptor) -> tuple[str, str]:
-    return descriptor.offers.words, descriptor.needs.words
+        """Return a thought whose answers to methods have their embeddings, by one more call for each with words."""
+        for part in self.answers.parts(view):
+            said: Any = thought.answers.get(part.name)
+            texts = part.texts(said) if said is not None else ()
+            if not any(texts):
+                continue
+            request = self.asker.requests.request(
+                texts_to_embed([text for text in texts if text]), EMBEDDINGS, view, role=EMBEDDING
+            )
+            try:
+                reply = await self.asker.model.complete(request)
+            except AnswerInvalid as error:
+                reason = "no embedding: " + "; ".join(error.reasons)
+                return Thought(failure=reason, calls=(*thought.calls, invalid(error)))
+            found = iter(map(tuple, reply.value["embeddings"]))
+            answer = part.embedded(said, [next(found) if text else () for text in texts])
+            calls = (*thought.calls, answered(reply))
+            thought = replace(thought, answers={**thought.answers, part.name: answer}, calls=calls)
+        return thought

@@ -15,7 +15,6 @@ from itertools import groupby
 from typing import Any
 
 from maeil.actions import read_call
-from maeil.extensions.predictions import Prediction
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.names import fold_names
@@ -30,9 +29,6 @@ from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
-
-ENDINGS = ("predict", "expected")
-"""Templates of what some turns end in, after the notes of extensions: predictions asked for, and predictions given."""
 
 
 class PromptWriter:
@@ -59,7 +55,9 @@ class PromptWriter:
     ) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._endings = {
-            part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
+            one.ending: prompts.for_ending(one.ending, world.name, prompts_of(world.name)).find(one.ending)
+            for one in answers.of_team
+            if one.ending
         }
         self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
@@ -68,12 +66,11 @@ class PromptWriter:
         self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
 
-    def write(self, view: View, expected: Sequence[Prediction] = ()) -> tuple[ChatMessage, ...]:
+    def write(self, view: View) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
 
         Args:
             view: the turn.
-            expected: what its holder expects of others, as it has found out before.
 
         Raises:
             ValueError: a template asks for what there is not.
@@ -93,9 +90,8 @@ class PromptWriter:
             "example": write_example(example),
             "message": next(iter(example.get("messages", ())), None),
         }
-        ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
-        last = [self._endings[part] for part in ENDINGS if ends[part]]
-        return self._frame.write(view, turn, self._blocks(view, expected), last=last)
+        last = [self._endings[one.ending] for one in self._answers.parts(view) if one.ending]
+        return self._frame.write(view, turn, self._blocks(view), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
@@ -106,12 +102,12 @@ class PromptWriter:
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None
-        schema = self._answers.wanted(view, grounded=True).schema
+        schema = self._answers.wanted(view, grounded=True, world=self._world).schema
         tasks = tasks_of(self._world, agent, view)
-        foreseen = foreseen_of(self._world, view) if self._answers.mates(view) or may_talk(view.turn) else None
+        foreseen = foreseen_of(self._world, view) if may_talk(view.turn) else None
         return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
-    def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:
+    def _blocks(self, view: View) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
         turn = turn_block(view, self._world.name, may=view.turn.words)
         if view.turn.recipients:
@@ -120,8 +116,8 @@ class PromptWriter:
             turn["most_messages"] = view.turn.limit
         if view.turn.role:
             turn["role"] = view.turn.role
-        if mates := self._answers.mates(view):
-            turn["predict"] = fold_names(mates)
+        for one in self._answers.parts(view):
+            turn |= one.turn(view)
         if view.turn.task is not None:
             turn["task"] = task_value(view.turn.task)
         writer = OpenTaskWriter(self._world, view)
@@ -134,7 +130,6 @@ class PromptWriter:
             "past_plans": [write_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
-            "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
         return write_blocks(values, always=frozenset(shown))

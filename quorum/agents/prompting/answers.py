@@ -15,6 +15,9 @@ from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
 from quorum.agents.llm.protocol import AnswerFormat
 
+LISTED = 64
+"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
+
 FAR = 1000
 """A limit from here on is one that no sensible plan comes near."""
 

@@ -6,7 +6,6 @@ A server whose decoding is constrained by the schema cannot answer "block 19" wh
 that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
 (`maeil.World.ids`, `maeil.World.tasks`), numbers end where larger ones make no difference, and a name is
 taken out only where the turn does not allow it, or where nothing that the agent has seen or read can have led to it.
-Offers and needs alone, which nothing refuses, name no task that is done: it would match nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import orjson
@@ -88,12 +86,8 @@ ENTRIES = ("EntryAnswer", "ChoiceAnswer")
 """Definitions whose `agent` is one of the team."""
 TASK = "TaskAnswer"
 """The definition of a task."""
-PREDICTION = "PredictionAnswer"
-"""The definition of a prediction."""
-OF_OTHERS = (PREDICTION, "AskAnswer")
-"""Definitions whose `task` is one that others may do."""
-LISTS = ("OfferAnswer", "NeedAnswer")
-"""Definitions whose `tasks` are targets of tasks."""
+ASK = "AskAnswer"
+"""The definition of what a message asks of another agent."""
 _WORD = re.compile(r"\w+")
 
 
@@ -148,7 +142,7 @@ def ground(
         ids: what actions may name.
         agents: names of those whom the parts of an answer are about.
         tasks: what plans may be for; None: nobody says.
-        foreseen: what plans of others may be for, where they are predicted, or asked for.
+        foreseen: what plans of others may be for, where messages ask for them.
     """
     definitions: dict[str, Any] = {}
     gone: set[str] = set()
@@ -167,18 +161,45 @@ def ground(
             definitions[name] = _one_of(forms) if forms else definition
             if not forms:
                 gone.add(f"#/$defs/{name}")
-        elif name in OF_OTHERS and foreseen not in (None, tasks):
-            forms = _task_forms(schema["$defs"][TASK], foreseen)
-            forms += [{"type": "null"}] if name == PREDICTION else []
-            definitions[name] = _with_property(definition, "task", {"anyOf": forms}) if forms else definition
-        elif name in LISTS and tasks and (targets := list(dict.fromkeys(chain(*tasks.values())))):
-            listed = {**definition["properties"]["tasks"], "items": _of_these(targets)}
-            definitions[name] = _with_property(definition, "tasks", listed)
+        elif name == ASK:
+            definitions[name] = with_tasks_of_others(schema, name, tasks, foreseen)["$defs"][name]
         else:
             definitions[name] = definition
     whole = {**schema, "$defs": definitions} if "$defs" in schema else dict(schema)
     found: dict[str, Any] = _without(whole, gone) if gone else whole
     return found
+
+
+def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Write into the schema of an entry which names its `agent` may have."""
+    return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
+
+
+def with_tasks_of_others(schema: Schema, name: str, tasks: Tasks | None, foreseen: Tasks | None) -> dict[str, Any]:
+    """Write into a definition which tasks its `task` may name, one that another agent may do.
+
+    Args:
+        schema: of the answer, in which the definition of a task is as `tidy` leaves it.
+        name: of the definition.
+        tasks: what plans of the agent that answers may be for, which the definition of a task is narrowed to.
+        foreseen: what plans of others may be for, as far as the agent can know; None: nobody says.
+    """
+    definition = schema["$defs"][name]
+    if foreseen in (None, tasks):
+        return dict(schema)
+    forms = _task_forms(schema["$defs"][TASK], foreseen)
+    forms += [form for form in definition["properties"]["task"].get("anyOf", ()) if form == {"type": "null"}]
+    changed = _with_property(definition, "task", {"anyOf": forms}) if forms else definition
+    return {**schema, "$defs": {**schema["$defs"], name: changed}}
+
+
+def with_targets(schema: Schema, name: str, targets: Sequence[str]) -> dict[str, Any]:
+    """Write into a definition which names its list `tasks` may hold; without any, leave it as it is."""
+    definition = schema["$defs"][name]
+    if not targets:
+        return dict(schema)
+    listed = {**definition["properties"]["tasks"], "items": _of_these(targets)}
+    return {**schema, "$defs": {**schema["$defs"], name: _with_property(definition, "tasks", listed)}}
 
 
 def _task_forms(definition: Schema, tasks: Tasks) -> list[dict[str, Any]]:

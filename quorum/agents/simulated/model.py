@@ -9,16 +9,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import orjson
 
-from maeil.extensions.describe.describing import DESCRIBE
-from maeil.extensions.probe import PROBE
-from maeil.mind import Thought, View
+from maeil.mind import Thought
 from maeil.names import unfold_names
 from maeil.ngrams import BUCKETS, count_ngrams
+from maeil.registry import Registry
+from quorum.agents.answer_parts import Asked, all_parts
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.limits import estimate_prompt
@@ -29,16 +30,15 @@ from quorum.agents.prompting.instances import minimal_instance
 from quorum.agents.simulated import NAME, SimulatedSettings, inject_errors
 from quorum.agents.simulated.fitting import fit
 from quorum.agents.simulated.reading import (
-    answer_repair,
     find_actions,
     find_blocks,
-    read_expected,
     read_text_blocks,
     read_view,
     resolve_choices,
 )
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Chooser, Speaker, skills_of
+from quorum.components import shipped
 
 UNINFORMED = "simulated (uninformed)"
 """What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
@@ -76,20 +76,11 @@ class SimulatedModel(ProvidedModel):
         self.settings = settings
         """Rates, prices, latency."""
 
-    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> Thought:
-        """Decide a turn; what knows more blocks of prompts overrides it.
-
-        Args:
-            view: what the prompt shows.
-            blocks: of the prompt by name, as JSON.
-            speaker: the rules of the world.
-            chooser: makes the choices of this answer.
-        """
-        if view.noted("repair"):
-            return answer_repair(speaker, view, chooser)
-        if expected := read_expected(blocks, view.names):
-            return speaker.anticipate(view, expected, chooser)
-        return speaker.answer(view, chooser)
+    def think(self, asked: Asked) -> Thought:
+        """Decide what to do and say in a turn, as methods in its prompt want it; a subclass may know more methods."""
+        found = (part.thinks(asked) for part in all_parts())
+        thought = next((thought for thought in found if thought is not None), None)
+        return asked.speaker.answer(asked.view, asked.chooser) if thought is None else thought
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request.
@@ -172,26 +163,17 @@ class SimulatedModel(ProvidedModel):
         return min(1.0, self.settings.poor + self.settings.crowding * others)
 
     def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
-        """Answer a turn, or in a role of LLaMAC, the baselines, DR. WELL or `tom`, by the rules of the world."""
+        """Answer a turn or in a role by the rules of the world, and answer what methods ask for."""
         with _reading():
             turn = orjson.loads(blocks["turn"])
-            if (play := _player(turn.get("role", ""))) is not None:
-                return play(blocks, speaker, chooser)
+            if (role := turn.get("role", "")) in players.names():
+                return players.get(role)(blocks, speaker, chooser)
             view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
-        if DESCRIBE in view.turn.asks:
-            return write(Thought(answers={DESCRIBE: speaker.describe(view, chooser)}), view)
-        if PROBE in view.turn.asks:
-            from quorum.agents.simulated.beliefs import believe
-
-            return write(Thought(answers={PROBE: believe(view, blocks, turn["world"], chooser)}), view)
-        thought = self.think(view, blocks, speaker, chooser)
-        if not turn.get("predict"):
-            return write(thought, view)
-        from quorum.agents.simulated.tom import predict
-
-        return write(
-            replace(thought, answers=predict(speaker, view, unfold_names(turn["predict"]))), view, predicts=True
-        )
+            asked = Asked(view, blocks, turn, speaker, not isinstance(speaker, UninformedSpeaker), chooser)
+        thought = self.think(asked) if view.turn.acts else Thought()
+        parts = [part for part in all_parts() if part.asked(turn)]
+        said = {part.name: part.says(asked) for part in parts}
+        return write(replace(thought, answers=said), view, parts)
 
 
 def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[Any] | None:
@@ -211,22 +193,10 @@ def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[A
         raise BadRequest(f"{lacking}: {error}") from error
 
 
-def _player(role: str) -> Callable[..., dict[str, Any]] | None:
-    """Return what answers in a role, loaded when it is first asked for; None where an agent is asked as such."""
-    match role:
-        case "explorer" | "exploiter" | "assessor" | "actor" | "centre" | "debater" | "reviewer" | "talker":
-            from quorum.agents.simulated import joint_plans
-
-            return joint_plans.play
-        case "proposer" | "committer" | "planner":
-            from quorum.agents.simulated import drwell
-
-            return drwell.play
-        case "observer" | "hypothesizer" | "predictor":
-            from quorum.agents.simulated import tom
-
-            return tom.play
-    return None
+players: Registry[Callable[..., dict[str, Any]]] = Registry(
+    "simulated role", "simulated roles", "llm", "quorum.simulated", shipped("simulated"), lambda: FunctionType
+)
+"""What answers in a role of a team that asks its models in roles, by the role: `(blocks, speaker, chooser)`."""
 
 
 def _role(blocks: Mapping[str, str]) -> str:

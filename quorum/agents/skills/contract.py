@@ -1,7 +1,8 @@
 """The contract of a world's skills: what minds may ask of every world, a role at a time. Every role is optional.
 
-A world may have further roles that only some minds need, such as `planner` or `notation`. They are methods of its
-skills under their own name, and `role_of` finds them.
+A world may have further roles that only some minds and methods need, such as `planner` or `statements`. They are
+methods of its skills under their own name, or functions that the folder of a method lists for the world; `role_of`
+finds both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import yaml
 from maeil.actions import Vocabulary
 from maeil.component import ComponentConfig, TeamContext
 from maeil.contracts import check_type
-from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, Thought, View
 from maeil.plans import Plan
 from maeil.tasks import Constraint
@@ -151,17 +151,6 @@ class WorldSkills:
             ValueError: there are none, or they do not know this vocabulary.
         """
         raise MissingSkill("gates", self.world)
-
-    def repair(self, world: World) -> RepairRules:
-        """Return the rules by which committed plans are judged before they begin, and others advised.
-
-        Args:
-            world: that the plans are for.
-
-        Raises:
-            MissingSkill: there are none.
-        """
-        raise MissingSkill("repair", world.name)
 
     def briefing(self) -> Briefing:
         """Return how a coordinator is shown a state."""

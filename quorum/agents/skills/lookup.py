@@ -8,9 +8,9 @@ calls `skills.register("name", ...)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from pydantic import PositiveInt
@@ -22,23 +22,34 @@ from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills.contract import WorldSkills
+from quorum.components import shipped
 
 skills: Registry[WorldSkills] = Registry(
     "skills package",
     "worlds with skills",
     "env",
     "quorum.skills",
-    {
-        name: f"quorum.agents.skills.{name}:skills"
-        for name in ("cube", "crafter", "transport", "squeeze", "foraging", "overcooked")
-    },
+    shipped("skills"),
     lambda: WorldSkills,
 )
+roles: Registry[Callable[..., Any]] = Registry(
+    "role of a world", "roles of worlds", "env", "quorum.roles", shipped("roles"), lambda: FunctionType
+)
+"""Roles that methods add to the skills of worlds, by `WORLD.ROLE`."""
 
 
 def skills_of(world: str) -> WorldSkills:
     """Return the skills of a world by its name; of one that nobody has skills for, those without any role."""
     return skills.get(world) if world in skills.names() else WorldSkills(world)
+
+
+def _find(world: str, role: str) -> Any:
+    """Return a role of a world, from its skills or from a method that adds it; None if neither has it."""
+    found = skills_of(world)
+    if found.has(role):
+        return getattr(found, role)
+    added = f"{world}.{role}"
+    return roles.get(added) if added in roles.names() else None
 
 
 def role_of(world: str, role: str, needed_by: str, default: Any = None) -> Any:
@@ -53,12 +64,11 @@ def role_of(world: str, role: str, needed_by: str, default: Any = None) -> Any:
     Raises:
         ValueError: the skills lack a required role; the message says which worlds have it.
     """
-    found = skills_of(world)
-    if found.has(role):
-        return getattr(found, role)
+    if (found := _find(world, role)) is not None:
+        return found
     if default is not None:
         return default
-    others = ", ".join(name for name in skills.names() if skills.get(name).has(role)) or "none"
+    others = ", ".join(name for name in skills.names() if _find(name, role) is not None) or "none"
     raise ValueError(
         f"{needed_by} needs the skill '{role}', which the world '{world}' does not have; worlds that have it: {others}"
     )

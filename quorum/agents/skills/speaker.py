@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -133,20 +132,6 @@ class Speaker(ABC, Generic[Seen]):
             team: names of all who take part, those without a body last.
         """
         return self
-
-    def describe(self, view: View, chooser: Chooser) -> Descriptor:
-        """Say what one offers and needs: to work on what one would plan for, and to know who else does.
-
-        Args:
-            view: what the prompt shows; nothing else is known.
-            chooser: makes the choices of this answer.
-        """
-        decision = self.answer(replace(view, turn=replace(view.turn, acts=frozenset({Act.PLAN}))), chooser).decision
-        task = decision.task if isinstance(decision, Plan) else view.plan.task if view.plan is not None else None
-        tasks = (task.target,) if task is not None else ()
-        about = " ".join(tasks) or "nothing yet"
-        offer = Offer(f"I work on {about}.", tasks, free=view.plan is None)
-        return Descriptor(offer, Need(f"Who else works on {about}?", tasks))
 
     @abstractmethod
     def answer(self, view: View, chooser: Chooser) -> Thought:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from maeil.calls import Call
 from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
-from maeil.mind import Thought, View
+from maeil.mind import Note, Thought, View
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive import NaiveMind
@@ -22,7 +22,7 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.schemas import foreseen_of, ground
-from quorum.agents.prompting.templates import PromptSet, Templates
+from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
 from quorum.agents.tom.answers import (
     FORMS,
@@ -37,6 +37,8 @@ from quorum.agents.tom.answers import (
 from quorum.agents.tom.hypotheses import Act, Partner
 
 T = TypeVar("T")
+EXPECTED = SHIPPED / "common" / "expected.jinja"
+"""The template of what a mind expects of the others."""
 
 
 def role_templates(prompts: PromptSet, world: str) -> Templates:
@@ -164,7 +166,9 @@ class TomMind:
             await self._hypothesize(view, calls)
             await self._predict(view, calls)
         expected = tuple(one.expected for one in self.partners.values() if one.expected is not None)
-        thought = await self.planner.answer(view, expected)
+        shown = {view.names[one.agent]: task_value(one.task) for one in expected}
+        note = Note("tom", expected, "expected", shown, EXPECTED)
+        thought = await self.planner.think(replace(view, notes=(*view.notes, note)) if expected else view)
         said = () if view.may_resume else expected
         return replace(thought, answers={**thought.answers, Predictions.name: said}, calls=(*calls, *thought.calls))
 

@@ -10,7 +10,6 @@ from maeil.clock import ClockUnit
 from maeil.component import Handover
 from maeil.errors import TraceError
 from maeil.extensions.change import ChangeAt
-from maeil.extensions.probe import PROBE as PROBED
 from maeil.trace import Instant, Listener, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
@@ -290,8 +289,8 @@ class Parent:
                 f"--at {instant} {PROBE}: agents are asked as a step starts, before anybody thinks in it",
                 f"Give --at {instant.t}, or --at {instant.t + 1} for what they believe after the talk of this step.",
             )
-        if not any(PROBED in minds.get(mind.name).answers for mind in after.team.values()):
-            able = [name for name in minds.names() if PROBED in minds.get(name).answers]
+        if not any(minds.get(mind.name).answers for mind in after.team.values()):
+            able = [name for name in minds.names() if minds.get(name).answers]
             raise UserError(
                 f"{PROBE}: agents={after.team_label} cannot be asked what they believe",
                 f"These minds can: {', '.join(able)}.",

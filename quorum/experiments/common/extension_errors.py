@@ -36,7 +36,7 @@ from quorum.experiments.common.terminal import echo
 _log = logging.getLogger("quorum")
 _KINDS = (
     "worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills", "metrics", "figures",
-    "verbs", "hooks", "origins", "measures", "answers",
+    "verbs", "hooks", "origins", "measures", "api",
 )  # fmt: skip
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000

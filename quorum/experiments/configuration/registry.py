@@ -9,12 +9,12 @@ named by `--plugin` calls `worlds.register("name", component)`.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
+from quorum.components import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from maeil.world import World
     from quorum.agents.llm.protocol import Model
     from quorum.experiments.configuration.origin import Origin
-
-
-_BUILTIN = json.loads(Path(__file__).with_name("components.json").read_bytes())
-"""The components of this project, by kind and name: where each is, as an entry point is written."""
 
 
 def _component() -> type[Component[Any, Any, Any]]:
@@ -47,7 +43,7 @@ def _kernel_set() -> type[KernelSet]:
 
 def _registry(kind: str, group: str, plural: str = "") -> Registry[Any]:
     plural = plural or f"{kind}s"
-    return Registry(kind, plural, group, f"quorum.{plural}", _BUILTIN[plural], _component)
+    return Registry(kind, plural, group, f"quorum.{plural}", shipped(plural), _component)
 
 
 worlds: Registry[Component[Any, None, World]] = _registry("world", "env")
@@ -61,22 +57,22 @@ engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
 """What finished runs are logged to: no part of a cell's configuration either."""
 kernels: Registry[KernelSet] = Registry(
-    "set of kernels", "kernels", "kernels", "quorum.kernels", _BUILTIN["kernels"], _kernel_set
+    "set of kernels", "kernels", "kernels", "quorum.kernels", shipped("kernels"), _kernel_set
 )
 """The compiled code of worlds, by world, and of minds, by `WORLD_MIND`."""
 _remarks: Registry[Callable[[Path], str]] = Registry(
-    "remark", "remarks", "results", "quorum.remarks", {}, lambda: FunctionType
+    "remark", "remarks", "results", "quorum.remarks", shipped("remarks"), lambda: FunctionType
 )
 origins: Registry[type[Origin]] = Registry(
-    "origin", "origins", "branch", "quorum.origins", _BUILTIN["origins"], lambda: type
+    "origin", "origins", "branch", "quorum.origins", shipped("origins"), lambda: type
 )
 """What recorded cells go back to, by kind."""
 measures: Registry[Callable[..., Any]] = Registry(
-    "measure", "measures", "results", "quorum.measures", _BUILTIN["measures"], lambda: FunctionType
+    "measure", "measures", "results", "quorum.measures", shipped("measures"), lambda: FunctionType
 )
 """What adds options to `quorum results`."""
 methods: Registry[ModuleType] = Registry(
-    "module of methods", "modules of methods", "answers", "quorum.answers", _BUILTIN["answers"], lambda: ModuleType
+    "module of methods", "modules of methods", "api", "quorum.api", shipped("api"), lambda: ModuleType
 )
 """What adds methods to `quorum.Result` and `quorum.Results`."""
 

@@ -384,8 +384,8 @@ def _check_answers(whole: Configuration) -> None:
     assert whole.extensions is not None  # it raises where values do not go together
     for name in topologies.get(whole.topology.name).requires(whole.topology):
         for place, mind in whole.team.items():
-            if name not in minds.get(mind.name).answers:
-                able = [other for other in minds.names() if name in minds.get(other).answers]
+            if not minds.get(mind.name).answers:
+                able = [other for other in minds.names() if minds.get(other).answers]
                 raise UserError(
                     f"topology={whole.topology.name}: {place}={mind.name} does not answer its questions ({name})",
                     f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",

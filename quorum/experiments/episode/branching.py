@@ -21,7 +21,7 @@ from maeil.errors import InvalidThought
 from maeil.extension import Extension
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.change import Change, ChangeAt
-from maeil.extensions.probe import PROBE, Probe
+from maeil.extensions.probe import Probe
 from maeil.extensions.probe.facts import ProbeSkills
 from maeil.mind import COORDINATOR
 from maeil.seeds import Seeds
@@ -350,7 +350,7 @@ class BranchStart(Start):
 def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
     """Return what asks the agents of a team whose minds can be asked what they believe."""
     names = parts.world.agents
-    able = [i for i, name in enumerate(names) if PROBE in minds.get(parts.several.get(name, c.agents.name)).answers]
+    able = [i for i, name in enumerate(names) if minds.get(parts.several.get(name, c.agents.name)).answers]
     skills = skills_of(parts.world.name)
     roles = {role: getattr(skills, role) for role in ("places", "stands") if skills.has(role)}
     return Probe(t, able, ProbeSkills(**roles))

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import quorum_harness
-from maeil.extensions.describe.descriptors import EMBEDDING
 from maeil.user_errors import UserError
-from quorum.agents.llm.embeddings import EMBEDDINGS
+from quorum.agents.llm.embeddings import EMBEDDING, EMBEDDINGS
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.prices import OLD, Priced, days_old, price_lists
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request

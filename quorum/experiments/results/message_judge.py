@@ -18,11 +18,11 @@ from maeil.trace.story import target_of
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Model, Origin, Request
-from quorum.agents.naive.answers import AskAnswer, about
+from quorum.agents.naive.answers import AskAnswer
 from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, tidy
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.requests import UNSET
-from quorum.agents.prompting.schemas import ground
+from quorum.agents.prompting.schemas import about, ground
 from quorum.agents.prompting.templates import SHIPPED, Templates
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell

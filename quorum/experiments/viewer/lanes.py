@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from maeil.dig.patterns import PatternFinder
 from maeil.extensions.control.events import ControlRead
-from maeil.extensions.repair import events as repair
 from maeil.outcomes import Outcome
 from maeil.plans import PlanStatus
 from maeil.stages import Stage
@@ -208,7 +207,7 @@ class LaneBuilder:
                 self.scores.append((t, event.reached, event.goals, event.score))
             case e.ForcedReady():
                 page["forced"].append((t, t_hat, event.agent))
-            case repair.RepairChecked() | repair.RepairStarted() | repair.RepairEnded():
+            case e.Event(kind="repair_check" | "repair_start" | "repair_end"):
                 note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True
@@ -330,11 +329,13 @@ def note_repair(repairs: list[Json], stamped: Stamped) -> None:
         repairs: of the page, in order; the last one is under way until its end is noted.
         stamped: the event.
     """
-    match stamped.event:
-        case repair.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
-            judgement: Json = {"predictor": predictor, "verdict": verdict, "violations": list(violations)}
+    event: Any = stamped.event  # by its kind: the viewer imports no method
+    match event.kind:
+        case "repair_check" if event.verdict != "passed":
+            judgement: Json = {"predictor": event.predictor, "verdict": event.verdict}
+            judgement["violations"] = list(event.violations)
             repairs.append({"t": stamped.t, "begins": stamped.t_hat, **judgement})
-        case repair.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
-            repairs[-1] |= {"mode": mode, "agents": list(agents), "advice": advice}
-        case repair.RepairEnded(replaced=replaced) if repairs:
-            repairs[-1] |= {"ends": stamped.t_hat, "replaced": list(replaced)}
+        case "repair_start" if repairs:
+            repairs[-1] |= {"mode": event.mode, "agents": list(event.agents), "advice": event.advice}
+        case "repair_end" if repairs:
+            repairs[-1] |= {"ends": stamped.t_hat, "replaced": list(event.replaced)}

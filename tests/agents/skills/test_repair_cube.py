@@ -11,7 +11,7 @@ from maeil import LoopSettings, Plan, Task, Thought
 from maeil.extensions.repair.gate import Repair, RepairConfig
 from maeil.extensions.repair.metrics import judged_groups
 from maeil.extensions.repair.rollout import roll_out
-from maeil.extensions.repair.rules import Moment
+from maeil.judging import Moment
 from maeil.plans import LivePlan
 from maeil.tasks import Constraint
 from maeil.trace.reader import Trace

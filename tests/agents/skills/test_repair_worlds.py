@@ -7,7 +7,7 @@ import pytest
 from crafter_env import Collect, Craft, Item, Navigate, Noop, Resource, Target, Tool
 from maeil import Plan, Task, World
 from maeil.extensions.repair.rollout import NoCopy, roll_out
-from maeil.extensions.repair.rules import Moment
+from maeil.judging import Moment
 from maeil.plans import LivePlan
 from maeil.tasks import Constraint
 from quorum.agents.skills import skills_of

@@ -15,7 +15,6 @@ from lbf_env import food_name
 from llamac_env import write_place
 from maeil import Plan, World
 from maeil.extension import Extension
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
 from maeil.topology import Topology
 from maeil.trace import Recorder
@@ -27,24 +26,25 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build, play
 
+Statement = tuple[str, Any]
 Check = Callable[[Any, Message, Sequence[Plan | None], Statement], None]
 
 
 def true_in_cube(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
     blocks = {block.id: block for block in world.env.snapshot().blocks}
-    orders = read_order(said.content)
+    orders = read_order(said[0])
     if message.kind is MessageKind.DIRECTIVE:
         assert orders.keys() == set(message.recipients)
         assert set(orders.values()) <= blocks.keys()
         return
-    claimed = read_claim(said.content)
+    claimed = read_claim(said[0])
     assert claimed in blocks
-    assert said.task is not None
-    assert said.task.target == f"block_{claimed}"
+    assert said[1] is not None
+    assert said[1].target == f"block_{claimed}"
     block, (row, col) = blocks[claimed], world.env.snapshot().agents[message.sender]
     face = [(block.row + down, block.col - 1) for down in range(block.weight)]
     steps = min(abs(row - other[0]) + abs(col - other[1]) for other in face)
-    assert f"{steps} steps away" in said.content
+    assert f"{steps} steps away" in said[0]
     plan = plans[message.sender]
     if plan is not None and plan.task is not None:
         assert plan.task.target == f"block_{claimed}", "who has a plan works on its block"
@@ -58,45 +58,45 @@ def true_in_crafter(world: Any, message: Message, plans: Sequence[Plan | None], 
         x, y = divmod(cell - 1, rows)
         return Material(state.materials[x, y]).name
 
-    for assignment in read_assignments(said.content, message.t):
+    for assignment in read_assignments(said[0], message.t):
         if assignment.task.kind == "collect":
             assert material(assignment.cell) == assignment.task.target.rpartition("_")[0]
         assert not plans[min(assignment.agents)] or {plans[agent].task for agent in assignment.agents} == {
             assignment.task
         }
-    for kind, cell in read_places(said.content):
+    for kind, cell in read_places(said[0]):
         assert material(cell) == kind
-    if message.sender < len(plans) and "I am dead" not in said.content:
+    if message.sender < len(plans) and "I am dead" not in said[0]:
         x, y = map(int, state.positions[message.sender])
-        assert read_cell(said.content) == x * rows + y + 1
-        assert read_bag(said.content) == dict(world.observe(message.sender).inventory)
+        assert read_cell(said[0]) == x * rows + y + 1
+        assert read_bag(said[0]) == dict(world.observe(message.sender).inventory)
 
 
 def true_in_transport(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
     board = world.env.board
-    sentences = re.findall(r"In (square\[[^]]*\]) there (?:is|are) ([^.]*)\.", said.content)
+    sentences = re.findall(r"In (square\[[^]]*\]) there (?:is|are) ([^.]*)\.", said[0])
     assert sentences
     for where, what in sentences:
         targets = sorted(f"target_{one.colour}" for one in board.targets if write_place(one.place) == where)
         assert sorted(what.split(", ")) == (targets or ["no target"])
     if message.kind is not MessageKind.DIRECTIVE:
         assert [where for where, _ in sentences] == [write_place(board.grid.cells[message.sender])]
-    for colour in re.findall(r"I work on box_(\w+)", said.content):
+    for colour in re.findall(r"I work on box_(\w+)", said[0]):
         assert colour in {str(box.colour) for box in board.boxes}
 
 
 def true_in_squeeze(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
     history = world.global_observation().history
-    paid = re.findall(r"The last round paid (\S+)\.", said.content)
+    paid = re.findall(r"The last round paid (\S+)\.", said[0])
     assert paid == ([f"{history[-1].reward:g}"] if history else [])
-    picks = re.findall(r"I pick (\d+)|agent_\d+: (\d+)", said.content)
+    picks = re.findall(r"I pick (\d+)|agent_\d+: (\d+)", said[0])
     assert len(picks) == (len(message.recipients) if message.kind is MessageKind.DIRECTIVE else 1)
     assert all(0 <= int(own or other) <= 9 for own, other in picks)
 
 
 def true_in_foraging(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
     field = world.global_observation()
-    named = dict(re.findall(r"\b(food_\d+_\d+) has level (\d+)", said.content))
+    named = dict(re.findall(r"\b(food_\d+_\d+) has level (\d+)", said[0]))
     levels = {food_name(food): str(level) for food, level in field.food_levels.items()}
     assert named.items() <= levels.items()
     if message.sender >= len(plans):
@@ -104,7 +104,7 @@ def true_in_foraging(world: Any, message: Message, plans: Sequence[Plan | None],
         return
     assert named.keys() == {food_name(food) for food in world.observe(message.sender).food_levels}
     plan = plans[message.sender]
-    assert plan is None or said.task == plan.task
+    assert plan is None or said[1] == plan.task
 
 
 class Held(Extension):
@@ -147,8 +147,8 @@ def test_a_place_that_is_something_else_by_now_is_not_named(monkeypatch: pytest.
     monkeypatch.setattr(crafter, "sights", lambda scene: [*remembered(scene), "diamond_1"])
     state = role_of("crafter", "statements", "a test")(world)
     (said,) = state([Message(0, 0, (1,), "", MessageKind.PROPOSE, 0, 0, 0)], [None] * 3)
-    assert "I am at cell" in said.content
-    assert "diamond_1" not in said.content
+    assert "I am at cell" in said[0]
+    assert "diamond_1" not in said[0]
 
 
 WORLDS = {

@@ -21,10 +21,10 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.simulated.tom import NEAREST
 from quorum.agents.skills import skills_of
 from quorum.agents.tom import TomConfig, TomMind, TomRole, build
 from quorum.agents.tom.answers import FORMS, example_of
+from quorum.agents.tom.simulated import NEAREST
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as build_parts
 from quorum.experiments.episode.runner import run_cell

@@ -15,7 +15,7 @@ from maeil import Extension, Plan, Task, World
 from maeil.dig.patterns import Pattern, Thresholds
 from maeil.extensions.repair.events import RepairEnded, RepairStarted
 from maeil.extensions.repair.gate import Mode, Repair, RepairConfig
-from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
+from maeil.judging import Advice, Moment, PlanRules, Violation
 from maeil.tasks import Constraint
 from maeil.trace import Recorder, Stamped
 from quorum.agents.llm.protocol import Reply, Request
@@ -51,7 +51,7 @@ FEW = ("heuristic", "naive", "llamac", "dmas")
 TASK = Task("deliver", "block_0")
 
 
-class Pessimist(RepairRules):
+class Pessimist(PlanRules):
     """Expects that everything fails, once."""
 
     cooldown = 100

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from crafter_env import CrafterObservation
 from maeil.actions import Vocabulary
-from maeil.extensions.control.statements import Statements
-from maeil.extensions.probe.facts import region
-from maeil.extensions.repair.rules import RepairRules
-from maeil.mind import Mind, Observation
+from maeil.judging import PlanRules
+from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
 from maeil.world import World
 from quorum.agents.prompting.examples import Example, beyond, example_plan
@@ -34,7 +32,7 @@ class CrafterSkills(WorldSkills):
 
         return CrafterGates()
 
-    def repair(self, world: World) -> RepairRules:  # noqa: ARG002 - they read the world that they are shown
+    def repair(self, world: World) -> PlanRules:  # noqa: ARG002 - they read the world that they are shown
         """Return the published rules of thumb for agents that collect a cell together."""
         from quorum.agents.skills.crafter.repair import CrafterRepair
 
@@ -72,17 +70,23 @@ class CrafterSkills(WorldSkills):
             number=number,
         )
 
-    def statements(self, world: World) -> Statements:
-        """Return what states the truth in the place of messages (`extension=truth`)."""
+    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+        """Return what states the truth in place of messages (`extension=truth`)."""
         from quorum.agents.skills.crafter.statements import state
 
         return partial(state, world)
 
-    def places(self, seen: Observation) -> Mapping[str, str]:
-        """Return in which part of the map each agent is that is in view (`quorum branch --probe`)."""
+    def describe(self, view: View) -> Mapping[str, Mapping[str, Any]]:
+        """Return what an agent has seen, and what it looks for (`topology=dytopo`)."""
+        from quorum.agents.skills.crafter.speaker import offered_and_needed
+
+        return offered_and_needed(view)
+
+    def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
+        """Return where each agent in view is, as shares of the rows and columns."""
         assert isinstance(seen, CrafterObservation)
         cols, rows = seen.size
-        return {mate.agent: region(mate.cell[1], mate.cell[0], rows, cols) for mate in seen.teammates}
+        return {mate.agent: (mate.cell[1] / rows, mate.cell[0] / cols) for mate in seen.teammates}
 
     def stands(self, world: World, thing: str) -> bool | None:
         """Return whether a cell is still what its name says; None for what is no cell: `tree`, `cow_17`."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from crafter_env import COLLECT, Cell, Collect, Craft, Material, Move, Navigate, Noop, Target
 from maeil.actions import SymbolicAction
-from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
+from maeil.judging import Advice, Moment, PlanRules, Violation
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import World
@@ -32,7 +32,7 @@ _MOST_TRIES = 64
 _MATERIAL = {resource: material for material, resource in RESOURCE.items() if material is not Material.water}
 
 
-class CrafterRepair(RepairRules):
+class CrafterRepair(PlanRules):
     """What repair needs to know of the open world."""
 
     cooldown = 20

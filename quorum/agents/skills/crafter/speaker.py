@@ -35,8 +35,6 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.extensions.describe.describing import needs_of
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Ask, Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -64,8 +62,21 @@ LOOKED_FOR = 2
 
 def asked(view: View) -> list[Material]:
     """Return the materials that those look for whom the agent writes to."""
-    names = dict.fromkeys(name for _, need in needs_of(view) for name in need.tasks)
+    names = dict.fromkeys(name for wanted in view.wanted.values() for name in wanted)
     return [Material[name] for name in names if name in Material.__members__]
+
+
+def offered_and_needed(view: View) -> Mapping[str, Mapping[str, Any]]:
+    """Offer what the agent has seen, and ask for what it knows no place of."""
+    assert isinstance(view.observation, CrafterObservation)
+    scene = Scene(view.observation, listen(view).places)
+    seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
+    wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights(scene))
+    return {
+        "offers": {"text": report, "tasks": seen, "free": view.plan is None and scene.seen.alive},
+        "needs": {"text": f"I look for {' and '.join(wanted)}." if wanted else "", "tasks": wanted},
+    }
 
 
 REPORTED = {
@@ -106,17 +117,6 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
             ValueError: the rules of the prompt lack the facts that it leaves out.
         """
         return read_shown(orjson.loads(text), self._given_facts(), self._agents)
-
-    def describe(self, view: View, chooser: Chooser) -> Descriptor:  # noqa: ARG002 (of others)
-        """Offer what it has seen; ask for what it knows no place of."""
-        scene = Scene(self.seen(view), listen(view).places)
-        seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
-        wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
-        report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights(scene))
-        return Descriptor(
-            Offer(report, seen, free=view.plan is None and scene.seen.alive),
-            Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
-        )
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""

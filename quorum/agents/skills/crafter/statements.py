@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from crafter_env import CrafterObservation, Material, Navigate
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
 from maeil.mind import Turn, View
 from maeil.plans import Plan, Task
@@ -17,13 +16,13 @@ from quorum.agents.skills.crafter.scene import Scene
 from quorum.agents.skills.crafter.speaker import HOPE, own_part, sights
 
 
-def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
     """State an agent's report, and its assignment: by its plan, else as speakers agree on who know of each other.
 
     Places that it remembers and that are something else by now are left out. In the place of a directive, and of what
     one without a body says, stand the assignments of all its readers.
 
-    `maeil.extensions.control.statements` says what the arguments are.
+    `docs/controls.md` says what the arguments are.
     """
     there = Scene(replace(_seen(world.global_observation()), cell=(0, 0)))
     observations = [_seen(world.observe(agent)) for agent in range(len(plans))]
@@ -37,7 +36,9 @@ def _seen(observation: object) -> CrafterObservation:
     return observation
 
 
-def _state(message: Message, given: Sequence[Assignment], own: Scene | None, there: Scene, agents: int) -> Statement:
+def _state(
+    message: Message, given: Sequence[Assignment], own: Scene | None, there: Scene, agents: int
+) -> tuple[str, Task | None]:
     directs = message.kind is MessageKind.DIRECTIVE or message.sender >= agents
     readers = {*message.recipients} if directs else {message.sender}
     found = [assignment for assignment in given if assignment.agents & readers]
@@ -47,7 +48,7 @@ def _state(message: Message, given: Sequence[Assignment], own: Scene | None, the
         said.append(write_report(own.id_of(own.cell), own.seen.inventory, places))
     elif message.sender < agents:
         said.append("I am dead.")
-    return Statement(" ".join(said), found[0].task if found and not directs else None)
+    return " ".join(said), found[0].task if found and not directs else None
 
 
 def _assignments(

@@ -11,9 +11,6 @@ import numpy as np
 from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
-from maeil.extensions.control.statements import Statements
-from maeil.extensions.probe.facts import region
-from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation
 from maeil.plans import Plan, Task
 from maeil.world import World
@@ -96,12 +93,6 @@ class CubeSkills(WorldSkills):
 
         return CubeGates(rollout)
 
-    def repair(self, world: World) -> RepairRules:
-        """Return the published rules of thumb for pushes that meet at a left face."""
-        from quorum.agents.skills.cube.repair import CubeRepair
-
-        return CubeRepair(Wording.of(world.vocabulary.names))
-
     def briefing(self) -> Briefing:
         """Return the board, and the blocks that are left with their distances."""
         return CubeBriefing()
@@ -131,16 +122,10 @@ class CubeSkills(WorldSkills):
             number=number,
         )
 
-    def statements(self, world: World) -> Statements:
-        """Return what states the truth in the place of messages (`extension=truth`)."""
-        from quorum.agents.skills.cube.statements import state
-
-        return partial(state, world)
-
-    def places(self, seen: Observation) -> Mapping[str, str]:
-        """Return in which part of the board each block is, by its top-left cell (`quorum branch --probe`)."""
+    def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
+        """Return where the top-left cell of each block is, as shares of the rows and columns."""
         assert isinstance(seen, SymbolicObservation)
-        return {f"block_{block.id}": region(block.row, block.col, seen.side, seen.side) for block in seen.blocks}
+        return {f"block_{block.id}": (block.row / seen.side, block.col / seen.side) for block in seen.blocks}
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

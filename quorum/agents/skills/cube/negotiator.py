@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
-from maeil.extensions.describe.describing import needs_of
 from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.names import fold_names
@@ -170,8 +169,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         known.order = block if known.order is not None else None
     elif view.outcomes:
         known.give_up(view.agent)
-    for agent, need in needs_of(view):
-        for found in filter(None, map(BLOCK.match, need.tasks)):
+    for agent, names in view.wanted.items():
+        for found in filter(None, map(BLOCK.match, names)):
             known.wishes[agent] = int(found[1])
     for message in (*view.memory, *view.unread):
         if message.t == view.t:

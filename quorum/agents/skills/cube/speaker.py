@@ -33,7 +33,6 @@ from cube_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.chooser import Chooser
@@ -58,10 +57,6 @@ def lone_choice(view: View, observation: SymbolicObservation, chooser: Chooser) 
         return min(short, key=lambda block: (-there[block.id], chooser.judge(block.distance), block.id))
     cell = observation.agents[view.agent]
     return chooser.least(short, lambda block: way(cell, block))
-
-
-OFFERED = 2
-"""Blocks that an agent offers to push, the nearest."""
 
 
 DELIVER, STAND_BY = "deliver", "stand_by"
@@ -100,22 +95,6 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
     def read_observation(self, text: str) -> SymbolicObservation:
         """Read the observation of a prompt, or the board that a coordinator is shown."""
         return read_shown(orjson.loads(text))
-
-    def describe(self, view: View, chooser: Chooser) -> Descriptor:  # noqa: ARG002 (of others)
-        """Offer to push the nearest blocks; need hands for the one that is wanted, and to know who else comes to it."""
-        observation = self.seen(view)
-        known, cell = recall(view, observation), observation.cell
-        assert cell is not None
-        ranked = sorted(clear(observation), key=lambda block: (known.failures[block.id], way(cell, block), block.id))
-        wished = known.wishes.get(view.agent)
-        wanted = next((block for block in ranked if block.id == wished), ranked[0])
-        offered = [wanted, *(block for block in ranked if block is not wanted)][:OFFERED]
-        names = tuple(f"block_{block.id}" for block in offered)
-        text = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
-        hands = f"{names[0]} takes {wanted.weight - 1} more to push. " if wanted.weight > 1 else ""
-        return Descriptor(
-            Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
-        )
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""

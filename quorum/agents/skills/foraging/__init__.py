@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from lbf_env import ForagingObservation
 from maeil.actions import Vocabulary
-from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind
 from maeil.plans import Task
 from maeil.world import World
@@ -69,8 +68,8 @@ class ForagingSkills(WorldSkills):
             number=number,
         )
 
-    def statements(self, world: World) -> Statements:
-        """Return what states the truth in the place of messages (`extension=truth`)."""
+    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+        """Return what states the truth in place of messages (`extension=truth`)."""
         from quorum.agents.skills.foraging.statements import state
 
         return partial(state, world)

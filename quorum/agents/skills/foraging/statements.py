@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lbf_env import ForagingObservation, food_name
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.skills.foraging.teams import groups
 
 
-def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
     """State what an agent sees, and its food: that of its plan, else what the greedy rule has it load.
 
     In the place of a directive, and of what one without a body says, stand all foods.
 
-    `maeil.extensions.control.statements` says what the arguments are.
+    `docs/controls.md` says what the arguments are.
     """
-    found = []
+    found: list[tuple[str, Task | None]] = []
     field = world.global_observation()
     assert isinstance(field, ForagingObservation)
     aims = groups(field, field.cells, field.food_levels)
     for message in messages:
         sender = message.sender
         if message.kind is MessageKind.DIRECTIVE or sender >= len(plans):
-            found.append(Statement(report(field)))
+            found.append((report(field), None))
             continue
         plan, aim, seen = plans[sender], aims.get(sender), world.observe(sender)
         task = plan.task if plan is not None else Task("load", food_name(aim)) if aim is not None else None
         assert isinstance(seen, ForagingObservation)
         work = f"I work on {task.target}." if task is not None else "I look for food."
-        found.append(Statement(f"{work} {report(seen)}", task))
+        found.append((f"{work} {report(seen)}", task))
     return found
 
 

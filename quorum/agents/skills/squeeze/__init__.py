@@ -8,7 +8,6 @@ from typing import Any
 
 from llamac_env import SqueezeObservation
 from maeil.actions import Vocabulary
-from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind
 from maeil.plans import Plan, Task
 from maeil.world import World
@@ -67,8 +66,8 @@ class SqueezeSkills(WorldSkills):
             number=beyond(len(world.agents)),
         )
 
-    def statements(self, world: World) -> Statements:
-        """Return what states the truth in the place of messages (`extension=truth`)."""
+    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+        """Return what states the truth in place of messages (`extension=truth`)."""
         from quorum.agents.skills.squeeze.statements import state
 
         return partial(state, world)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llamac_env import Pick, SqueezeObservation
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.skills.squeeze.rules import next_try, share
 
 
-def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
     """State the last round, and what an agent picks: as it has planned, else its part of what the team tries next.
 
     In the place of a directive, and of what one without a body says, stands what its readers pick.
 
-    `maeil.extensions.control.statements` says what the arguments are.
+    `docs/controls.md` says what the arguments are.
     """
     seen = world.global_observation()
     assert isinstance(seen, SqueezeObservation)
@@ -26,11 +25,11 @@ def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None
     return [_state(message, picks, last) for message in messages]
 
 
-def _state(message: Message, picks: Sequence[int], last: str) -> Statement:
+def _state(message: Message, picks: Sequence[int], last: str) -> tuple[str, Task | None]:
     if message.kind is MessageKind.DIRECTIVE or message.sender >= len(picks):
         who = ", ".join(f"agent_{agent}: {picks[agent]}" for agent in message.recipients if agent < len(picks))
-        return Statement(f"What is picked: {who}.{last}")
-    return Statement(f"I work on system: I pick {picks[message.sender]}.{last}", Task("allocate", "system"))
+        return f"What is picked: {who}.{last}", None
+    return f"I work on system: I pick {picks[message.sender]}.{last}", Task("allocate", "system")
 
 
 def _picks(seen: SqueezeObservation, plans: Sequence[Plan | None]) -> list[int]:

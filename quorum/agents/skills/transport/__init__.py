@@ -9,8 +9,6 @@ from typing import Any
 
 from llamac_env import TransportObservation
 from maeil.actions import Vocabulary
-from maeil.extensions.control.statements import Statements
-from maeil.extensions.probe.facts import region
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
 from maeil.world import World
@@ -72,21 +70,28 @@ class TransportSkills(WorldSkills):
 
         return PaperText(look)
 
-    def statements(self, world: World) -> Statements:
-        """Return what states the truth in the place of messages (`extension=truth`)."""
+    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+        """Return what states the truth in place of messages (`extension=truth`)."""
         from quorum.agents.skills.transport.statements import state
 
         return partial(state, world)
 
-    def places(self, seen: Observation) -> Mapping[str, str]:
-        """Return the part of the board of each box that shares its colour with no other (`quorum branch --probe`)."""
+    def describe(self, view: View) -> Mapping[str, Mapping[str, Any]] | None:
+        """Return which targets an agent knows and looks for; None for one that sees all (`topology=dytopo`)."""
+        from quorum.agents.skills.transport.speaker import offered_and_needed
+
+        assert isinstance(view.observation, TransportObservation)
+        return offered_and_needed(view) if view.observation.board is None else None
+
+    def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
+        """Return where each box is whose colour no other box has, as shares of the rows and columns."""
         assert isinstance(seen, TransportObservation)
-        found: dict[str, list[str]] = {}
+        found: dict[str, list[tuple[float, float]]] = {}
         for place, items in (seen.board or seen.sees).items():
             row, col = map(float, re.findall(r"[\d.]+", place))
             for item in items:
                 if item.startswith("box_"):
-                    found.setdefault(item, []).append(region(row, col, seen.rows, seen.cols))
+                    found.setdefault(item, []).append((row / seen.rows, col / seen.cols))
         return {box: parts[0] for box, parts in found.items() if len(parts) == 1}
 
     def speaker(self) -> Speaker[Any]:

@@ -31,8 +31,6 @@ from llamac_env import (
     write_place,
 )
 from maeil.actions import Vocabulary
-from maeil.extensions.describe.describing import needs_of
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
@@ -64,12 +62,25 @@ def report(board: Board, cells: Iterable[int]) -> str:
 
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
-    needed = {name for _, need in needs_of(view) for name in need.tasks}
+    needed = {name for wanted in view.wanted.values() for name in wanted}
     cells = {target.place for target in board.targets if f"box_{target.colour}" in needed}
     return [
         view.agent,
         *(agent for agent, cell in enumerate(board.grid.cells) if cell in cells and agent != view.agent),
     ]
+
+
+def offered_and_needed(view: View) -> Mapping[str, Mapping[str, Any]]:
+    """Offer the known targets, and ask for those of the boxes in reach, by the names of the boxes."""
+    board = _known(view)
+    known = {target.colour for target in board.targets}
+    lost = {move.colour for move in board.available(view.agent)} - known
+    offered, needed = (tuple(sorted(f"box_{colour}" for colour in colours)) for colours in (known, lost))
+    question = f"Where does {' or '.join(needed)} belong?" if needed else ""
+    return {
+        "offers": {"text": f"I know where {', '.join(offered) or 'nothing'} belongs.", "tasks": offered},
+        "needs": {"text": question, "tasks": needed},
+    }
 
 
 def reported(board: Board, messages: Iterable[Message]) -> set[int]:
@@ -180,23 +191,6 @@ class TransportSpeaker(Speaker[TransportObservation]):
             ValueError: it is none of this world.
         """
         return read_shown(orjson.loads(text))
-
-    def describe(self, view: View, chooser: Chooser) -> Descriptor:
-        """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board.
-
-        They are named by what is to be placed there, as tasks are.
-        """
-        observation = self.seen(view)
-        if observation.board is not None:
-            return super().describe(view, chooser)
-        board = _known(view)
-        known = {target.colour for target in board.targets}
-        lost = {move.colour for move in board.available(view.agent)} - known
-        offered, needed = (tuple(sorted(f"box_{colour}" for colour in colours)) for colours in (known, lost))
-        return Descriptor(
-            Offer(f"I know where {', '.join(offered) or 'nothing'} belongs.", offered, free=view.plan is None),
-            Need(f"Where does {' or '.join(needed)} belong?" if needed else "", needed),
-        )
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""

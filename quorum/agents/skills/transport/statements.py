@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llamac_env import Board, JointMove
-from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.skills.transport.moves import box_task, greedy, observed
 from quorum.agents.skills.transport.speaker import SENTENCES, report, with_targets
 
 
-def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
     """State which targets are in the cell of an agent, and its box: that of its plan, else of the greedy plan's step.
 
     In the place of a directive, and of what one without a body says, stands where all targets are.
 
-    `maeil.extensions.control.statements` says what the arguments are.
+    `docs/controls.md` says what the arguments are.
     """
     board = observed(world.global_observation()).to_board()
     steps = greedy(board)
     return [_state(message, board, steps[0] if steps else {}, plans) for message in messages]
 
 
-def _state(message: Message, board: Board, moves: JointMove, plans: Sequence[Plan | None]) -> Statement:
+def _state(message: Message, board: Board, moves: JointMove, plans: Sequence[Plan | None]) -> tuple[str, Task | None]:
     if message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans):
-        return Statement(report(board, sorted(with_targets(board))[:SENTENCES]))
+        return report(board, sorted(with_targets(board))[:SENTENCES]), None
     plan, move = plans[message.sender], moves.get(message.sender)
     task = plan.task if plan is not None else box_task(move.colour) if move is not None else None
     work = f"I work on {task.target}: it is next on its way." if task is not None else "I wait."
-    return Statement(f"{work} {report(board, [message.sender])}", task)
+    return f"{work} {report(board, [message.sender])}", task

@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from maeil.extensions.predictions import Prediction, Predictions
-from maeil.mind import View
+from maeil.mind import Thought
 from maeil.plans import Task
+from quorum.agents.answer_parts import AnswerPart, Asked
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import Chooser, Prospect, Speaker
@@ -103,14 +103,19 @@ def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prosp
     ]
 
 
-def predict(speaker: Speaker[Any], view: View, mates: Sequence[str]) -> dict[str, tuple[Prediction, ...]]:
-    """Predict others by the first rule, as an answer of a thought.
+class TomPart(AnswerPart):
+    """What is expected of others asks for no key of its own: the simulated model plans by it."""
 
-    Args:
-        speaker: the rules of the world.
-        view: what the prompt shows.
-        mates: names of those who are to be predicted.
-    """
-    indices = [view.names.index(mate) for mate in mates]
-    found = (Prediction(mate, foresee(NEAREST, speaker.prospects(view, mate))) for mate in indices)
-    return {Predictions.name: tuple(found)}
+    name = "tom"
+
+    def thinks(self, asked: Asked) -> Thought | None:
+        """Answer a turn whose prompt says what is expected of others."""
+        view = asked.view
+        expected = {
+            view.names.index(name): Task(**task) if task is not None else None
+            for name, task in orjson.loads(asked.blocks.get("expected", "{}")).items()
+        }
+        return asked.speaker.anticipate(view, expected, asked.chooser) if expected else None
+
+
+part = TomPart()

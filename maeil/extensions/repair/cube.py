@@ -30,7 +30,7 @@ from cube_env import (
     YieldBlock,
 )
 from maeil.actions import SymbolicAction
-from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
+from maeil.judging import Advice, Moment, PlanRules, Violation
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import World
@@ -41,7 +41,7 @@ TOLERANCE = 1
 """Steps by which pushes may miss each other and still count as one (published; the spatial tolerance is 0)."""
 
 
-class CubeRepair(RepairRules):
+class CubeRepair(PlanRules):
     """What repair needs to know of CUBE, in both of its vocabularies.
 
     Args:
@@ -108,6 +108,11 @@ class CubeRepair(RepairRules):
                 plan = self._wording.delivery(block, "advised by the repair", PATIENCE + chosen[2])
                 return Advice(_task((block.id, Face.left)), dict.fromkeys(sorted(chosen[4]), plan))
         return None
+
+
+def rules(world: World) -> CubeRepair:
+    """Return the rules that advise plans in the vocabulary of a world."""
+    return CubeRepair(Wording.of(world.vocabulary.names))
 
 
 @dataclass(frozen=True, slots=True)

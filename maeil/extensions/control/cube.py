@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from cube_env import SymbolicObservation
-from maeil.extensions.control.statements import Statement
+from maeil.extensions.control.statements import Statements
 from maeil.messages import Message, MessageKind
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.skills.cube.negotiator import demands, form_teams, write_claim, write_order
 from quorum.agents.skills.cube.plans import block_of, delivery_of, seen, way
 
 
-def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+def statements(world: World) -> Statements:
+    """Return what states the truth in place of messages."""
+    return partial(state, world)
+
+
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
     """State which block an agent works on: that of its plan, else the one where the teams of all need it.
 
     Teams are formed as negotiators do it who know everybody's plans, while all others wish for the block at which they
     stand, or the nearest. In the place of a directive stands where each of its readers is needed.
 
-    `maeil.extensions.control.statements` says what the arguments are.
+    `Statements` says what the arguments are.
     """
     board = world.global_observation()
     assert isinstance(board, SymbolicObservation)
@@ -27,12 +33,12 @@ def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None
     return [_state(message, board, places) for message in messages]
 
 
-def _state(message: Message, board: SymbolicObservation, places: Mapping[int, int]) -> Statement:
+def _state(message: Message, board: SymbolicObservation, places: Mapping[int, int]) -> tuple[str, Task | None]:
     if message.kind is MessageKind.DIRECTIVE or message.sender not in places:
         needed = {agent: places[agent] for agent in message.recipients if agent in places}
-        return Statement(f"Who is needed where: {write_order(needed)}")
+        return f"Who is needed where: {write_order(needed)}", None
     block = next(block for block in board.blocks if block.id == places[message.sender])
-    return Statement(write_claim(block.id, way(board.agents[message.sender], block)), delivery_of(block))
+    return write_claim(block.id, way(board.agents[message.sender], block)), delivery_of(block)
 
 
 def _places(board: SymbolicObservation, plans: Sequence[Plan | None]) -> dict[int, int]:
