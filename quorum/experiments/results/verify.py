@@ -23,12 +23,11 @@ from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.packed import is_packed
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.common.version import __version__
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, line_of
 from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.episode.planned_cell import line_of
 from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.rows import Damaged, Row
 from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
