@@ -53,16 +53,14 @@ engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 """What runs the cells of a sweep: no part of a cell's configuration."""
 trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
 """What finished runs are logged to: no part of a cell's configuration either."""
-origins: Registry[type[Origin]] = Registry(
-    "origin", "origins", "branch", "quorum.origins", _BUILTIN["origins"], lambda: type
-)
+origins: Registry[type[Origin]] = Registry("origin", "origins", "branch", "quorum.origins", {}, lambda: type)
 """What recorded cells go back to, by kind."""
 measures: Registry[Callable[..., Any]] = Registry(
-    "measure", "measures", "results", "quorum.measures", _BUILTIN["measures"], lambda: FunctionType
+    "measure", "measures", "results", "quorum.measures", {}, lambda: FunctionType
 )
 """What adds options to `quorum results`."""
 methods: Registry[ModuleType] = Registry(
-    "module of methods", "modules of methods", "answers", "quorum.answers", _BUILTIN["answers"], lambda: ModuleType
+    "module of methods", "modules of methods", "answers", "quorum.answers", {}, lambda: ModuleType
 )
 """What adds methods to `quorum.Result` and `quorum.Results`."""
 
