@@ -176,7 +176,7 @@ def test_a_branch_is_that_of_the_verb_and_its_notices_are_warnings(
     result = api.run(*TALK, out=tmp_path)
 
     def notices() -> list[str]:  # not that kernels are compiled, which whoever needs one first says
-        return [record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "quorum.answers"]
+        return [record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "quorum.what_if"]
 
     with caplog.at_level(logging.WARNING):
         other = result.branch(at="0:50", mind="agent_1=heuristic", out=tmp_path)

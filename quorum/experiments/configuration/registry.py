@@ -61,18 +61,16 @@ kernels: Registry[KernelSet] = Registry(
 )
 """The compiled code of worlds, by world, and of minds, by `WORLD_MIND`."""
 _remarks: Registry[Callable[[Path], str]] = Registry(
-    "remark", "remarks", "results", "quorum.remarks", shipped("remarks"), lambda: FunctionType
+    "remark", "remarks", "results", "quorum.remarks", {}, lambda: FunctionType
 )
-origins: Registry[type[Origin]] = Registry(
-    "origin", "origins", "branch", "quorum.origins", shipped("origins"), lambda: type
-)
+origins: Registry[type[Origin]] = Registry("origin", "origins", "branch", "quorum.origins", {}, lambda: type)
 """What recorded cells go back to, by kind."""
 measures: Registry[Callable[..., Any]] = Registry(
-    "measure", "measures", "results", "quorum.measures", shipped("measures"), lambda: FunctionType
+    "measure", "measures", "results", "quorum.measures", {}, lambda: FunctionType
 )
 """What adds options to `quorum results`."""
 methods: Registry[ModuleType] = Registry(
-    "module of methods", "modules of methods", "api", "quorum.api", shipped("api"), lambda: ModuleType
+    "module of methods", "modules of methods", "api", "quorum.api", {}, lambda: ModuleType
 )
 """What adds methods to `quorum.Result` and `quorum.Results`."""
 

@@ -86,7 +86,7 @@ def test_another_kind_of_origin_names_its_cell_and_gives_its_row_columns(
     cell = Cell(composed.configuration, composed.plain, {}, Elsewhere())
     assert cell.hash != Cell(composed.configuration, composed.plain, {}).hash
     assert "-elsewhere-" in cell.name
-    write_run(tmp_path, {}, name="run", meta={"branch": cell.origin.plain() if cell.origin else None})
+    write_run(tmp_path, {"outcome.steps": 1}, name="run", meta={"branch": cell.origin.plain() if cell.origin else None})
     row = RunFolder(tmp_path / "run").row()
     assert isinstance(row, Row)
     assert isinstance(row.origin, Elsewhere)
