@@ -6,7 +6,6 @@ Source: EmCoop (arXiv 2603.00349), whose RQ3 has the feedback.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from maeil.acting import Primitive
@@ -95,7 +94,7 @@ class ConstraintTracker:
                 )
         return [
             {
-                "task": asdict(attempt.task),
+                "task": attempt.task.plain(),
                 "agents": attempt.agents,
                 "succeeded": attempt.succeeded,
                 "missing": () if attempt.succeeded else missing(self._states[attempt.task]),
@@ -115,7 +114,7 @@ def _plan_of(agent: Participant) -> Plan | None:
 def _change(state: TaskState) -> ConstraintChange:
     """Return the event of a state; it is made at every step, so its fields are named and not searched for."""
     return ConstraintChange(
-        {"kind": state.task.kind, "target": state.task.target},
+        state.task.plain(),
         threshold=state.threshold,
         spatial=state.spatial,
         temporal=state.temporal,
@@ -141,7 +140,7 @@ class Feedback:
     """
 
     def __init__(self, world: World, team: Team, constraints: ConstraintTracker) -> None:
-        self._world = world
+        self._open_tasks = world.open_tasks if isinstance(world, TellsOpenTasks) else None
         self._team = team
         self._constraints = constraints
         self._listed: tuple[OpenTask, ...] = ()
@@ -180,13 +179,13 @@ class Feedback:
         Args:
             text: of a message that they are attached to, which may name more of them.
         """
-        if not isinstance(self._world, TellsOpenTasks):
+        if self._open_tasks is None:
             return tuple(open_task(state) for state in self._constraints.states)
         live = [agent.plan for agent in self._team.agents]
         asked = self._team.now.t, [plan.id if plan is not None else None for plan in live], text
         if asked != self._of:
             plans = [plan.plan if plan is not None else None for plan in live]
-            self._listed, self._of = tuple(self._world.open_tasks(plans, text)), asked
+            self._listed, self._of = tuple(self._open_tasks(plans, text)), asked
         return self._listed
 
 

@@ -26,6 +26,7 @@ class PlanExecution:
     def __init__(self, world: World, team: Team) -> None:
         self._world = world
         self._team = team
+        self._takes_turns = isinstance(world, TakesTurns)
 
     def settle(self) -> bool:
         """Start and end actions until nothing changes any more in the state as it is.
@@ -59,7 +60,7 @@ class PlanExecution:
 
     def take_turns(self) -> None:
         """Give the turn to the agents that act in the coming step, in a world in which agents take turns."""
-        if isinstance(self._world, TakesTurns):
+        if self._takes_turns:
             self._team.take_turns(acting_in(self._world, len(self._team.agents)))
             self.settle()
 
@@ -85,7 +86,7 @@ class PlanExecution:
             self._team.run_plan(plan)
         self._team.record_action(plan, "started")
         controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
-        if not all(hasattr(controller, name) for name in ("status", "act", "close")):
+        if not (hasattr(controller, "status") and hasattr(controller, "act") and hasattr(controller, "close")):
             wanted = "a maeil.Controller, which has status(), act() and close()"
             raise wrong_answer(self._world.start_action, described(controller), wanted)
         agent.controller = controller

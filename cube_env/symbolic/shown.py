@@ -112,7 +112,7 @@ class ShownObservation(SymbolicObservation):
             return {}
         last = self.history[-1]
         steps = ", ".join(f"{Action(kind).name.lower()} {len(list(run))}" for kind, run in groupby(last.primitives))
-        return {"now": f"{as_call(last.action, last.args)}, so far: {steps or 'nothing'}"}
+        return {"now": f"{as_call({'action': last.action, **last.args})}, so far: {steps or 'nothing'}"}
 
 
 def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
