@@ -46,7 +46,7 @@ TEXT_LIMITS = TextLimits(max_agents=32, faces="left")
 
 @dataclass(frozen=True, slots=True)
 class ShownObservation(SymbolicObservation):
-    """An observation that knows how a prompt shows it; fulfils `maeil.mind.Shown`."""
+    """An observation that knows how a prompt shows it; see `maeil.mind.Observation`."""
 
     limits: TextLimits = TEXT_LIMITS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar
 
 import orjson
 
@@ -53,6 +53,8 @@ class Event:
     """Name of the event in the file."""
     opens_step: ClassVar[bool] = False
     """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+    changes_world: ClassVar[bool] = False
+    """Whether it records a change of the world from outside, which a replay makes again by `apply`."""
     _name: ClassVar[bytes]
     left_out: ClassVar[bytes] = b""
     """The last fields as JSON, where they have their defaults: a file then leaves them out."""
@@ -73,6 +75,9 @@ class Event:
             seq, t, b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat), self._name, fields, wall,
         )  # fmt: skip
 
+    def apply(self, world: Any) -> None:
+        """Change a world in the same way. Most events change none."""
+
     def __init_subclass__(cls) -> None:
         """Register the event.
 
@@ -84,14 +89,6 @@ class Event:
             raise ValueError(f"there is an event {cls.kind!r} already: take another name")
         EVENTS[cls.kind] = cls  # a dataclass with slots is made twice
         cls._name = cls.kind.encode()
-
-
-@runtime_checkable
-class ChangesWorld(Protocol):
-    """An event that records a change of the world from outside, which a replay makes again."""
-
-    def apply(self, world: Any) -> None:
-        """Change a world in the same way."""
 
 
 @dataclass
