@@ -38,13 +38,13 @@ class SymbolicAction(BaseModel):
 
     def __str__(self) -> str:
         """Read as a call: `push_block(block=3, steps=2, timeout=null)`."""
-        return as_call(self.action, self.arguments())
+        return as_call(self.model_dump(mode="json"))
 
 
-def as_call(action: str, arguments: Mapping[str, Any]) -> str:
-    """Write an action and its JSON-ready arguments as a call."""
-    shown = (f"{key}={'null' if value is None else value}" for key, value in arguments.items())
-    return f"{action}({', '.join(shown)})"
+def as_call(action: Mapping[str, Any]) -> str:
+    """Write an action, JSON-ready with its name in `action`, as a call."""
+    shown = [f"{key}={'null' if value is None else value}" for key, value in action.items() if key != "action"]
+    return f"{action['action']}({', '.join(shown)})"
 
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)

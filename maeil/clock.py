@@ -62,10 +62,11 @@ class EventQueue(Generic[P]):
         heapq.heappush(self._heap, (time, agent, self._pushed, event))
         self._pushed += 1
 
-    def pop(self, instant: float) -> P | None:
-        """Take the next event if it happens at this instant."""
+    def pop(self, instant: float) -> tuple[int, P] | None:
+        """Take the next event if it happens at this instant: its agent and the event."""
         if self._heap and self._heap[0][0] == instant:
-            return heapq.heappop(self._heap)[3]
+            _, agent, _, event = heapq.heappop(self._heap)
+            return agent, event
         return None
 
     @property

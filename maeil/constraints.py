@@ -6,7 +6,6 @@ Source: EmCoop (arXiv 2603.00349), whose RQ3 has the feedback.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from maeil.acting import Primitive
@@ -95,7 +94,7 @@ class ConstraintTracker:
                 )
         return [
             {
-                "task": asdict(attempt.task),
+                "task": attempt.task.plain(),
                 "agents": attempt.agents,
                 "succeeded": attempt.succeeded,
                 "missing": () if attempt.succeeded else missing(self._states[attempt.task]),
@@ -115,7 +114,7 @@ def _plan_of(agent: Participant) -> Plan | None:
 def _change(state: TaskState) -> ConstraintChange:
     """Return the event of a state; it is made at every step, so its fields are named and not searched for."""
     return ConstraintChange(
-        {"kind": state.task.kind, "target": state.task.target},
+        state.task.plain(),
         threshold=state.threshold,
         spatial=state.spatial,
         temporal=state.temporal,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -20,28 +19,12 @@ from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.tasks import OpenTask
 from maeil.team import Participant, Team
-from maeil.thinking import Limits, Thinking, TurnAttempt, arrays_of, observation_of
+from maeil.thinking import Limits, Thinking, TurnAttempt, observation_of
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
-from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
+from maeil.trace.events import ForcedReady, MessageSent, MessagesRead, ThoughtEnd, ThoughtStart
 from maeil.turn_checks import check_forced, check_turn
-from maeil.world import World
-
-
-@dataclass(frozen=True, slots=True)
-class _Returned:
-    """A thought that is over, and takes effect at its own instant, if it can."""
-
-    thinking: Thinking
-    cost: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A message that comes to lie in one mailbox."""
-
-    message: Message
-    recipient: int
+from maeil.world import GivesArrays, World
 
 
 class Conversation:
@@ -57,6 +40,8 @@ class Conversation:
         extensions: Sequence[Extension] = (),
     ) -> None:  # fmt: skip
         self._world = world
+        # What a world can do is found out once: a look at a protocol costs more than the rest of a view.
+        self._arrays = world.arrays if isinstance(world, GivesArrays) else None
         self._team = team
         self._usual = self._topology = topology
         self.settings = settings
@@ -64,7 +49,8 @@ class Conversation:
         self._feedback = feedback
         self._extensions = {extension.name: extension for extension in extensions}
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
-        self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
+        # Thoughts that take effect, and messages that reach one of their recipients.
+        self._queue: EventQueue[Thinking | Message] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
         self._messages = self._first = 0
@@ -192,8 +178,8 @@ class Conversation:
         self._team.record(ThoughtStart(participant.index, attempt.turn.words, attempt.problems))
         unread = tuple(participant.mailbox)
         participant.mailbox.clear()
-        for message in unread:
-            self._team.record(MessageRead(message.id, participant.index))
+        if unread:
+            self._team.record(MessagesRead(participant.index, [message.id for message in unread]))
         for extension in self._extensions.values():
             reads = extension.reads
             found = check_items(reads(participant, unread), Message, reads, "a tuple of maeil.Message, empty for none")
@@ -224,7 +210,7 @@ class Conversation:
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
             notes=tuple(notes),
-            arrays=arrays_of(participant, self._world),
+            arrays=partial(self._arrays, participant.index) if self._arrays and participant.embodied else None,
         )
 
     async def _collect(self) -> None:
@@ -234,67 +220,68 @@ class Conversation:
         self._team.flush()
         in_flight, self._in_flight = self._in_flight, []
         try:
-            await together(partial(self._run, thinking) for thinking in in_flight)
+            minds = [self._team.participants[thinking.view.agent].mind for thinking in in_flight]
+            await together(
+                partial(thinking.run, mind, self._limits) for thinking, mind in zip(in_flight, minds, strict=True)
+            )
         finally:
             for thinking in in_flight:
-                cost = self.settings.clock_unit.cost(thinking.calls, thinking.seconds, self.settings.clock_count)
-                end = self._team.now.t_hat + cost
-                self._queue.push(end, thinking.view.agent, _Returned(thinking, cost))
-
-    async def _run(self, thinking: Thinking) -> None:
-        await thinking.run(self._team.participants[thinking.view.agent].mind, self._limits)
+                unit, count = self.settings.clock_unit, self.settings.clock_count
+                thinking.cost = unit.cost(thinking.calls, thinking.seconds, count)
+                self._queue.push(self._team.now.t_hat + thinking.cost, thinking.view.agent, thinking)
 
     def _close_books(self) -> None:
         """Record the thoughts that take no effect because the episode is over: what they have cost is paid."""
         while self._queue:
             instant = self._queue.next_time
-            event = self._queue.pop(instant)
-            if isinstance(event, _Returned) and (event.thinking.returned or event.thinking.calls):
+            _, event = self._queue.pop(instant) or (0, None)
+            if isinstance(event, Thinking) and (event.returned or event.calls):
                 self._team.now.t_hat = instant
-                self._record_end(event, (event.thinking.why_in_vain,))
+                self._record_end(event, (event.why_in_vain,))
 
     def _drain_instant(self) -> None:
         """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
         self._team.now.t_hat = instant = self._queue.next_time
         again: list[TurnAttempt] = []
-        while (event := self._queue.pop(instant)) is not None:
-            if isinstance(event, _Arrival):
-                self._deliver(event)
+        while (found := self._queue.pop(instant)) is not None:
+            agent, event = found
+            if isinstance(event, Message):
+                self._deliver(event, self._team.participants[agent])
             elif (attempt := self._take_effect(event)) is not None:
                 again.append(attempt)
         for attempt in again:
             self._think(attempt)
 
-    def _take_effect(self, returned: _Returned) -> TurnAttempt | None:
+    def _take_effect(self, thinking: Thinking) -> TurnAttempt | None:
         """Carry out a thought; or refuse it, and give the next attempt at its turn while there is one left."""
-        attempt, thought = returned.thinking.attempt, returned.thinking.thought
+        attempt, thought, view = thinking.attempt, thinking.thought, thinking.view
         author = self._team.participants[attempt.turn.agent]
         try:
             failure = thought.failure if isinstance(thought, Thought) else ""
-            reasons = (failure,) if failure else self._review(thought, returned.thinking.view, author)
+            reasons = (failure,) if failure else self._review(thought, view, author)
         except BaseException:
-            self._queue.push(self._team.now.t_hat, author.index, returned)  # its calls are still to be recorded
+            self._queue.push(self._team.now.t_hat, author.index, thinking)  # its calls are still to be recorded
             raise
-        self._record_end(returned, reasons)
+        self._record_end(thinking, reasons)
         spent = author.thoughts >= self.settings.max_thoughts_per_step
         if reasons and not failure and attempt.number < self.settings.max_repairs and not spent:
             return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
         self.taken.append(TurnTaken.of(attempt.turn, () if reasons else thought.messages))
         for name, extension in self._extensions.items():
-            extension.answered(returned.thinking.view, None if reasons else thought.answers.get(name))
+            extension.answered(view, None if reasons else thought.answers.get(name))
         if not reasons:
             self._send(author, thought.messages, attempt.turn)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
-            self._fall_back(author, returned.thinking.failure_flag if failure else "invalid_plan")
+            self._fall_back(author, thinking.failure_flag if failure else "invalid_plan")
         return None
 
     def _review(self, thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
         """Return why a thought is refused, by the loop or by an extension."""
         reasons = review(thought, view, author, self._world)
-        if unknown := sorted(thought.answers.keys() - self._extensions.keys()):
-            think = author.mind.think
+        if not thought.answers.keys() <= self._extensions.keys():
+            think, unknown = author.mind.think, sorted(thought.answers.keys() - self._extensions.keys())
             raise ContractError(
                 f"{name_of(think)}(): its Thought answers {unknown[0]!r}, and the episode has no such extension: the "
                 "Component of the mind must say requires=...",
@@ -302,11 +289,10 @@ class Conversation:
             )
         return (*reasons, *(why for one in self._extensions.values() for why in one.review(thought, view, author)))
 
-    def _record_end(self, returned: _Returned, refused: tuple[str, ...]) -> None:
+    def _record_end(self, thinking: Thinking, refused: tuple[str, ...]) -> None:
         """Record what a thought has cost, and why it takes no effect if it takes none."""
-        thinking = returned.thinking
         calls = [call.record for call in thinking.calls]
-        self._team.record(ThoughtEnd(thinking.view.agent, returned.cost, calls, refused, round(thinking.seconds, 6)))
+        self._team.record(ThoughtEnd(thinking.view.agent, thinking.cost, calls, refused, round(thinking.seconds, 6)))
 
     def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:
         if decision is None:
@@ -354,15 +340,14 @@ class Conversation:
             self._team.record(
                 MessageSent(
                     message.id, sender.index, recipients, message.kind, content, arrival,
-                    [task.plain() for task in tasks], asdict(draft.task) if draft.task is not None else None,
-                    [asdict(ask) for ask in draft.asks] if draft.asks is not None else None,
+                    [task.plain() for task in tasks], draft.task.plain() if draft.task is not None else None,
+                    [ask.plain() for ask in draft.asks] if draft.asks is not None else None,
                 )
             )  # fmt: skip
             for recipient in recipients:
-                self._queue.push(arrival, recipient, _Arrival(message, recipient))
+                self._queue.push(arrival, recipient, message)
 
-    def _deliver(self, arrival: _Arrival) -> None:
-        recipient = self._team.participants[arrival.recipient]
-        recipient.mailbox.append(arrival.message)
+    def _deliver(self, message: Message, recipient: Participant) -> None:
+        recipient.mailbox.append(message)
         if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
             self._team.change_stage(recipient, Trigger.MESSAGE)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from maeil.world import Controller
-
 PAPER = 255
 """The ground of a cell that has none."""
 
@@ -178,13 +176,14 @@ class Way:
 class ShowsWays(Protocol):
     """A drawable world that says where its symbolic actions lead, so that the viewer draws what plans mean to do."""
 
-    def way(self, controller: Controller) -> Way | None:
+    def way(self, controller: Any) -> Way | None:
         """Return the path that an action would walk from here if nothing else moved, and its target.
 
         It changes nothing.
 
         Args:
-            controller: of an action that runs: `start_action` gave it, and its `status()` is None.
+            controller: the `maeil.world.Controller` of a running action: `start_action` gave it, and its `status()` is
+                None.
 
         Returns:
             None where the action leads nowhere.

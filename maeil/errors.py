@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from maeil.calls import Call
+from maeil.exits import Stop
 from maeil.outcomes import Outcome
 
 
@@ -62,7 +63,7 @@ class ChangeRefused(MaeilError):
     """A world cannot be changed, or there can be no such state."""
 
 
-class EpisodeStop(MaeilError):
+class EpisodeStop(MaeilError, Stop):
     """Ends the episode where it stands; a mind raises it too when it cannot go on (a budget is used up, say).
 
     Attributes:

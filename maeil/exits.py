@@ -1,9 +1,18 @@
-"""`sys.exit` in the code of a component: it would end the command, or an event loop, without a word."""
+"""How the code of a component ends what runs: by a `Stop`, and not by `sys.exit`, which would end the whole command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+class Stop(Exception):
+    """Ends the function that raises it and all that run together with it."""
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the others are cancelled; else they come to their end."""
+        return True
 
 
 class Exited(Exception):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from maeil.plans import Task
 from maeil.tasks import OpenTask
@@ -33,6 +34,10 @@ class Ask:
 
     agent: int
     task: Task
+
+    def plain(self) -> dict[str, Any]:
+        """Return it JSON-ready."""
+        return {"agent": self.agent, "task": self.task.plain()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from maeil.calls import Call
 from maeil.messages import Draft, Message
@@ -110,18 +110,14 @@ class PlanView:
 
 
 class Observation(Protocol):
-    """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text."""
+    """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text.
+
+    A prompt shows what its method `shown()` returns, if it has one: less than minds without a language model see, or in
+    a shorter form, JSON-ready. No plan needs what it leaves out.
+    """
 
     def text(self) -> str:
         """Return the observation as plain text."""
-
-
-@runtime_checkable
-class Shown(Protocol):
-    """An observation of which a prompt shows less than minds without a language model see, or in a shorter form."""
-
-    def shown(self) -> object:
-        """Return what a prompt shows, JSON-ready; what it leaves out, no plan needs."""
 
 
 class Arrays(NamedTuple):
@@ -238,7 +234,6 @@ COORDINATOR = "coordinator"
 """The name of the participant without a body, where a topology has one."""
 
 
-@runtime_checkable
 class Mind(Protocol):
     """Decides for one participant.
 

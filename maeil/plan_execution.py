@@ -86,7 +86,7 @@ class PlanExecution:
             self._team.run_plan(plan)
         self._team.record_action(plan, "started")
         controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
-        if not all(hasattr(controller, name) for name in ("status", "act", "close")):
+        if not (hasattr(controller, "status") and hasattr(controller, "act") and hasattr(controller, "close")):
             wanted = "a maeil.Controller, which has status(), act() and close()"
             raise wrong_answer(self._world.start_action, described(controller), wanted)
         agent.controller = controller

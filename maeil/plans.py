@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from maeil.actions import SymbolicAction
+from maeil.actions import SymbolicAction, as_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,10 @@ class Task:
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.target}"
+
+    def plain(self) -> dict[str, str]:
+        """Return it JSON-ready."""
+        return {"kind": self.kind, "target": self.target}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,15 @@ class LivePlan:
     index: int = 0
     reason: str = ""
     flag: str = ""
+    data: list[dict[str, Any]] = field(init=False)
+    """The actions JSON-ready, as the trace has them."""
+    calls: tuple[str, ...] = field(init=False)
+    """The actions as text, written once for all who see the plan."""
+
+    def __post_init__(self) -> None:
+        """Write the actions, once for all readers."""
+        self.data = [action.model_dump(mode="json") for action in self.plan.actions]
+        self.calls = tuple(map(as_call, self.data))
 
     @property
     def rest(self) -> tuple[SymbolicAction, ...]:

@@ -67,6 +67,9 @@ def after(stage: Stage, trigger: Trigger) -> Stage:
         raise IllegalTransition(f"stage {stage.value} does not change on '{trigger.value}'") from None
 
 
+_THINKING = (Stage.REASON, Stage.INTERRUPTED)
+
+
 def may_send(stage: Stage) -> bool:
     """Return whether an agent in this stage may send messages: only while it reasons or is interrupted."""
-    return stage in (Stage.REASON, Stage.INTERRUPTED)
+    return stage in _THINKING

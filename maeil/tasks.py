@@ -109,7 +109,7 @@ class OpenTask:
     def plain(self) -> dict[str, Any]:
         """Return it JSON-ready, without what there is nothing to say about."""
         found = {
-            "task": {"kind": self.task.kind, "target": self.task.target},
+            "task": self.task.plain(),
             "needs": self.needs,
             "more": self.more,
             "in_place": self.in_place,

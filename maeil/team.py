@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from maeil.messages import Message
 from maeil.mind import MemberView, Mind, PlanView
@@ -179,8 +179,8 @@ class Team:
                 agent.plan.id,
                 agent.index,
                 PlanStatus.COMMITTED,
-                task=asdict(plan.task) if plan.task is not None else None,
-                actions=[action.model_dump(mode="json") for action in plan.actions],
+                task=plan.task.plain() if plan.task is not None else None,
+                actions=agent.plan.data,
                 rationale=plan.rationale,
                 flag=flag,
             )
@@ -220,5 +220,4 @@ class Team:
 
 
 def _view(plan: LivePlan) -> PlanView:
-    actions = tuple(str(action) for action in plan.plan.actions)
-    return PlanView(plan.id, plan.plan.task, actions, plan.index, plan.status, plan.reason)
+    return PlanView(plan.id, plan.plan.task, plan.calls, plan.index, plan.status, plan.reason)

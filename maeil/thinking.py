@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from typing import TypeVar
 
 from maeil.calls import Call, Ledger, entered_in
 from maeil.contracts import check_awaitable, described, wrong_answer
 from maeil.errors import EpisodeStop, LimitReached
-from maeil.mind import Arrays, Mind, Observation, Thought, Turn, View
+from maeil.mind import Mind, Observation, Thought, Turn, View
 from maeil.stopwatches import Stopwatch, timed_by
 from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
-from maeil.world import GivesArrays, World
+from maeil.world import World
+
+T = TypeVar("T")
 
 _NOTHING = Thought()
 _LOOK = 0.01
@@ -54,28 +55,27 @@ class Limits:
         if limit is not None and self._episode.seconds >= limit:
             raise LimitReached(f"episode_seconds: {limit:g} s are over")
 
-    @asynccontextmanager
-    async def thought(self, name: str, stopwatch: Stopwatch) -> AsyncIterator[None]:
-        """Bound what stands inside by the limit of a thought, and by what is left of the episode.
+    async def bound(self, think: Callable[[], Awaitable[T]], name: str, stopwatch: Stopwatch) -> T:
+        """Return what a thought returns, within its limit and what is left of the episode.
 
         Args:
+            think: begins the thought.
             name: who thinks.
             stopwatch: of the thought.
 
         Raises:
-            LimitReached: the time is over; what stood inside is cancelled.
+            LimitReached: the time is over; the thought is cancelled.
         """
         both = ((self._thought_seconds, stopwatch), (self._episode_seconds, self._episode))
         bounds = [(limit, watch) for limit, watch in both if limit is not None]
         with timed_by(stopwatch, self._episode):
             if not bounds:
-                yield
-                return
+                return await think()
             try:
                 async with asyncio.timeout(None) as scope:
                     look = asyncio.get_running_loop().create_task(_end_when_over(scope, bounds))
                     try:
-                        yield
+                        return await think()
                     finally:
                         look.cancel()
             except TimeoutError:
@@ -105,6 +105,7 @@ class Thinking:
         thought: what it has answered, which need be no thought at all; an empty one before.
         stop: what came out of its mind instead, if something did.
         seconds: wall time, without waiting for a place in our own queue.
+        cost: how far it moves its author on the cognitive clock.
     """
 
     attempt: TurnAttempt
@@ -114,6 +115,7 @@ class Thinking:
     thought: Thought = _NOTHING
     stop: Exception | None = None
     seconds: float = 0.0
+    cost: float = 0
 
     async def run(self, mind: Mind, limits: Limits) -> None:
         """Have the mind think.
@@ -126,8 +128,9 @@ class Thinking:
         stopwatch = Stopwatch()
         try:
             with entered_in(self.ledger):
-                async with limits.thought(self.view.name, stopwatch):
-                    self.thought = await check_awaitable(mind.think(self.view), mind.think)
+                self.thought = await limits.bound(
+                    lambda: check_awaitable(mind.think(self.view), mind.think), self.view.name, stopwatch
+                )
             self.returned = True
         except Exception as stop:
             self.stop = stop
@@ -150,13 +153,6 @@ class Thinking:
     def failure_flag(self) -> str:
         """What kind of failure the thought is, by the last call that it made."""
         return "empty_answer" if self.calls and "empty_answer" in self.calls[-1].record else "parse_failure"
-
-
-def arrays_of(participant: Participant, world: World) -> Callable[[], Arrays] | None:
-    """Return what gives a participant its observation as arrays; None where nothing does."""
-    if participant.embodied and isinstance(world, GivesArrays):
-        return partial(world.arrays, participant.index)
-    return None
 
 
 def observation_of(participant: Participant, world: World) -> Observation:

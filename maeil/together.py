@@ -1,4 +1,4 @@
-"""Functions at the same time, none of which is left behind."""
+"""Runs coroutines concurrently and waits for all of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from maeil.errors import EpisodeStop
-from maeil.exits import without_exit
+from maeil.exits import Stop, without_exit
 
 T = TypeVar("T")
 
@@ -15,8 +14,8 @@ T = TypeVar("T")
 async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
     """Run functions at the same time, and return their results in order when every one of them has ended.
 
-    When one raises, the others are cancelled and waited for. An `EpisodeStop` that is not urgent lets them come to
-    their end instead: the answers that they wait for are paid. To cancel this cancels all of them.
+    When one raises, the others are cancelled and waited for. A `Stop` that is not urgent lets them come to their end
+    instead. To cancel this cancels all of them.
 
     Raises:
         BaseException: the first, in the order of the functions, of what made the others end; else the first stop.
@@ -24,14 +23,14 @@ async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
     """
     results: dict[int, T] = {}
     failures: dict[int, Exception] = {}
-    stops: dict[int, EpisodeStop] = {}
+    stops: dict[int, Stop] = {}
 
     async def run(place: int, function: Callable[[], Awaitable[T]]) -> None:
         try:
             with without_exit():  # which would end the event loop
                 results[place] = await function()
         except Exception as error:
-            if isinstance(error, EpisodeStop) and not error.urgent:
+            if isinstance(error, Stop) and not error.urgent:
                 stops[place] = error
                 return
             failures[place] = error

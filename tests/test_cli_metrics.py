@@ -137,7 +137,7 @@ def test_a_trace_that_cannot_be_read_is_one_message(case: str, quorum: Quorum, t
             elif case == "endless":
                 spoil(folder, '"reward":1.0', '"reward":1e999')
             elif case == "newer":
-                spoil(folder, '"schema":5', '"schema":99')
+                spoil(folder, '"schema":6', '"schema":99')
     done = quorum("results", "--recompute", case)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")

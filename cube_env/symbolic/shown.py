@@ -46,7 +46,7 @@ TEXT_LIMITS = TextLimits(max_agents=32, faces="left")
 
 @dataclass(frozen=True, slots=True)
 class ShownObservation(SymbolicObservation):
-    """An observation that knows how a prompt shows it; fulfils `maeil.mind.Shown`."""
+    """An observation that knows how a prompt shows it; see `maeil.mind.Observation`."""
 
     limits: TextLimits = TEXT_LIMITS
 
@@ -112,7 +112,7 @@ class ShownObservation(SymbolicObservation):
             return {}
         last = self.history[-1]
         steps = ", ".join(f"{Action(kind).name.lower()} {len(list(run))}" for kind, run in groupby(last.primitives))
-        return {"now": f"{as_call(last.action, last.args)}, so far: {steps or 'nothing'}"}
+        return {"now": f"{as_call({'action': last.action, **last.args})}, so far: {steps or 'nothing'}"}
 
 
 def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:

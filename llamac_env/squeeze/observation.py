@@ -91,7 +91,7 @@ class SqueezeObservation:
     """What is known of how the reward depends on the sum; empty: nothing."""
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_rounds` reads it.
+        """What a prompt shows, each fact once; see `maeil.mind.Observation`, and `read_rounds` reads it.
 
         The history is given by columns, with a value for each round: what all know before what is the agent's own, so
         that prompts of a round begin alike. Rewards have six digits. What is not known is left out; the mean follows

@@ -78,7 +78,7 @@ class TransportObservation:
         return read_board(self.grid, self.board)
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_shown` reads it.
+        """What a prompt shows, each fact once; see `maeil.mind.Observation`, and `read_shown` reads it.
 
         Places where nothing is are left out. Where there is a board, it shows what the agent sees in its cell, too. A
         board is hard where it has an `entry_rule`.

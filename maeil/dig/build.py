@@ -11,8 +11,8 @@ from maeil.stages import Stage, Trigger
 from maeil.trace.events import (
     ConstraintChange,
     EpisodeStart,
-    MessageRead,
     MessageSent,
+    MessagesRead,
     PlanChange,
     StageChange,
     Stamped,
@@ -87,8 +87,9 @@ class GraphBuilder:
                 self.graph.activations.append(thought)
             case MessageSent():
                 self._send(stamped, event)
-            case MessageRead():
-                self._read(event)
+            case MessagesRead(agent=reader, messages=numbers):
+                for number in numbers:
+                    self._read(number, reader)
             case PlanChange():
                 self._change_plan(event)
             case StageChange():
@@ -134,15 +135,15 @@ class GraphBuilder:
         self.graph.messages[message.id] = message
         self._said[event.sender].append(message)
 
-    def _read(self, event: MessageRead) -> None:
-        message = self.graph.messages.get(event.message)
-        thought = self._thought.get(event.agent)
+    def _read(self, number: int, reader: int) -> None:
+        message = self.graph.messages.get(number)
+        thought = self._thought.get(reader)
         if message is None or thought is None:
             return
         thought.inputs.append(message.id)
-        self.lineage[event.agent] |= message.lineage
-        message.reactions[event.agent] = Reaction.WAIT
-        self._readings[event.agent].append(_Reading(message, event.agent, len(self._said[event.agent])))
+        self.lineage[reader] |= message.lineage
+        message.reactions[reader] = Reaction.WAIT
+        self._readings[reader].append(_Reading(message, reader, len(self._said[reader])))
 
     def _change_plan(self, event: PlanChange) -> None:
         if event.status in _FINAL:

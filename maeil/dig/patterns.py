@@ -16,8 +16,8 @@ from maeil.dig.graph import InteractionGraph, Reaction, SentMessage
 from maeil.plans import PlanStatus
 from maeil.trace.events import (
     EpisodeStart,
-    MessageRead,
     MessageSent,
+    MessagesRead,
     Number,
     PlanChange,
     ScoreChange,
@@ -135,8 +135,8 @@ class PatternFinder:
             case MessageSent(message=number):
                 self._ageing.append(self.graph.messages[number])
                 self._said.append(self.graph.messages[number])
-            case MessageRead() as reading:
-                return list(self._mixing(reading))
+            case MessagesRead(agent=reader, messages=numbers) if reader < self.graph.agents:
+                return [finding for number in numbers for finding in self._mixing(number, reader)]
             case PlanChange(status=PlanStatus.COMMITTED) as commitment:
                 self._commit(commitment)
             case PlanChange(status=PlanStatus.SUCCEEDED, plan=plan) if plan in self._serving:
@@ -177,13 +177,13 @@ class PatternFinder:
             self._serving.add(event.plan)
             self._begun.append((event.agent, self.builder.lineage[event.agent], subject))
 
-    def _mixing(self, reading: MessageRead) -> Iterator[Finding]:
+    def _mixing(self, number: int, reader: int) -> Iterator[Finding]:
         """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
 
         Found once for each plan of an agent.
         """
-        new, reader = self.graph.messages.get(reading.message), reading.agent
-        if new is None or reader >= self.graph.agents or reader in self._mixed:
+        new = self.graph.messages.get(number)
+        if new is None or reader in self._mixed:
             return
         about = self.builder.about(new)
         source = self.graph.generator(new.id, self._thresholds.depth) if about and self.builder.asks(new) else None

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from maeil.mind import Act
 from maeil.tasks import fewest
-from maeil.trace.events import ConstraintChange, MessageRead, MessageSent, Stamped
+from maeil.trace.events import ConstraintChange, MessageSent, MessagesRead, Stamped
 from maeil.trace.reader import Trace
 from maeil.trace.story import Attempt, PlanLife, ThoughtLife, name_of, target_of
 
@@ -173,7 +173,7 @@ class History:
             for target in one.named:
                 self.about[target].append(one)
             for read in life.readings:
-                self.read[cast(MessageRead, read.event).agent].append((read, one))
+                self.read[cast(MessagesRead, read.event).agent].append((read, one))
         for readings in self.read.values():
             readings.sort(key=lambda reading: reading[0].seq)
         self.reaches = frozenset((one.message.sender, to) for one in story.messages for to in one.message.recipients)

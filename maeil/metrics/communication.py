@@ -11,7 +11,7 @@ from maeil.metrics.outcome import scores
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
 from maeil.ngrams import BUCKETS, count_ngrams
-from maeil.trace.events import MessageRead, MessageSent, StepTaken, ThoughtEnd
+from maeil.trace.events import MessageSent, MessagesRead, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
 
@@ -93,7 +93,7 @@ def _attached(message: MessageSent) -> int:
 
 def _after_talk(trace: Trace) -> list[int]:
     """Return the steps before which somebody has read a message: those in which talk can have acted."""
-    read = {stamped.t for stamped in trace.stamped(MessageRead)}
+    read = {stamped.t for stamped in trace.stamped(MessagesRead)}
     return [t for t in range(len(trace.stamped(StepTaken))) if t in read]
 
 

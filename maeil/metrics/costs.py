@@ -9,7 +9,7 @@ from math import fsum
 
 from maeil.metrics.statistics import mean
 from maeil.stages import Stage, Trigger, may_send
-from maeil.trace.events import MessageRead, MessageSent, StageChange, Stamped
+from maeil.trace.events import MessageSent, MessagesRead, StageChange, Stamped
 from maeil.trace.reader import Trace
 from maeil.trace.stage_times import Clock, Spell, ThinkingTime, Timeline, cognitive, timeline, wall
 
@@ -55,7 +55,7 @@ def costs_per_agent(trace: Trace) -> list[AgentCost]:
     story = trace.story
     thoughts = Counter(thought.agent for thought in story.thoughts if thought.end is not None)
     sent = Counter(life.message.sender for life in story.messages)
-    read = Counter(reading.agent for reading in trace.of(MessageRead))
+    read = Counter(reading.agent for reading in trace.of(MessagesRead) for _ in reading.messages)
     plans = Counter(plan.agent for plan in story.plans)
     reached = _thinking_by_decision(line)
     last = Counter(max(spells, key=lambda agent: spells[agent][-1].end.seq) for spells in reached)
@@ -189,14 +189,14 @@ def _interruptions(trace: Trace) -> dict[int, _Interruption]:
     """Find what each message set off; what is open at the end of the trace has no end."""
     boxes: defaultdict[int, _Mailbox] = defaultdict(_Mailbox)
     found: defaultdict[int, _Interruption] = defaultdict(_Interruption)
-    for stamped in trace.among(MessageSent, MessageRead, StageChange):
+    for stamped in trace.among(MessageSent, MessagesRead, StageChange):
         event = stamped.event
         if isinstance(event, MessageSent):
             for recipient in event.recipients:
                 boxes[recipient].unread.append(event)
-        elif isinstance(event, MessageRead):
-            box = boxes[event.agent]
-            box.unread = [message for message in box.unread if message.message != event.message]
+        elif isinstance(event, MessagesRead):
+            box, read = boxes[event.agent], frozenset(event.messages)
+            box.unread = [message for message in box.unread if message.message not in read]
         elif isinstance(event, StageChange):
             box = boxes[event.agent]
             if box.interrupted_by is not None:

@@ -6,7 +6,7 @@ from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.outcomes import Outcome
-from maeil.trace.events import ChangesWorld, ScoreChange, StepTaken
+from maeil.trace.events import ScoreChange, StepTaken
 from maeil.trace.reader import Trace, shared
 
 
@@ -128,7 +128,7 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     bound = trace.start.board.get("lower_bound")
     if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
         return None
-    if any(isinstance(stamped.event, ChangesWorld) for stamped in trace.events):
+    if any(stamped.event.changes_world for stamped in trace.events):
         return None
     return len(trace.stamped(StepTaken)) / bound
 

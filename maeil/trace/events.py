@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar
 
 import orjson
 
 from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
-SCHEMA = 5
+SCHEMA = 6
 """Version of the events below; it moves when they change. A trace of another version is refused."""
 
 Number = int | float
@@ -43,19 +43,42 @@ EVENTS: dict[str, type[Event]] = {}
 
 
 class Event:
-    """Base of every event. A subclass is a frozen dataclass, and registers itself under its `kind`."""
+    """Base of every event. A subclass is a dataclass, and registers itself under its `kind`.
+
+    Nothing changes an event. Those of the loop are not frozen all the same, and have slots only where fields are left
+    out (msgspec does not set such a field of an object without slots): a thought makes ten of them, and a dataclass
+    without either takes a quarter of the time to make and to write as JSON.
+    """
 
     __slots__ = ()
     kind: ClassVar[str]
     """Name of the event in the file."""
     opens_step: ClassVar[bool] = False
     """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+    changes_world: ClassVar[bool] = False
+    """Whether it records a change of the world from outside, which a replay makes again by `apply`."""
+    _name: ClassVar[bytes]
     left_out: ClassVar[bytes] = b""
     """The last fields as JSON, where they have their defaults: a file then leaves them out."""
 
-    def fields(self) -> bytes:
-        """Return the fields as JSON without braces, as the file has them."""
-        return orjson.dumps(self)[1:-1].removesuffix(self.left_out)
+    def line(self, seq: int, t: int, t_hat: Number, wall: float) -> bytes:
+        """Return the line of a file that holds it.
+
+        Args:
+            seq: number of the event in its trace.
+            t: environment step.
+            t_hat: cognitive time.
+            wall: seconds since the recording started.
+        """
+        fields = orjson.dumps(self)[1:-1]
+        if self.left_out:
+            fields = fields.removesuffix(self.left_out)
+        return b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n' % (
+            seq, t, b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat), self._name, fields, wall,
+        )  # fmt: skip
+
+    def apply(self, world: Any) -> None:
+        """Change a world in the same way. Most events change none."""
 
     def __init_subclass__(cls) -> None:
         """Register the event.
@@ -67,17 +90,10 @@ class Event:
         if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"there is an event {cls.kind!r} already: take another name")
         EVENTS[cls.kind] = cls  # a dataclass with slots is made twice
+        cls._name = cls.kind.encode()
 
 
-@runtime_checkable
-class ChangesWorld(Protocol):
-    """An event that records a change of the world from outside, which a replay makes again."""
-
-    def apply(self, world: Any) -> None:
-        """Change a world in the same way."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EpisodeStart(Event):
     """The first event of every trace. A reader needs it to read the others and to draw the board.
 
@@ -122,7 +138,7 @@ class EpisodeStart(Event):
         return named if isinstance(named, str) else self.world
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ThoughtStart(Event):
     """A participant starts to think.
 
@@ -138,7 +154,7 @@ class ThoughtStart(Event):
     problems: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ThoughtEnd(Event):
     """A thought ends, at the cognitive time at which it takes effect.
 
@@ -191,7 +207,7 @@ class ThoughtEnd(Event):
     seconds: Seconds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class StageChange(Event):
     """An agent goes from one stage to another: R reasons, W waits, X executes, I is interrupted.
 
@@ -210,7 +226,7 @@ class StageChange(Event):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MessageSent(Event):
     """A message leaves its sender.
 
@@ -254,21 +270,21 @@ class MessageSent(Event):
     asks: Sequence[Mapping[str, Any]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRead(Event):
-    """A participant reads a message, at the start of the first thought that sees it.
+@dataclass
+class MessagesRead(Event):
+    """A participant reads its unread messages, at the start of the first thought that sees them.
 
     Attributes:
-        message: number of the message.
-        agent: who reads it.
+        agent: who reads them.
+        messages: their numbers, in the order of their arrival.
     """
 
-    kind: ClassVar[str] = "message_read"
-    message: int
+    kind: ClassVar[str] = "messages_read"
     agent: Agent
+    messages: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class PlanChange(Event):
     """A plan is committed, starts to run, or ends.
 
@@ -298,7 +314,7 @@ class PlanChange(Event):
     flag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ActionChange(Event):
     """A symbolic action starts or ends.
 
@@ -320,7 +336,7 @@ class ActionChange(Event):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepTaken(Event):
     """The environment steps from `t` to `t + 1`.
 
@@ -338,7 +354,7 @@ class StepTaken(Event):
     rewards: Sequence[Number] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class StepOutcome(Event):
     """What the step from `t` to `t + 1` did. A step that did nothing has no such event.
 
@@ -359,7 +375,7 @@ class StepOutcome(Event):
     attempts: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConstraintChange(Event):
     """The constraints of a cooperative task change, under the joint action of the coming step.
 
@@ -390,7 +406,7 @@ class ConstraintChange(Event):
     weights: Sequence[Number] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class CapabilityChange(Event):
     """An agent gains or loses a capability in the step from `t` to `t + 1`.
 
@@ -406,7 +422,7 @@ class CapabilityChange(Event):
     gained: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ScoreChange(Event):
     """The team's progress, at the start and whenever it changes.
 
@@ -422,7 +438,7 @@ class ScoreChange(Event):
     score: Number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ForcedReady(Event):
     """An agent has used up its thoughts of this step. It goes on with the plan that it has, or idles.
 
@@ -434,7 +450,7 @@ class ForcedReady(Event):
     agent: Agent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class EpisodeEnd(Event):
     """The last event. The trace of a killed run has none.
 
@@ -470,6 +486,5 @@ class Stamped:
 
     def plain(self) -> dict[str, Any]:
         """Return the line of the file as data."""
-        fields: dict[str, Any] = orjson.loads(b"{%b}" % self.event.fields())
-        place = {"seq": self.seq, "t": self.t, "t_hat": self.t_hat, "event": self.event.kind}
-        return {**place, **fields, "wall": self.wall}
+        found: dict[str, Any] = orjson.loads(self.event.line(self.seq, self.t, self.t_hat, self.wall))
+        return {**found, "wall": self.wall}

@@ -13,7 +13,6 @@ import orjson
 from maeil.errors import ReplayMismatch, TraceError
 from maeil.trace.events import (
     WALL_CALL_FIELDS,
-    ChangesWorld,
     EpisodeEnd,
     EpisodeStart,
     Number,
@@ -117,7 +116,7 @@ class Prefix:
             return
         self.due = stamped.seq + 1 == self.length
         has_come = stamped.seq == self.length
-        may_differ = has_come and (self.changes_first or isinstance(stamped.event, ChangesWorld))
+        may_differ = has_come and (self.changes_first or stamped.event.changes_world)
         if self._checks and not may_differ and not self._agrees(stamped):
             return
         if has_come:

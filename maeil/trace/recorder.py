@@ -14,6 +14,9 @@ from maeil.trace.events import Event, Stamped
 
 _log = logging.getLogger(__name__)
 
+_BUFFER = 1 << 18
+"""Bytes that wait to be written, at most; the loop flushes after every step."""
+
 Listener = Callable[[Stamped], None]
 
 
@@ -29,7 +32,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path | None, listeners: Sequence[Listener] = ()) -> None:
-        self._file = path.open("xb") if path is not None else None
+        self._file = path.open("xb", buffering=_BUFFER) if path is not None else None
         self._listeners = (*listeners, _log_event) if _log.isEnabledFor(logging.DEBUG) else tuple(listeners)
         self._begin = time.perf_counter()
         self.events = 0
@@ -41,11 +44,7 @@ class Recorder:
         """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
         wall = time.perf_counter() - self._begin
         if self._file is not None:
-            instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
-            self._file.write(
-                b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
-                % (self.events, t, instant, event.kind.encode(), event.fields(), wall)
-            )
+            self._file.write(event.line(self.events, t, t_hat, wall))
         if self._listeners:
             stamped = Stamped(self.events, t, t_hat, round(wall, 6), event)
             for listener in self._listeners:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from maeil.errors import ChangeRefused, ReplayMismatch
-from maeil.trace.events import ChangesWorld, EpisodeStart, Stamped, StepOutcome, StepTaken
+from maeil.trace.events import EpisodeStart, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace
 from maeil.world import Transition, World
 
@@ -63,9 +63,9 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
             t += 1
         elif isinstance(event, StepOutcome) and stamped.t == t - 1:
             outcomes = event.outcomes
-        elif isinstance(event, ChangesWorld):
+        elif stamped.event.changes_world:
             try:
-                event.apply(world)
+                stamped.event.apply(world)
             except ChangeRefused as error:
                 raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
     if transition is not None and not isinstance(event, StepTaken):  # else the trace breaks off before its outcomes

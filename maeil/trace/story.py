@@ -17,8 +17,8 @@ from maeil.trace.events import (
     CUT_SHORT,
     ActionChange,
     ConstraintChange,
-    MessageRead,
     MessageSent,
+    MessagesRead,
     PlanChange,
     Stamped,
     StepOutcome,
@@ -229,7 +229,7 @@ class Story:
 
 
 TYPES = (
-    ThoughtStart, ThoughtEnd, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
+    ThoughtStart, ThoughtEnd, MessageSent, MessagesRead, PlanChange, ActionChange, StepOutcome,
     ConstraintChange,
 )  # fmt: skip
 """The events that a story is made of."""
@@ -275,10 +275,11 @@ class _Teller:
             case MessageSent(message=number, sender=sender):
                 self._messages[number] = message = MessageLife(stamped, self._thinks(sender))
                 self.story.messages.append(message)
-            case MessageRead(message=number):
-                if number not in self._messages:
-                    raise TraceError(f"message {number} is read and was never sent")
-                self._messages[number].readings.append(stamped)
+            case MessagesRead(messages=numbers):
+                for number in numbers:
+                    if number not in self._messages:
+                        raise TraceError(f"message {number} is read and was never sent")
+                    self._messages[number].readings.append(stamped)
             case PlanChange() as change:
                 self._change_plan(stamped, change)
             case ActionChange(plan=plan, index=index, status=status) if plan in self._plans and status != _STARTED:

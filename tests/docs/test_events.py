@@ -154,10 +154,10 @@ def test_every_event_of_the_page_is_written(branched: Path, probed: Path) -> Non
 
 def test_a_line_that_is_not_as_the_page_has_it_is_found(tmp_path: Path) -> None:
     """A field too much, one too few, one of another type."""
-    line = {"seq": 0, "t": 0, "t_hat": 0, "wall": 0.1, "event": "message_read", "agent": "agent_0", "read": True}
+    line = {"seq": 0, "t": 0, "t_hat": 0, "wall": 0.1, "event": "messages_read", "agent": "agent_0", "read": True}
     (tmp_path / "trace.jsonl").write_bytes(orjson.dumps(line))
     assert [found.split(": ", 1)[1] for found in mistakes(tmp_path)] == [
-        "message is missing",
+        "messages is missing",
         "agent is no integer: 'agent_0'",
         "read is not on the page",
     ]

@@ -23,6 +23,6 @@ def test_the_page_shows_every_event_of_the_trace(tmp_path):
     run = [sys.executable, "-m", "quorum", *arguments, "--out", str(tmp_path), "--quiet"]
     subprocess.run(run, cwd=ROOT, check=True)
     [folder] = tmp_path.iterdir()
-    kinds = ("stage", "message_sent", "message_read", "action", "step")
+    kinds = ("stage", "message_sent", "messages_read", "action", "step")
     shown = [line for block in blocks("trace") for line in block.splitlines()]
     assert shown == lines(read_trace(folder).events, *kinds)

@@ -86,8 +86,8 @@ def lines(events: Iterable[Stamped], *kinds: str) -> list[str]:
                 text = f"agent {e.agent} thought {e.cost:g}"
             case "message_sent":
                 text = f"agent {e.sender} says {e.content!r} to {list(e.recipients)}"
-            case "message_read":
-                text = f"agent {e.agent} reads {e.message}"
+            case "messages_read":
+                text = f"agent {e.agent} reads {', '.join(map(str, e.messages))}"
             case "forced_ready":
                 text = f"agent {e.agent} forced"
             case _:

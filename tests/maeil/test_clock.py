@@ -16,8 +16,9 @@ def test_events_come_by_time_then_agent_then_order_of_arrival(pushed):
     while queue:
         instant = queue.next_time
         assert queue.pop(instant - 1) is None
-        popped.append(queue.pop(instant))
-        assert popped[-1][0] == instant
+        agent, event = queue.pop(instant)
+        assert event[:2] == (instant, agent)
+        popped.append(event)
     assert popped == sorted((time, agent, number) for number, (time, agent) in enumerate(pushed))
 
 

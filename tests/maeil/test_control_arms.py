@@ -17,7 +17,7 @@ from maeil.extensions.control.donors import Donor, read_donors
 from maeil.extensions.control.events import ControlRead
 from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.seeds import Seeds
-from maeil.trace.events import Event, MessageRead, Stamped, ThoughtEnd
+from maeil.trace.events import Event, MessagesRead, Stamped, ThoughtEnd
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
 from quorum.topologies.plain import Debate, DebateConfig, Decentralized, DecentralizedConfig
@@ -80,8 +80,8 @@ def test_mute_delivers_nothing_and_says_so():
     minds, events = run(Mute())
     assert all(not view.unread for mind in minds for view in mind.views)
     assert {m.sender for mind in minds for view in mind.views for m in view.memory if m.sender != view.agent} == set()
-    read = [s.event for s in events if isinstance(s.event, MessageRead | ControlRead)]
-    assert read[:2] == [MessageRead(0, 1), ControlRead(0, 1, None)]
+    read = [s.event for s in events if isinstance(s.event, MessagesRead | ControlRead)]
+    assert read[:2] == [MessagesRead(1, [0]), ControlRead(0, 1, None)]
 
 
 @pytest.mark.parametrize("name", list(arms()))
@@ -216,7 +216,7 @@ def test_where_minds_ignore_content_the_trace_is_that_of_the_treatment(topology,
         return isinstance(stamped.event, ControlRead)
 
     treatment = trace()
-    assert any(isinstance(stamped.event, MessageRead) for stamped in treatment)
+    assert any(isinstance(stamped.event, MessagesRead) for stamped in treatment)
     if topology == "decentralized":
         assert any("->I message" in line for line in lines(treatment, "stage")), "messages wake and interrupt"
     assert trace(arms()[name]) == treatment

@@ -21,7 +21,7 @@ from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play
 
 ON, BACK = Task("go", "on"), Task("go", "back")
-KINDS = ("stage", "plan", "step", "thought_end", "message_read", "constraint")
+KINDS = ("stage", "plan", "step", "thought_end", "messages_read", "constraint")
 
 
 class Reported(Corridor):

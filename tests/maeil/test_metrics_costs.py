@@ -7,8 +7,8 @@ from maeil.metrics.costs import costs_per_agent, costs_per_message
 from maeil.trace import SCHEMA, Stamped, Trace
 from maeil.trace.events import (
     EpisodeStart,
-    MessageRead,
     MessageSent,
+    MessagesRead,
     PlanChange,
     StageChange,
     StepTaken,
@@ -44,8 +44,7 @@ TALK = [
     (7, 1, sent(1, 0, 1, at=7)),
     (7, 1, change(0, "R W", "plan_committed")),
     (7, 1, change(1, "X I", "message")),
-    (7, 1, MessageRead(0, 1)),
-    (7, 1, MessageRead(1, 1)),
+    (7, 1, MessagesRead(1, [0, 1])),
     (11, 1, change(1, "I W", "resumed")),
     (11, 1, change(0, "W X", "all_ready")),
     (11, 1, change(1, "W X", "all_ready")),

@@ -10,7 +10,7 @@ import pytest
 
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace, read_trace, reader
-from maeil.trace.events import EVENTS, MessageRead, PlanChange, StepTaken
+from maeil.trace.events import EVENTS, MessagesRead, PlanChange, StepTaken
 from maeil.trace.packed import PackedEvents
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -62,7 +62,7 @@ def test_a_place_is_found_from_both_ends(kept: Trace, packed: Trace) -> None:
 
 
 def test_several_kinds_come_in_the_order_of_the_trace(kept: Trace, packed: Trace) -> None:
-    kinds = (PlanChange, StepTaken, MessageRead)
+    kinds = (PlanChange, StepTaken, MessagesRead)
     wanted = tuple(stamped for stamped in kept.events if isinstance(stamped.event, kinds))
     assert tuple(packed.among(*kinds)) == tuple(kept.among(*kinds)) == wanted
     assert all(one.seq < other.seq for one, other in pairwise(wanted))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maeil.extensions.probe.facts import MOST_CHOICES, REGIONS, Fact, Talk, _choices, named_in, region
-from maeil.trace.events import Event, MessageRead, MessageSent, PlanChange, Stamped
+from maeil.trace.events import Event, MessageSent, MessagesRead, PlanChange, Stamped
 
 NAMES = ("agent_0", "agent_1", "agent_2", "agent_3")
 
@@ -23,7 +23,7 @@ def passed_on(*texts: str) -> Talk:
     """A chain: each agent writes to the next, which reads it."""
     events: list[Event] = []
     for sender, text in enumerate(texts):
-        events += [sent(sender, sender, sender + 1, text), MessageRead(sender, sender + 1)]
+        events += [sent(sender, sender, sender + 1, text), MessagesRead(sender + 1, [sender])]
     return talk(*events)
 
 
@@ -44,14 +44,14 @@ def test_a_plan_is_passed_on_only_with_the_name_of_its_agent_by_those_whom_it_re
 def test_the_shortest_way_counts_and_an_unread_message_brings_nothing() -> None:
     fact = Fact("message", "agent_0", "block_3", ("block_3",), "block_3", source=0)
     both = talk(
-        sent(0, 0, 1, "block_3"), MessageRead(0, 1), sent(1, 1, 2, "agent_0: block_3"), MessageRead(1, 2),
-        sent(2, 0, 2, "block_3"), MessageRead(2, 2), sent(3, 0, 3, "block_3"),
+        sent(0, 0, 1, "block_3"), MessagesRead(1, [0]), sent(1, 1, 2, "agent_0: block_3"), MessagesRead(2, [1]),
+        sent(2, 0, 2, "block_3"), MessagesRead(2, [2]), sent(3, 0, 3, "block_3"),
     )  # fmt: skip
     assert both.hops(fact) == {0: 0, 1: 1, 2: 1}
 
 
 def test_a_message_from_before_the_plan_does_not_carry_it() -> None:
-    heard = talk(sent(0, 0, 1, "block_3"), MessageRead(0, 1), t=1)
+    heard = talk(sent(0, 0, 1, "block_3"), MessagesRead(1, [0]), t=1)
     plan = PlanChange("P0.1", 0, "committed", task={"kind": "deliver", "target": "block_3/left"}, actions=[])
     heard.take(Stamped(0, 2, 0, 0.0, plan))
     assert heard.works == {0: "block_3"}

@@ -230,6 +230,15 @@ class Turns:
 SPEAK = frozenset({Act.SPEAK})
 
 
+def test_a_thought_reads_all_that_has_arrived_in_one_event():
+    topology = Turns({0: [Turn(0, SPEAK, (2,)), Turn(1, SPEAK, (2,)), Turn(2, frozenset({Act.PLAN}))]})
+    say = [Thought(None, (Draft((2,), word),), walk(3, tokens=4).calls) for word in ("left", "right")]
+    reader = Scripted(walk(1, tokens=6), walk(3))
+    events = play([Scripted(say[0], walk(3)), Scripted(say[1], walk(3)), reader], topology=topology)
+    assert lines(events, "messages_read") == ["t=0 t^=6: agent 2 reads 0, 1"]
+    assert [message.id for message in reader.views[1].unread] == [0, 1]
+
+
 def test_a_message_interrupts_an_agent_that_waits_and_one_that_thinks_at_the_instant_it_is_ready():
     topology = Turns(
         {0: [Turn(0, frozenset({Act.SPEAK, Act.PLAN}), (1, 2)), *(Turn(i, frozenset({Act.PLAN})) for i in (1, 2))]}
@@ -238,7 +247,7 @@ def test_a_message_interrupts_an_agent_that_waits_and_one_that_thinks_at_the_ins
     waiting = Scripted(walk(1, tokens=2), Thought(Resume.RESUME), walk(2))
     thinking = Scripted(walk(1, tokens=6), walk(3, tokens=1))
     events = play([speaker, waiting, thinking], topology=topology)
-    assert lines(events, "stage", "message_sent", "message_read", "plan", "step")[:20] == [
+    assert lines(events, "stage", "message_sent", "messages_read", "plan", "step")[:20] == [
         "t=0 t^=2: P1.1 committed",
         "t=0 t^=2: agent 1 R->W plan_committed",
         "t=0 t^=4: agent 0 says 'come' to [1, 2]",

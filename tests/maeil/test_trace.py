@@ -60,15 +60,15 @@ def test_a_damaged_line_is_named(recorded):
 
 def test_a_newer_trace_is_refused_with_the_way_out(recorded):
     path, _ = recorded
-    path.write_bytes(path.read_bytes().replace(b'"schema":5', b'"schema":999', 1))
+    path.write_bytes(path.read_bytes().replace(b'"schema":6', b'"schema":999', 1))
     with pytest.raises(NewerTrace, match=r"schema 999.*update"):
         read_trace(path)
 
 
 def test_an_older_trace_is_refused_though_all_its_events_can_be_read(recorded):
     path, _ = recorded
-    path.write_bytes(path.read_bytes().replace(b'"schema":5', b'"schema":4', 1))
-    with pytest.raises(TraceError, match=r"line 1: .*schema 4, this version reads 5: use the version that wrote it"):
+    path.write_bytes(path.read_bytes().replace(b'"schema":6', b'"schema":5', 1))
+    with pytest.raises(TraceError, match=r"line 1: .*schema 5, this version reads 6: use the version that wrote it"):
         read_trace(path)
 
 
@@ -89,7 +89,7 @@ def test_some_events_are_those_of_an_episode_that_has_ended(recorded):
     with pytest.raises(TraceError, match="not an event"):
         parse_some([*lines[:-1], lines[-1][:-20]], StepTaken)
     with pytest.raises(NewerTrace, match="update"):
-        parse_some([lines[0].replace(b'"schema":5', b'"schema":999'), *lines[1:]], StepTaken)
+        parse_some([lines[0].replace(b'"schema":6', b'"schema":999'), *lines[1:]], StepTaken)
 
 
 def test_no_trace_is_an_error(tmp_path):

@@ -89,7 +89,7 @@ def test_mail_that_comes_off_turn_interrupts_when_the_turn_comes() -> None:
 
     topology = Decentralized(DecentralizedConfig(name="decentralized", budget=1))
     events = play([Scripted(speak), Scripted(answer)], Alternating(2, length=3), topology=topology)
-    read = next(line for line in lines(events, "message_read"))
+    read = next(line for line in lines(events, "messages_read"))
     woken = next(line for line in lines(events, "stage") if "agent 1 X->I message" in line)
     assert (read[:4], woken[:4]) == ("t=3 ", "t=3 ")
 

@@ -52,12 +52,14 @@ def test_fields_are_on_the_trace_and_a_message_that_is_text_alone_has_none() -> 
     minds, (sent, *_) = said_by(Draft((1,), "Go.", task=PUSH, asks=(Ask(1, PUSH),)))
     task = {"kind": "deliver", "target": "block_3"}
     assert (sent.task, sent.asks) == (task, [{"agent": 1, "task": task}])
-    assert b'"task":{"kind":"deliver","target":"block_3"},"asks":[{"agent":1,' in sent.fields()
+    assert b'"task":{"kind":"deliver","target":"block_3"},"asks":[{"agent":1,' in sent.line(0, 0, 0, 0.0)
     heard = [message.content for view in minds[1].views for message in view.unread]
     assert heard[0] == sent.content == "Go. My task: deliver block_3. agent_1: deliver block_3."
     _, (plain, *_) = said_by(Draft((1,), "Go."))
     assert plain.asks is None
-    assert plain.fields().endswith(b'"tasks":[]'), "as traces were before there were fields"
+    assert plain.line(0, 0, 0, 0.0).endswith(b'"tasks":[],"wall":0.000000}\n'), (
+        "as traces were before there were fields"
+    )
 
 
 def test_nobody_asks_itself_or_nobody_and_an_ask_is_an_ask() -> None:

@@ -9,7 +9,7 @@ from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, lines, play
 from tests.topologies.test_timelines import go, nothing, reported, resume, say
 
-KINDS = ("message_sent", "message_read", "step")
+KINDS = ("message_sent", "messages_read", "step")
 DIRECTIVE = MessageKind.DIRECTIVE
 
 
@@ -48,11 +48,9 @@ def test_reports_go_up_and_directives_come_down_before_anybody_plans():
         t=0 t^=1: agent 2 says '2' to [0]
         t=0 t^=1: agent 3 says '3' to [1]
         t=0 t^=1: agent 4 says '4' to [1]
-        t=0 t^=1: agent 1 reads 1
-        t=0 t^=1: agent 1 reads 2
+        t=0 t^=1: agent 1 reads 1, 2
         t=0 t^=2: agent 1 says '1 and 3 and 4' to [0]
-        t=0 t^=2: agent 0 reads 0
-        t=0 t^=2: agent 0 reads 3
+        t=0 t^=2: agent 0 reads 0, 3
         t=0 t^=3: agent 0 says 'root to all' to [1, 2]
         t=0 t^=3: agent 1 reads 4
         t=0 t^=4: agent 1 says 'passed on' to [3, 4]
@@ -79,7 +77,7 @@ def test_who_needs_a_plan_in_mid_episode_wakes_its_own_leader_and_nobody_above_o
         Scripted(nothing(1), go(1, 3)),
     ]
     events = play(minds, Corridor(5, length=3), topology=hierarchy())
-    assert lines(events, "message_sent", "message_read") == reported("""
+    assert lines(events, "message_sent", "messages_read") == reported("""
         t=1 t^=6: agent 3 says 'help' to [1]
         t=1 t^=6: agent 1 reads 0
         t=1 t^=7: agent 1 says 'do this' to [3]
@@ -97,8 +95,8 @@ def test_turns_and_messages_grow_with_the_team_and_rounds_with_its_logarithm():
     for stamped in events:
         if stamped.event.kind == "message_sent":
             sent[stamped.event.sender] += 1
-        if stamped.event.kind == "message_read":
-            read[stamped.event.agent].append(stamped.event.message)
+        if stamped.event.kind == "messages_read":
+            read[stamped.event.agent] += stamped.event.messages
     leaders = (n - 1) // k
     assert sent.total() == (n - 1) + leaders
     assert max(sent.values()) == 2

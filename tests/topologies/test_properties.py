@@ -142,11 +142,12 @@ def check(events, agents, maximum):
                 sent[event.message] = event
                 for recipient in event.recipients:
                     arrived[recipient].append(event.message)
-            case "message_read":
-                read[event.message, event.agent] += 1
-                assert event.agent in sent[event.message].recipients
-                assert stamped.t_hat >= sent[event.message].delivered_at
-                arrived[event.agent].remove(event.message)
+            case "messages_read":
+                for message in event.messages:
+                    read[message, event.agent] += 1
+                    assert event.agent in sent[message].recipients
+                    assert stamped.t_hat >= sent[message].delivered_at
+                    arrived[event.agent].remove(message)
             case "forced_ready":
                 forced.add(event.agent)
             case "plan" if event.status == "committed":

@@ -14,7 +14,7 @@ from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, 
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play
 
-KINDS = ("stage", "message_sent", "message_read", "step")
+KINDS = ("stage", "message_sent", "messages_read", "step")
 
 
 def cost(tokens: int) -> tuple[Call, ...]:
@@ -96,11 +96,9 @@ def test_debate():
         t=0 t^=2: agent 0 says 'a' to [1, 2]
         t=0 t^=2: agent 1 reads 0
         t=0 t^=5: agent 1 says 'b' to [0, 2]
-        t=0 t^=5: agent 2 reads 0
-        t=0 t^=5: agent 2 reads 1
+        t=0 t^=5: agent 2 reads 0, 1
         t=0 t^=6: agent 2 says 'c' to [0, 1]
-        t=0 t^=6: agent 0 reads 1
-        t=0 t^=6: agent 0 reads 2
+        t=0 t^=6: agent 0 reads 1, 2
         t=0 t^=6: agent 1 reads 2
         t=0 t^=10: agent 0 R->W plan_committed
         t=0 t^=11: agent 1 R->W plan_committed
@@ -159,8 +157,7 @@ def test_chain():
         t=0 t^=2: agent 1 reads 0
         t=0 t^=5: agent 1 says 'b' to [2]
         t=0 t^=5: agent 1 R->W plan_committed
-        t=0 t^=5: agent 2 reads 0
-        t=0 t^=5: agent 2 reads 1
+        t=0 t^=5: agent 2 reads 0, 1
         t=0 t^=6: agent 2 R->W plan_committed
         t=0 t^=6: agent 0 W->X all_ready
         t=0 t^=6: agent 1 W->X all_ready
@@ -216,8 +213,7 @@ def test_centralized():
         t=0 t^=5: agent 2 reads 0
         t=0 t^=6: agent 1 says 'yes' to [0]
         t=0 t^=8: agent 2 says 'no: too far' to [0]
-        t=0 t^=8: agent 0 reads 1
-        t=0 t^=8: agent 0 reads 2
+        t=0 t^=8: agent 0 reads 1, 2
         t=0 t^=10: agent 0 says 'go all the same' to [2]
         t=0 t^=10: agent 2 reads 3
         t=0 t^=11: agent 0 R->W plan_committed
@@ -269,8 +265,7 @@ def test_a_coordinator_leads_without_a_body():
         t=0 t^=4: agent 1 reads 0
         t=0 t^=5: agent 0 says 'yes' to [2]
         t=0 t^=5: agent 1 says 'yes' to [2]
-        t=0 t^=5: agent 2 reads 1
-        t=0 t^=5: agent 2 reads 2
+        t=0 t^=5: agent 2 reads 1, 2
         t=0 t^=7: agent 0 R->W plan_committed
         t=0 t^=7: agent 1 R->W plan_committed
         t=0 t^=7: agent 0 W->X all_ready
@@ -301,8 +296,7 @@ def test_decentralized():
         t=0 t^=4: agent 2 I->W resumed
         t=0 t^=5: agent 1 R->W plan_committed
         t=0 t^=5: agent 1 W->I message
-        t=0 t^=5: agent 1 reads 0
-        t=0 t^=5: agent 1 reads 1
+        t=0 t^=5: agent 1 reads 0, 1
         t=0 t^=7: agent 1 says 'c' to [0]
         t=0 t^=7: agent 1 I->W replaced
         t=0 t^=7: agent 0 W->I message
@@ -351,8 +345,7 @@ def test_graph():
         t=0 t^=2: agent 1 says 'b' to [0, 2]
         t=0 t^=3: agent 2 says 'c' to [1]
         t=0 t^=3: agent 0 reads 1
-        t=0 t^=3: agent 1 reads 0
-        t=0 t^=3: agent 1 reads 2
+        t=0 t^=3: agent 1 reads 0, 2
         t=0 t^=3: agent 2 reads 1
         t=0 t^=4: agent 0 R->W plan_committed
         t=0 t^=4: agent 1 R->W plan_committed
@@ -402,7 +395,7 @@ def test_messages_on_their_way_are_waited_for():
     events = play(
         minds, Corridor(2, length=1), topology=Debate(DebateConfig(name="debate", rounds=1)), settings=settings
     )
-    assert lines(events, "message_sent", "message_read", "step") == reported("""
+    assert lines(events, "message_sent", "messages_read", "step") == reported("""
         t=0 t^=2: agent 0 says 'a' to [1]
         t=0 t^=12: agent 1 reads 0
         t=0 t^=13: agent 1 says 'b' to [0]
@@ -427,8 +420,7 @@ def test_dialogue():
         t=0 t^=2: agent 1 reads 0
         t=0 t^=5: agent 1 says 'b' to [0, 2]
         t=0 t^=5: agent 0 reads 1
-        t=0 t^=5: agent 2 reads 0
-        t=0 t^=5: agent 2 reads 1
+        t=0 t^=5: agent 2 reads 0, 1
         t=0 t^=6: agent 0 R->W plan_committed
         t=0 t^=6: agent 1 R->W plan_committed
         t=0 t^=9: agent 2 R->W plan_committed
@@ -469,12 +461,11 @@ def test_a_dialogue_that_a_coordinator_opens_is_for_those_whom_it_writes_to():
     ]
     topology = dialogue("coordinator")
     events = play(minds, Corridor(3, length=1), topology=topology, coordinators=[("coordinator", coordinator)])
-    assert lines(events, "message_sent", "message_read", "step") == reported("""
+    assert lines(events, "message_sent", "messages_read", "step") == reported("""
         t=0 t^=5: agent 3 says 'go' to [0, 2]
         t=0 t^=5: agent 0 reads 0
         t=0 t^=6: agent 0 says 'a' to [2, 3]
-        t=0 t^=6: agent 2 reads 0
-        t=0 t^=6: agent 2 reads 1
+        t=0 t^=6: agent 2 reads 0, 1
         t=0 t^=7: agent 2 says 'b' to [0, 3]
         t=0 t^=7: agent 0 reads 2
         t=0 t^=8: step [1, 1, 1]

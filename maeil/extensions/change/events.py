@@ -34,6 +34,7 @@ class WorldChange(Event):
     """
 
     kind: ClassVar[str] = "world_change"
+    changes_world: ClassVar[bool] = True
     changes: Mapping[str, Any]
 
     def apply(self, world: World) -> None:

@@ -19,6 +19,7 @@ class WorldLuck(Event):
     """
 
     kind: ClassVar[str] = "world_luck"
+    changes_world: ClassVar[bool] = True
     seed: int
 
     def apply(self, world: World) -> None:

@@ -9,7 +9,7 @@ from itertools import islice
 from maeil.failures.history import TextReader
 from maeil.mind import Observation
 from maeil.plans import PlanStatus
-from maeil.trace.events import MessageRead, MessageSent, PlanChange, Stamped
+from maeil.trace.events import MessageSent, MessagesRead, PlanChange, Stamped
 from maeil.world import World
 
 UNKNOWN = "unknown"
@@ -84,7 +84,7 @@ class Talk:
     """
 
     names: Sequence[str]
-    events: list[MessageSent | MessageRead] = field(default_factory=list)
+    events: list[MessageSent | MessagesRead] = field(default_factory=list)
     things: dict[str, None] = field(default_factory=dict)
     works: dict[int, str] = field(default_factory=dict)
     announced: dict[int, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Talk:
         if isinstance(event, MessageSent):
             self._first.setdefault(stamped.t, event.message)
             self._sent = event.message + 1
-        if isinstance(event, MessageSent | MessageRead):
+        if isinstance(event, MessageSent | MessagesRead):
             self.events.append(event)
         elif isinstance(event, PlanChange) and event.status == PlanStatus.COMMITTED and not event.flag:
             self.announced[event.agent] = self._first.get(stamped.t, self._sent)
@@ -116,9 +116,11 @@ class Talk:
         reached: dict[int, int] = {} if fact.source is None else {fact.source: 0}
         carried: dict[int, int] = {}
         for event in self.events:
-            if isinstance(event, MessageRead) and event.message in carried:
-                reached[event.agent] = min(reached.get(event.agent, carried[event.message]), carried[event.message])
-            elif isinstance(event, MessageSent) and event.message >= fact.since and reader.named(event.content):
+            if isinstance(event, MessagesRead):
+                hops = [carried[message] for message in event.messages if message in carried]
+                if hops:
+                    reached[event.agent] = min(reached.get(event.agent, hops[0]), *hops)
+            elif event.message >= fact.since and reader.named(event.content):
                 if fact.source is None:
                     reached.setdefault(event.sender, 0)
                 elif event.sender != fact.source and not reader.mentions(event.content, fact.source):

@@ -18,8 +18,6 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from maeil.mind import Shown
-
 _LINE_ENDS_AND_MARKERS = str.maketrans(
     {"<": "\\u003c", "\x7f": "\\u007f", "\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
@@ -31,7 +29,7 @@ BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
 def write_json(value: object) -> str:
     """Write a value as one line of JSON, with sorted keys and escaped markers; the same for equal values.
 
-    What is `maeil.mind.Shown`, wherever it stands in the value, is written as it is to be shown.
+    A value with a method `shown()`, such as an observation, is written as that returns it, wherever it stands.
 
     Raises:
         TypeError: the value is not JSON-ready.
@@ -65,7 +63,7 @@ def read_blocks(text: str) -> Mapping[str, str]:
 
 
 def _plain(value: object) -> Any:
-    if isinstance(value, Shown):
+    if hasattr(value, "shown"):
         return value.shown()
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}

@@ -114,10 +114,7 @@ def _plan(data: Mapping[str, Any], vocabulary: Vocabulary) -> PlanView:
 def read_calls(actions: Sequence[Mapping[str, Any]], vocabulary: Vocabulary) -> tuple[str, ...]:
     """Actions as a view has them; of others than one knows, with their arguments in the order of the prompt."""
     return tuple(
-        str(vocabulary.parse(action))
-        if action["action"] in vocabulary.names
-        else as_call(action["action"], {key: value for key, value in action.items() if key != "action"})
-        for action in actions
+        str(vocabulary.parse(action)) if action["action"] in vocabulary.names else as_call(action) for action in actions
     )
 
 

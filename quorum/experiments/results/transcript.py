@@ -115,9 +115,6 @@ class _Writer:
 
 
 def _plan(plan: PlanChange) -> dict[str, Any]:
-    calls = [
-        as_call(str(action["action"]), {key: value for key, value in action.items() if key != "action"})
-        for action in plan.actions or ()
-    ]
+    calls = [as_call(action) for action in plan.actions or ()]
     task = f"{plan.task['kind']}:{plan.task['target']}" if plan.task else None
     return {"for": task, "actions": calls, "because": plan.rationale}

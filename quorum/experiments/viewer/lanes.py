@@ -173,9 +173,10 @@ class LaneBuilder:
                 self._patterns = PatternFinder(event)
             case e.StageChange():
                 page["stages"][event.agent] += (t, t_hat, event.to_stage, event.reason)
-            case e.MessageRead():
+            case e.MessagesRead():
                 self.traffic.read(event)
-                self._note_reader(event.message, "read", (event.agent, t, t_hat))
+                for message in event.messages:
+                    self._note_reader(message, "read", (event.agent, t, t_hat))
             case ControlRead():
                 self._note_reader(event.message, "instead", (event.agent, event.content))
             case e.ThoughtStart():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from maeil.trace import EVENTS, SCHEMA, Stamped, UnknownEvent, read_event
@@ -19,7 +20,10 @@ _MOST_UNREAD = 1000
 """Lines that cannot be read, after which a file is taken for something else."""
 
 
-_AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__slots__] for kind in EVENTS.values()}
+_AGENT_FIELDS = {
+    kind: [field.name for field in fields(kind) if field.name in ("agent", "sender")]  # type: ignore[arg-type]
+    for kind in EVENTS.values()
+}
 """The fields of an event that name a participant."""
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from maeil.trace.events import MessageRead, MessageSent
+from maeil.trace.events import MessageSent, MessagesRead
 
 
 @dataclass(slots=True)
@@ -38,16 +38,17 @@ class Traffic:
             self._counts[event.sender, recipient, event.what].sent += 1
             self._mailboxes[recipient][event.message] = event
 
-    def read(self, event: MessageRead) -> None:
-        """Take in that a message is read."""
-        unread = self._mailboxes[event.agent].pop(event.message, None)
-        if unread is None:  # a trace that is damaged
-            return
-        counts = self._counts[unread.sender, event.agent, unread.what]
-        counts.read += 1
-        if (event.message, event.agent) in self._passed_over:
-            self._passed_over.remove((event.message, event.agent))
-            counts.read_late += 1
+    def read(self, event: MessagesRead) -> None:
+        """Take in that messages are read."""
+        for number in event.messages:
+            unread = self._mailboxes[event.agent].pop(number, None)
+            if unread is None:  # a trace that is damaged
+                continue
+            counts = self._counts[unread.sender, event.agent, unread.what]
+            counts.read += 1
+            if (number, event.agent) in self._passed_over:
+                self._passed_over.remove((number, event.agent))
+                counts.read_late += 1
 
     def plan_committed(self, agent: int, t_hat: float) -> list[int]:
         """Take in that an agent commits a plan; return the messages that it passes over now."""

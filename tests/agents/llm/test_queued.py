@@ -79,11 +79,13 @@ async def test_the_seconds_of_a_reply_are_without_the_wait_for_a_place() -> None
 
 
 async def _thought(limits: Limits, seconds_queued: float, seconds_asked: float) -> None:
-    async with limits.thought("agent_0", Stopwatch()):
+    async def think() -> None:
         with queued() as begin:
             await asyncio.sleep(seconds_queued)
             begin()
             await asyncio.sleep(seconds_asked)
+
+    await limits.bound(think, "agent_0", Stopwatch())
 
 
 @pytest.mark.parametrize("bounds", [(0.3, None), (None, 0.3)], ids=["thought", "episode"])

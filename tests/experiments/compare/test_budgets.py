@@ -83,7 +83,7 @@ def call(prompt: int, completion: int, **more: Any) -> dict[str, Any]:
 def write_trace(folder: Path, events: Sequence[tuple[str, dict[str, Any]]], end: str = "success") -> None:
     """Write a trace of two goals by hand; an event is a second after the one before."""
     start = {
-        "schema": 5, "seed": 0, "world": "w", "topology": "t", "agents": ["a"], "coordinators": [], "clock": "tokens",
+        "schema": 6, "seed": 0, "world": "w", "topology": "t", "agents": ["a"], "coordinators": [], "clock": "tokens",
         "board": {"note": 'a text that says "event":"thought_end"'},
     }  # fmt: skip
     every = [("episode_start", start), *events, ("episode_end", {"outcome": end, "steps": 2})]

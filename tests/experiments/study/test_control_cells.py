@@ -13,7 +13,7 @@ from maeil.extensions.control.events import ControlRead
 from maeil.metrics import compute_metrics
 from maeil.metrics.outcome import scores
 from maeil.trace import read_trace
-from maeil.trace.events import MessageRead, MessageSent
+from maeil.trace.events import MessageSent, MessagesRead
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
@@ -128,7 +128,7 @@ def test_a_board_does_not_read_its_own_messages(tmp_path: Path) -> None:
 
 def test_steps_after_talk_are_those_before_which_somebody_read_whatever_an_arm_made_of_it(tmp_path: Path) -> None:
     trace = read_trace(recorded_run(*TALK, "seed=9"))
-    steps = {one.t for one in trace.stamped(MessageRead)} & set(range(trace.end.steps if trace.end else 0))
+    steps = {one.t for one in trace.stamped(MessagesRead)} & set(range(trace.end.steps if trace.end else 0))
     found = compute_metrics(trace)
     assert found["communication.steps_after_talk"] == len(steps) > 0
     after = scores(trace)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from maeil.trace import read_trace
-from maeil.trace.events import MessageRead, MessageSent
+from maeil.trace.events import MessageSent, MessagesRead
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.experiments.viewer.conftest import Open, served
@@ -62,7 +62,7 @@ def test_the_table_has_the_counts_of_the_trace(talk: str, sixteen: Path, opened:
     expected = Counter((m.event.sender, r) for m in trace for r in m.event.recipients)
     cells = page.evaluate(CELLS)
     assert {(sender, recipient): int(text) for sender, recipient, text, _ in cells} == expected
-    read = sum(isinstance(stamped.event, MessageRead) for stamped in read_trace(sixteen).events)
+    read = sum(len(event.messages) for event in read_trace(sixteen).of(MessagesRead))
     assert f"{sum(expected.values())} sent, {read} read" in page.locator(".sum").inner_text()
     page.get_by_label("steps that are counted").select_option("this step")
     page.evaluate("quorum.player.seek(0)")
@@ -123,8 +123,8 @@ def test_messages_that_a_plan_came_before_are_marked(sixteen: Path, opened: Open
     """Message 0 is never read by agent_1; that one commits plans all the same."""
 
     def unread(record: dict[str, Any]) -> None:
-        if record.get("event") == "message_read" and record["message"] == 0 and record["agent"] == 1:
-            record["message"] = 10**6
+        if record.get("event") == "messages_read" and record["agent"] == 1:
+            record["messages"] = [10**6 if message == 0 else message for message in record["messages"]]
 
     with served(changed(sixteen, tmp_path / "unread", unread)) as address:
         page, _ = opened(address)

@@ -11,7 +11,7 @@ import pytest
 
 from maeil.metrics import compute_metrics
 from maeil.trace import read_trace
-from maeil.trace.events import MessageRead, MessageSent
+from maeil.trace.events import MessageSent, MessagesRead
 from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.calls import spent_by
 from quorum.experiments.viewer.episode import read_episode
@@ -26,11 +26,11 @@ def sent(message: int, sender: int, recipients: list[int], delivered_at: float, 
 def test_a_message_is_passed_over_by_a_plan_that_comes_before_its_reading() -> None:
     traffic = Traffic()
     traffic.sent(sent(0, 0, [1, 2, 3], 5))
-    traffic.read(MessageRead(0, 1))
+    traffic.read(MessagesRead(1, [0]))
     assert traffic.plan_committed(1, 9) == [], "it was read"
     assert traffic.plan_committed(2, 9) == [0]
     assert traffic.plan_committed(2, 12) == [], "it is passed over once"
-    traffic.read(MessageRead(0, 2))
+    traffic.read(MessagesRead(2, [0]))
     assert traffic.rows() == [
         (0, 1, "inform", 1, 1, 0, 0),
         (0, 2, "inform", 1, 1, 1, 1),
@@ -56,7 +56,7 @@ def test_kinds_and_directions_are_counted_apart() -> None:
 
 def test_a_reading_of_a_message_that_was_never_sent_is_left_out() -> None:
     traffic = Traffic()
-    traffic.read(MessageRead(7, 1))
+    traffic.read(MessagesRead(1, [7]))
     assert traffic.rows() == []
 
 
@@ -64,7 +64,11 @@ def test_the_counts_of_a_run_are_those_of_its_trace(sixteen: Path) -> None:
     trace = read_trace(sixteen)
     messages = {event.message: event for event in trace.of(MessageSent)}
     expected = Counter((m.sender, r, m.what) for m in messages.values() for r in m.recipients)
-    read = Counter((messages[e.message].sender, e.agent, messages[e.message].what) for e in trace.of(MessageRead))
+    read = Counter(
+        (messages[number].sender, e.agent, messages[number].what)
+        for e in trace.of(MessagesRead)
+        for number in e.messages
+    )
     rows = read_episode(sixteen).overview["traffic"]
     assert {row[:3]: row[3] for row in rows} == expected
     assert {row[:3]: row[4] for row in rows if row[4]} == read

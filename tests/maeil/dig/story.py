@@ -41,8 +41,8 @@ class Story:
     def think(self, agent: int, *reads: int) -> Story:
         """A thought that reads messages; what `say`, `plan` and `resume` do next is its work."""
         self.add(e.ThoughtStart(agent, ["plan", "speak"], []))
-        for message in reads:
-            self.add(e.MessageRead(message, agent))
+        if reads:
+            self.add(e.MessagesRead(agent, list(reads)))
         self.t_hat += 1
         self.add(e.ThoughtEnd(agent, 1, [], [], 0))
         return self

@@ -55,7 +55,7 @@ class Story:
         typed = asked if asks is not None else None
         sent = self._add(e.MessageSent(number, agent, to, what, content, 0, (), task, typed))
         for reader in to:
-            self._add(e.MessageRead(number, reader))
+            self._add(e.MessagesRead(reader, [number]))
         return sent
 
     def plan(self, agent: int, target: str = "", flag: str = "", act: str = "push") -> str:

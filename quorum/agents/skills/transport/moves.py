@@ -192,7 +192,7 @@ class TransportState:
     agents: tuple[TransportObservation, ...]
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows: the board, and the moves of each agent that has any. Fulfils `maeil.mind.Shown`."""
+        """What a prompt shows: the board, and the moves of each agent that has any. See `maeil.mind.Observation`."""
         moves = {own.agent: moves_by_box(own.can_do) for own in self.agents if own.can_do}
         return {**self.seen.shown(), "can_do": moves}
 
