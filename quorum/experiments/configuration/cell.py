@@ -18,7 +18,7 @@ from pydantic import NonNegativeInt
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
 from quorum.experiments.configuration.option_folders import ConfigDir
-from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.configuration.schema import PLACE, Configuration, validate, validate_alike
 
 _log = logging.getLogger(__name__)
 _LONGEST = 64
@@ -117,21 +117,46 @@ class Cell:
         _log.info("composed %s", cell.name)
         return cell
 
+    def alike(self, raw: Mapping[str, Any]) -> Cell:
+        """Make the cell of a composed configuration that differs from this one in the knobs of `PLACE` alone.
+
+        What the two share is neither checked nor digested again.
+
+        Raises:
+            UserError: the configuration is not valid.
+        """
+        configuration = validate_alike(self.configuration, raw)
+        place = {name: getattr(configuration, name) for name in PLACE}
+        other = Cell(configuration, {**self.plain, **place}, self.inputs, self.branch)
+        other.__dict__.update(kind=self.kind, _label=self._label, _identity=self._identity)
+        return other
+
     @property
     def seed(self) -> int:
         """The seed, which names the board."""
         return self.configuration.seed
 
     @cached_property
+    def kind(self) -> str:
+        """Equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same."""
+        return kind_of(self.plain)
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the canonical JSON of the configuration's identity and of its inputs, in hexadecimal."""
-        identity = self.configuration.identity()
+        identity = {**self._identity, **self.configuration.place}
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        """What the hashes of all cells of the kind are of, without what distinguishes them."""
+        identity = {key: value for key, value in self.configuration.identity().items() if key not in PLACE}
         if self.inputs:
             identity["inputs"] = dict(self.inputs)
         if self.branch is not None:
             identity["branch"] = self.branch.identity()
-        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return identity
 
     @cached_property
     def name(self) -> str:
@@ -142,10 +167,16 @@ class Cell:
         which it is: `...-s3-d2-1a2b3c4d`; a branch says in which step it begins: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
-        minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
         at = f"-at{self.branch.t}" if self.branch is not None else ""
         draw = f"-d{c.draw}" if c.draw else ""
-        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{draw}{at}-{self.hash[:8]}"
+        return f"{self._label}-s{c.seed}{draw}{at}-{self.hash[:8]}"
+
+    @cached_property
+    def _label(self) -> str:
+        """The first part of the names of all cells of the kind."""
+        c = self.configuration
+        minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}"
 
     @property
     def _minds(self) -> str:
@@ -180,7 +211,7 @@ class PlannedCell:
     Attributes:
         name: of its folder.
         hash: of its configuration's identity.
-        kind: equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same.
+        kind: as `Cell.kind`.
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
@@ -206,10 +237,9 @@ class PlannedCell:
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
         """Keep what a plan needs of a cell."""
         c = cell.configuration
-        kind = kind_of(cell.plain)
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
         plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
-        return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
+        return cls(cell.name, cell.hash, cell.kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
 
     def cell(self) -> Cell:
         """Return the cell itself."""
@@ -223,7 +253,7 @@ def kind_of(plain: Mapping[str, Any], *more: Any) -> str:
         plain: the configuration of one.
         more: what else kinds differ in, JSON-ready.
     """
-    alike = {**plain, "seed": None, "episode": None, "draw": None}
+    alike = {**plain, **dict.fromkeys(PLACE)}
     return hashlib.sha256(orjson.dumps([alike, *more])).hexdigest()
 
 
