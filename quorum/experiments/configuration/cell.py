@@ -15,7 +15,6 @@ import orjson
 import yaml
 from pydantic import NonNegativeInt
 
-from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.schema import PLACE, Configuration, validate, validate_alike
@@ -113,6 +112,8 @@ class Cell:
         Raises:
             UserError: an argument or the configuration is not valid.
         """
+        from quorum.experiments.configuration.compose import compose  # noqa: PLC0415 (Hydra, which workers do without)
+
         cell = cls.of(compose(arguments, config_dir))
         _log.info("composed %s", cell.name)
         return cell

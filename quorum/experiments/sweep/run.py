@@ -384,6 +384,8 @@ def run_sweep(
         status = sweep_status(plan, folder, request)
         same = folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
+        if chosen and (warm_up := getattr(engine, "warm_up", None)) is not None:  # which few engines can do
+            warm_up()
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for name in status.done.keys() - {cell.name for cell in chosen}:
             request.track(folder.path / name)
