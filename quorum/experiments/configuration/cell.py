@@ -240,7 +240,9 @@ class PlannedCell:
         c = cell.configuration
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
         plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
-        return cls(cell.name, cell.hash, cell.kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
+        return cls(
+            cell.name, cell.hash, cell.kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line
+        )
 
     def cell(self) -> Cell:
         """Return the cell itself."""

@@ -20,7 +20,7 @@ KEYS = st.sampled_from(["seed", "episode", "draw", "n", "max_steps", "max_repair
 
 
 def outcome(make: Any, raw: Any) -> object:
-    """What becomes of a configuration: the cell and the form in which a plan keeps it, or the message that refuses it."""
+    """Return the cell of a configuration and the form in which a plan keeps it, or the message that refuses it."""
     try:
         cell = make(raw)
     except UserError as error:
@@ -28,7 +28,9 @@ def outcome(make: Any, raw: Any) -> object:
     return cell.hash, cell.name, cell.kind, cell.plain, repr(cell.configuration), PlannedCell.of(cell)
 
 
-@given(st.lists(st.tuples(st.sampled_from(range(len(RAWS))), st.dictionaries(KEYS, LOOKALIKES, max_size=3)), max_size=8))
+@given(
+    st.lists(st.tuples(st.sampled_from(range(len(RAWS))), st.dictionaries(KEYS, LOOKALIKES, max_size=3)), max_size=8)
+)
 def test_a_cell_is_the_same_whether_or_not_others_of_its_kind_came_before(points: list[tuple[int, Any]]) -> None:
     kinds = Kinds(lambda _: None)
     for raw, changes in ((RAWS[place], changes) for place, changes in points):
