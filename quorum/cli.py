@@ -47,7 +47,7 @@ def _run() -> None:
 
 def _collect_rarely() -> None:
     """Look for cyclic garbage less often: imports make none, and looking takes a third of the time of a short run."""
-    gc.set_threshold(100_000, 20, 100)
+    gc.set_threshold(300_000, 20, 100)
     atexit.register(_skip_last_collection)
 
 

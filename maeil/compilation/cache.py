@@ -100,7 +100,11 @@ def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             try:
-                return super().load_overload(signature, context)
+                # Numba would first import all that it compiles with, which takes longer than to import Numba itself.
+                # What is loaded needs nothing of that but the runtime.
+                numba.core.runtime.rtsys.initialize(context)
+                with self._guard_against_spurious_io_errors():
+                    return self._load_overload(signature, context)
             except Exception:  # whatever a damaged pickle raises, as after a power cut: it is compiled again
                 self._forget()
                 return None

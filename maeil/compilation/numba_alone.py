@@ -11,10 +11,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import find_spec
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -24,9 +22,6 @@ _CONFIG = "numba.core.config"
 _FILE = ".numba_config.yaml"
 _NO_FILE = os.path.join(os.devnull, _FILE)
 """A name that no file can have: the null device is no folder."""
-
-
-_BLAS = ("scipy", "scipy.linalg", "scipy.linalg.cython_blas")
 
 
 class _Finder(MetaPathFinder):
@@ -64,22 +59,7 @@ def _import() -> Any:
         sys.meta_path.remove(finder)
     numba.core.config._config_fname = _NO_FILE  # where somebody had imported it before
     hold_in_forks(numba.core.compiler_lock.global_compiler_lock)
-    _import_array_functions()
     return numba
-
-
-def _import_array_functions() -> None:
-    """Import what Numba loads before its first kernel, without SciPy.
-
-    There Numba imports SciPy only to see whether it is installed, which takes longer than all of Numba.
-    """
-    missing = [name for name in _BLAS if name not in sys.modules] if find_spec("scipy") is not None else []
-    sys.modules.update({name: ModuleType(name) for name in missing})
-    try:
-        import_module("numba.np.arraymath")
-    finally:
-        for name in missing:
-            del sys.modules[name]
 
 
 numba: Any = _import()

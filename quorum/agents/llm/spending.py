@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from maeil.stopwatches import Stopwatch, timed_by
@@ -35,7 +34,13 @@ class Spent:
     cached: int = 0
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(*map(operator.add, astuple(self), astuple(other)))
+        return Spent(
+            self.answers + other.answers,
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+            self.unpriced + other.unpriced,
+            self.cached + other.cached,
+        )
 
     @property
     def known_usd(self) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import Distribution, PackageNotFoundError, distributions, metadata, requires, version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions, metadata, requires
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from maeil.user_errors import UserError
 
 DISTRIBUTION = "quorum-harness"
+_VERSION = re.compile(r"^Version: *(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,20 @@ def load(module: str, extra: str, what: str) -> Any:
 
 
 def _look_up(requirement: Requirement, extra: str) -> Needed:
-    try:
-        installed = version(requirement.name)
-    except PackageNotFoundError:
-        installed = None
+    installed = _installed(requirement.name)
     fits = installed is not None and requirement.specifier.contains(installed, prereleases=True)
     return Needed(requirement.name, str(requirement.specifier), extra, installed, fits)
+
+
+def _installed(name: str) -> str | None:
+    """Return the version of a distribution; None if it is not installed.
+
+    `importlib.metadata.version` parses all metadata of it as an e-mail, which adds up over fifty distributions.
+    """
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        return None
+    head = (found.read_text("METADATA") or "").partition("\n\n")[0]
+    line = _VERSION.search(head)
+    return line[1].strip() if line else found.version

@@ -14,11 +14,10 @@ from typing import Any
 import orjson
 import yaml
 
-from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import Inputs, inputs_of
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.configuration.origin import ORIGIN, Origin
-from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.configuration.schema import PLACE, Configuration, validate, validate_alike
 
 _log = logging.getLogger(__name__)
 _LONGEST = 64
@@ -65,9 +64,25 @@ class Cell:
         Raises:
             UserError: an argument or the configuration is not valid.
         """
+        from quorum.experiments.configuration.compose import compose  # noqa: PLC0415 (Hydra, which workers do without)
+
         cell = cls.of(compose(arguments, config_dir))
         _log.info("composed %s", cell.name)
         return cell
+
+    def alike(self, raw: Mapping[str, Any]) -> Cell:
+        """Make the cell of a composed configuration that differs from this one in the knobs of `PLACE` alone.
+
+        What the two share is neither checked nor digested again.
+
+        Raises:
+            UserError: the configuration is not valid.
+        """
+        configuration = validate_alike(self.configuration, raw)
+        place = {name: getattr(configuration, name) for name in PLACE}
+        other = Cell(configuration, {**self.plain, **place}, self.inputs, self.origin)
+        other.__dict__.update(kind=self.kind, _label=self._label, _identity=self._identity)
+        return other
 
     @property
     def seed(self) -> int:
@@ -75,15 +90,26 @@ class Cell:
         return self.configuration.seed
 
     @cached_property
+    def kind(self) -> str:
+        """Equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same."""
+        return kind_of(self.plain)
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the canonical JSON of the configuration's identity and of its inputs, in hexadecimal."""
-        identity = self.configuration.identity()
+        identity = {**self._identity, **self.configuration.place}
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        """What the hashes of all cells of the kind are of, without what distinguishes them."""
+        identity = {key: value for key, value in self.configuration.identity().items() if key not in PLACE}
         if self.inputs:
             identity["inputs"] = dict(self.inputs)
         if self.origin is not None:
             identity[ORIGIN] = self.origin.identity
-        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return identity
 
     @cached_property
     def name(self) -> str:
@@ -94,10 +120,16 @@ class Cell:
         which it is: `...-s3-d2-1a2b3c4d`; an origin adds its label: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
-        minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
         at = f"-{self.origin.label}" if self.origin is not None else ""
         draw = f"-d{c.draw}" if c.draw else ""
-        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{draw}{at}-{self.hash[:8]}"
+        return f"{self._label}-s{c.seed}{draw}{at}-{self.hash[:8]}"
+
+    @cached_property
+    def _label(self) -> str:
+        """The first part of the names of all cells of the kind."""
+        c = self.configuration
+        minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}"
 
     @property
     def _minds(self) -> str:
@@ -132,7 +164,7 @@ def kind_of(plain: Mapping[str, Any], *more: Any) -> str:
         plain: the configuration of one.
         more: what else kinds differ in, JSON-ready.
     """
-    alike = {**plain, "seed": None, "episode": None, "draw": None}
+    alike = {**plain, **dict.fromkeys(PLACE)}
     return hashlib.sha256(orjson.dumps([alike, *more])).hexdigest()
 
 

@@ -38,7 +38,8 @@ Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 MOST_DRAWS = 2**30
 """Draws of one board, so that the samples of each have numbers of 63 bits."""
-
+PLACE = ("seed", "episode", "draw")
+"""The knobs in which cells of one kind differ."""
 
 _OF_THE_LOOP = ("extension",)
 """What is left out of a configuration that has no use for it."""
@@ -234,6 +235,13 @@ class Configuration(Knobs):
             plain["llm"][group] = {name: _without(operational, own) for name, own in plain["llm"][group].items()}
         return plain
 
+    @property
+    def place(self) -> dict[str, int]:
+        """The knobs that distinguish this cell from others of its kind, as `identity` has them."""
+        values = {name: getattr(self, name) for name in PLACE}
+        usual = _usual(type(self))
+        return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
+
     def fallbacks_of(self, model: ModelConfig) -> Sequence[ModelConfig]:
         """Return the values of the models that are asked, in turn, when one cannot be reached.
 
@@ -332,13 +340,9 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         UserError: what is wrong, one line for each key.
     """
     _check_data(raw)
-    groups = {registry.group: registry for registry in REGISTRIES}
-    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP)}
-    if recorded and isinstance(rest.get("memory"), Mapping):
-        rest = {**_usual(Knobs), **rest, "memory": {**_usual(Memory), **rest["memory"]}}
-    knobs = checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, *_OF_THE_LOOP])
+    knobs = _knobs(raw, recorded=recorded)
     values = without_members(raw)
-    parts = {group: component_values(registry, values, recorded=recorded) for group, registry in groups.items()}
+    parts = {r.group: component_values(r, values, recorded=recorded) for r in REGISTRIES}
     members, leader = members_of(raw, parts["agents"], recorded=recorded)
     llm = _of_model(parts["llm"])
     for participant in ("", *llm.participants):
@@ -360,6 +364,27 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         _check_roles(whole)
     _check_store(whole)
     return whole
+
+
+def validate_alike(first: Configuration, raw: Mapping[str, Any]) -> Configuration:
+    """Check a composed configuration that differs in the knobs of `PLACE` alone from one that has been checked.
+
+    Raises:
+        UserError: what is wrong, one line for each key.
+    """
+    _check_data({name: raw[name] for name in PLACE})
+    knobs = _knobs(raw)
+    own = {"env": first.env, "topology": first.topology, **first.team}
+    _check_common_knobs(knobs, own)
+    return first.model_copy(update={name: getattr(knobs, name) for name in PLACE})
+
+
+def _knobs(raw: Mapping[str, Any], *, recorded: bool = False) -> Knobs:
+    groups = [*(registry.group for registry in REGISTRIES), *_OF_THE_LOOP]
+    knobs = {key: value for key, value in raw.items() if key not in groups}
+    if recorded and isinstance(knobs.get("memory"), Mapping):
+        knobs = {**_usual(Knobs), **knobs, "memory": {**_usual(Memory), **knobs["memory"]}}
+    return checked(Knobs, knobs, "", known=[*Knobs.model_fields, *groups])
 
 
 def _check_store(whole: Configuration) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 LEADER = "leader"
 """The key of the mind of whoever leads in the topology."""
 _MEMBER = re.compile(r"agents\.(?:members\.([^.]+)|leader)\.name")
+_OTHER_MINDS = ("agents.members.", "agents.leader.")
 _NUMBERED = re.compile(r"agent_([0-9]{1,9})")
 
 
@@ -25,7 +26,8 @@ def team_label(agents: Mapping[str, Any]) -> str:
 
 def label_of_factors(factors: Mapping[str, Any]) -> str | None:
     """Name the minds of a team by its flat configuration; None where all have the same."""
-    found = {match[1] or LEADER: str(value) for key, value in factors.items() if (match := _MEMBER.fullmatch(key))}
+    names = (key for key in factors if key.startswith(_OTHER_MINDS))
+    found = {match[1] or LEADER: str(factors[match[0]]) for match in map(_MEMBER.fullmatch, names) if match}
     if not found:
         return None
     leader = found.pop(LEADER, None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from quorum.experiments.configuration.cell import Cell, kind_of, line_of
+from quorum.experiments.configuration.cell import Cell, line_of
 from quorum.experiments.configuration.inputs import Inputs, recorded
 from quorum.experiments.configuration.origin import Origin
 from quorum.experiments.configuration.schema import validate
@@ -26,7 +26,7 @@ class PlannedCell:
     Attributes:
         name: of its folder.
         hash: of its configuration's identity.
-        kind: equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same.
+        kind: as `Cell.kind`.
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
@@ -54,10 +54,11 @@ class PlannedCell:
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
         """Keep what a plan needs of a cell."""
         c = cell.configuration
-        kind = kind_of(cell.plain)
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
         plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
-        return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
+        return cls(
+            cell.name, cell.hash, cell.kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line
+        )
 
     @property
     def rest(self) -> Rest | None:

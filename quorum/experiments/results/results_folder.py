@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from maeil.metrics.model import Wasted
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
+from quorum.experiments.common.run_files import META
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.configuration.origin import Scalar
 from quorum.experiments.episode.episode_folder import PARTIAL
@@ -122,6 +124,17 @@ def write_csv(results: Results) -> Path:
     folder = results.folder
     write_all(folder, {RESULTS: as_csv(results).encode()}, f"To print it instead: quorum results {folder} --csv")
     return folder / RESULTS
+
+
+def is_current(folder: Path) -> bool:
+    """Whether `results.csv` of a sweep is later than all of its runs; of one with packed cells nobody knows."""
+    try:
+        written = os.lstat(folder / RESULTS).st_mtime_ns
+        runs = (entry for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        # The time of change: a run that was copied here may keep an older time of modification.
+        return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
+    except OSError:
+        return False
 
 
 def as_csv(results: Results) -> str:

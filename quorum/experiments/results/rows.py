@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -174,7 +175,19 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
     The keys of all runs are the same strings, of which tens of thousands of runs have many.
     """
     leaves: dict[str, Scalar] = {}
-    _collect(configuration, "", leaves)
+    for name, value in configuration.items():
+        if isinstance(value, dict):
+            leaves.update(_flat(name, json.dumps(value)))
+        else:
+            _collect({name: value}, "", leaves)
+    return leaves
+
+
+@lru_cache(maxsize=1024)
+def _flat(name: str, text: str) -> Mapping[str, Scalar]:
+    """Return the leaves of a group of a configuration, given as JSON; the runs of a sweep have few different ones."""
+    leaves: dict[str, Scalar] = {}
+    _collect({name: json.loads(text)}, "", leaves)
     return leaves
 
 

@@ -120,9 +120,9 @@ class RunFolder:
             raise self.files.damaged(METRICS, f"damaged: {error}") from error
         if not isinstance(data, dict) or not data:
             raise self.files.damaged(METRICS, "damaged: it holds no metrics")
-        for name, value in data.items():
-            if type(value) not in _NUMBERS:
-                raise self.files.damaged(METRICS, f"damaged: {name} is no number")
+        if not _NUMBERS.issuperset(map(type, data.values())):
+            name = next(name for name, value in data.items() if type(value) not in _NUMBERS)
+            raise self.files.damaged(METRICS, f"damaged: {name} is no number")
         return {name: None if value is None else float(value) for name, value in data.items()}
 
     def trace_name(self) -> str | None:
@@ -177,13 +177,13 @@ class RunFolder:
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
-        factors = flatten(meta.configuration)
+        asked = meta.models or meta.outcome == Outcome.ERROR
+        used = {key: own for key, own in meta.configuration.items() if asked or key not in ("llm", "budget")}
+        factors = flatten(used)
         if (team := label_of_factors(factors)) is not None:
             factors["members"] = team
         if meta.origin is not None:
             factors |= meta.origin.factors
-        if not meta.models and meta.outcome != Outcome.ERROR:
-            factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
             folder=self.path,
             name=self.path.name,

@@ -13,7 +13,7 @@ from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
-from quorum.experiments.configuration.inputs import shared_inputs
+from quorum.experiments.configuration.kinds import Kinds
 from quorum.experiments.configuration.option_folders import ConfigDir
 from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.sweep_file import Published, SweepParent
@@ -225,18 +225,20 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 def _cells(
     grids: Mapping[str | None, tuple[Axis, ...]], composer: Composer, given: Sequence[Axis], effects: EffectCheck
 ) -> tuple[tuple[PlannedCell, ...], tuple[Problem, ...], dict[str, str]]:
-    inputs, problems = shared_inputs(), Problems()
+    def look(cell: Cell) -> None:
+        _refuse_store(cell)
+        effects.look_at(cell)
+
+    kinds, problems = Kinds(look), Problems()
     places: dict[str, str] = {}
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
             try:
-                composed = Cell.of(composer.plain(point), inputs)
+                composed = kinds.cell(composer.plain(point))
             except UserError as error:
                 problems.add(_place(arm, grid, point), error)
                 continue
-            _refuse_store(composed)
-            effects.look_at(composed)
             cell = PlannedCell.of(composed, arm)
             if cell.kind not in places:
                 places[cell.kind] = _place(arm, grid, point)

@@ -28,7 +28,7 @@ from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.expected import Expected
 from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.episode.rehearsal import rehearse
-from quorum.experiments.results import read_results, write_csv
+from quorum.experiments.results import is_current, read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.engines.locks import sweep_lock
@@ -375,8 +375,10 @@ def run_sweep(
     with sweep_lock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)
-        folder.write_manifest(plan, request.arguments, request.command)
+        same = folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
+        if chosen and (warm_up := getattr(engine, "warm_up", None)) is not None:  # which few engines can do
+            warm_up()
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for name in status.done.keys() - {cell.name for cell in chosen}:
             request.track(folder.path / name)
@@ -388,7 +390,7 @@ def run_sweep(
         job = SweepJob(folder.path, Path.cwd(), request.plugins, code, claim, budgeted=request.budget.any)
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
-        costs = _costs(folder, plan.cells, before)
+        costs = status.costs if len(before) == len(status.done) else _costs(folder, plan.cells, before)
         with Ledger.kept(folder.path, request.budget, costs.used, batched=engine.courier is not None) as ledger:
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
@@ -396,7 +398,8 @@ def run_sweep(
                 with view(queue, status) as show, request.cancel.by_signals():
                     queue.show, queue.track = show, request.track
                     engine.run(queue, job)
-        write_csv(read_results(folder.path))
+        if chosen or not (same and is_current(folder.path)):
+            write_csv(read_results(folder.path))
     present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
         folder=folder.path,

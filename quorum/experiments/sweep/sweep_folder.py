@@ -119,8 +119,11 @@ class SweepFolder:
         if os.path.lexists(here):
             _put_aside(here, cell.name)
 
-    def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> None:
+    def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> bool:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
+
+        Returns:
+            Whether it names the same cells as before.
 
         Raises:
             UserError: an arm of this plan meant something else before, a newer Quorum wrote the file, or it cannot be
@@ -141,6 +144,10 @@ class SweepFolder:
             if cell.name not in names and cell.name in present
         ]
         used = {cell.arm for cell in earlier}
+        cells = [
+            *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
+            *(cell.model_dump() for cell in earlier),
+        ]
         data = {
             "schema": SCHEMA,
             "name": self.name,
@@ -151,12 +158,10 @@ class SweepFolder:
             "metrics": plan.metrics,
             "published": plan.published.model_dump() if plan.published is not None else None,
             **({"parents": parents} if (parents := self._parents(plan, before)) else {}),
-            "cells": [
-                *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
-                *(cell.model_dump() for cell in earlier),
-            ],
+            "cells": cells,
         }
         write_all(self.path, {PLAN: orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n"})
+        return before is not None and [cell.model_dump() for cell in before.cells] == cells
 
     def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
         """Return what the cells branch off, seen from this folder: of this plan, and behind it that of earlier ones."""

@@ -84,6 +84,31 @@ def test_a_larger_grid_of_the_same_name_keeps_what_was_done(sweep: Sweep, tmp_pa
     assert (tmp_path / "s" / "sweep.json").read_text().count('"hash"') == 3
 
 
+def test_a_table_later_than_all_runs_is_left_alone_and_any_other_is_written_again(sweep: Sweep, tmp_path: Path) -> None:
+    words = ("agents=mortal", "n=1", "seed=0,1")
+    sweep(*words)
+    table = tmp_path / "s" / "results.csv"
+
+    def written_by(*words: str) -> bool:
+        before = table.stat().st_ino if table.exists() else None
+        kept = table.open() if before is not None else None  # or else the new file could get the number of the old one
+        sweep(*words)
+        if kept is not None:
+            kept.close()
+        return table.stat().st_ino != before
+
+    assert not written_by(*words)
+    run, *_ = (tmp_path / "s").glob("corridor*")
+    shutil.copytree(run, tmp_path / "copy")  # keeps the time of modification, as rsync does
+    shutil.rmtree(run)
+    shutil.copytree(tmp_path / "copy", run)
+    assert written_by(*words)
+    assert written_by("agents=mortal", "n=1", "seed=1,0")
+    assert not written_by("agents=mortal", "n=1", "seed=1,0")
+    table.unlink()
+    assert written_by("agents=mortal", "n=1", "seed=1,0")
+
+
 def test_two_commands_do_not_work_in_one_folder(sweep: Sweep, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     with sweep_lock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is at work.*process \d+ on"):

@@ -67,6 +67,12 @@ class Local(Engine):
         """Return how many cells are under way at once."""
         return self._most * (self._episodes or ALL if uses_models else 1)
 
+    def warm_up(self) -> None:
+        """Start the server that forks workers: it imports what they need while the command prepares the sweep."""
+        if _context().get_start_method() == "forkserver":
+            with _STARTING, _apart():
+                multiprocessing.forkserver.ensure_running()
+
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
         number = max(1, min(self._most, work.waiting))
