@@ -380,7 +380,7 @@ def run_sweep(
     folder.check()
     make_folder(folder.path)
     with sweep_lock(folder.path) as claim:
-        folder.clear()
+        dearest = folder.clear()
         status = sweep_status(plan, folder, request)
         folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
@@ -398,7 +398,9 @@ def run_sweep(
         costs = _costs(folder, plan.cells, before)
         with (
             packing(folder.path, len(plan.cells), before.values()) as pack,
-            Ledger.kept(folder.path, request.budget, costs.used, batched=batching_of(engine) is not None) as ledger,
+            Ledger.kept(
+                folder.path, request.budget, costs.used, batched=batching_of(engine) is not None, dearest=dearest
+            ) as ledger,
         ):
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
