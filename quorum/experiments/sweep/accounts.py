@@ -101,6 +101,7 @@ class Accounts(msgspec.Struct):
         cells: those under way that may ask language models, by name.
         unpriced: a model whose answer did not say what it cost; empty: none.
         batched: whether calls go out in batches, whose answers outlive a kill.
+        dearest: the most that a single answer of this command took, or of killed ones before it.
         held: what is booked or held, in all.
         committed: what is booked, used or under way, in all.
     """
@@ -110,6 +111,7 @@ class Accounts(msgspec.Struct):
     cells: dict[str, CellAccount] = {}
     unpriced: str = ""
     batched: bool = False
+    dearest: Amounts = Amounts()
     held: Amounts = Amounts()
     committed: Amounts = Amounts()
 
@@ -180,6 +182,7 @@ class Accounts(msgspec.Struct):
         before = account.held
         account.under_way -= expected
         account.used += used
+        self.dearest = self.dearest.most(used)
         account.paid += Amounts() if cached else used
         self.unpriced = self.unpriced or unpriced
         self.committed += used - expected
@@ -189,8 +192,9 @@ class Accounts(msgspec.Struct):
         """Return what the answers of a dead cell count as of which there is no record.
 
         Answers that came and were not recorded and calls still waiting for an answer. An account
-        is closed before the record is written, so none is missing. Each counts as at least the mean answer of the
-        sweep, or of the cell's reservation if there is none: nobody knows how long an answer is that never came.
+        is closed before the record is written, so none is missing. Nobody knows how long an answer is that never
+        came, so each counts as the dearest one so far: however many commands are killed, the budget holds. Without
+        one, it counts as the mean answer of the books, or else of the cell's reservation.
 
         Args:
             name: of the cell.
@@ -200,8 +204,7 @@ class Accounts(msgspec.Struct):
         lost = account.paid + account.under_way - Amounts.of(recorded)
         if self.batched or lost.calls < 1:
             return Amounts()
-        known = sum((each.used for each in self.cells.values()), self.booked)
-        known = known if known.calls else account.reserved
+        known = next((each for each in (self.dearest, self.booked) if each.calls), account.reserved)
         return lost.most(known.times(lost.calls / known.calls) if known.is_known and known.calls else lost)
 
     def settle(self, names: Iterable[str], spent: Spent) -> None:

@@ -42,11 +42,21 @@ class Ledger:
 
     @classmethod
     @contextmanager
-    def kept(cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool) -> Iterator[Ledger | None]:
-        """Keep the accounts of a command that holds the folder; gives None where nothing is bounded."""
+    def kept(
+        cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool, dearest: Amounts
+    ) -> Iterator[Ledger | None]:
+        """Keep the accounts of a command that holds the folder; gives None where nothing is bounded.
+
+        Args:
+            folder: of the sweep.
+            budget: of the sweep.
+            spent: by the sweep so far.
+            batched: whether calls go out in batches.
+            dearest: the most that a single answer of killed commands took.
+        """
         ledger = cls(folder) if budget.any else None
         if ledger is not None:
-            accounts = Accounts(budget, batched=batched)
+            accounts = Accounts(budget, batched=batched, dearest=dearest)
             accounts.settle((), spent)
             ledger._write(accounts)
         try:

@@ -373,7 +373,7 @@ def run_sweep(
     folder.check()
     make_folder(folder.path)
     with sweep_lock(folder.path) as claim:
-        folder.clear()
+        dearest = folder.clear()
         status = sweep_status(plan, folder, request)
         same = folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
@@ -391,7 +391,8 @@ def run_sweep(
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
         costs = status.costs if len(before) == len(status.done) else _costs(folder, plan.cells, before)
-        with Ledger.kept(folder.path, request.budget, costs.used, batched=engine.courier is not None) as ledger:
+        batched = engine.courier is not None
+        with Ledger.kept(folder.path, request.budget, costs.used, batched=batched, dearest=dearest) as ledger:
             queue = Queue(folder.path, chosen, costs, cancel=request.cancel, ledger=ledger, guess=guess)
             if chosen:
                 status = replace(status, costs=costs)

@@ -31,6 +31,7 @@ from quorum.experiments.episode.planned_cell import PlannedCell
 from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_finished, read_paid
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.accounts import Amounts
 from quorum.experiments.sweep.in_flight import IN_FLIGHT, charge_killed
 from quorum.experiments.sweep.ledger import LEDGER
 from quorum.experiments.sweep.plan import SweepPlan
@@ -100,18 +101,22 @@ class SweepFolder:
             return damage.brief
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
 
-    def clear(self) -> None:
+    def clear(self) -> Amounts:
         """Remove what killed commands and workers left half-written. Only while no worker is at work.
 
         What was in flight is charged first, while it can be seen what has arrived.
+
+        Returns:
+            The dearest answer of a command that was killed; nothing if none was.
         """
-        charge_killed(self.path)
+        dearest = charge_killed(self.path)
         for entry in list(os.scandir(self.path)):
             if PARTIAL in entry.name and (entry.is_symlink() or entry.is_dir()):
                 clear_partial(Path(entry.path))
             elif entry.name.startswith(_HALF_WRITTEN):
                 remove_inside(self.path, entry.name)
         remove_inside(self.path, LEDGER)
+        return dearest
 
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""

@@ -62,7 +62,7 @@ class Service:
     limit: float
     received: float = 0.0
     allowed: float | None = None
-    """What may be received in all: the bound, and the answers under way when it was reached."""
+    """What may be received in all: the bound, and the answers under way when it was reached, each as the dearest."""
 
     def send(self) -> None:
         assert self.received < self.limit, "a call went out after the bound was reached"
@@ -105,8 +105,9 @@ class Simulation:
         usual = self.kinds[int(name.split("-")[1])][0] * 1e6 / 3
         return Price(usual, 0.0, usual, usual, "drawn", "today")
 
-    def flying(self, name: str, episode: Episode) -> float:
-        return sum(self.calls[name][call] for _, call in episode.flying)
+    def flying(self, episode: Episode) -> float:
+        """Return what the answers under way of an episode are charged at most: each as the dearest there is."""
+        return len(episode.flying) * max(max(calls) for calls in self.calls.values())
 
     def guess(self, cell: PlannedCell) -> Expected:
         price, number = self.kinds[int(cell.kind)]
@@ -154,7 +155,7 @@ class Simulation:
             usd = self.calls[name][call]
             episode.allowance.close(expected, Reply("", Finish.STOP, Usage(1, 0), usd, 0.0, "m"))
             episode.paid.append(call)
-            service.receive(usd, sum(map(self.flying, playing, playing.values())))
+            service.receive(usd, sum(map(self.flying, playing.values())))
         elif episode.allowance.cut:
             self.put_down(name, playing.pop(name))
             queue.report(Cut(name, episode.allowance.cut))
@@ -177,7 +178,7 @@ class Simulation:
         assert queue._costs.in_flight.answers == before.answers + len(episode.flying)
         charged = queue._costs.in_flight.usd - before.usd
         assert charged >= sum(expected.usd for expected, _ in episode.flying) * (1 - 1e-9)
-        service.receive(charged, sum(map(self.flying, playing, playing.values())))
+        service.receive(charged, sum(map(self.flying, playing.values())))
         self.charged += charged
 
     def put_down(self, name: str, episode: Episode) -> None:

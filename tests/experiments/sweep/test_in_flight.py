@@ -36,7 +36,7 @@ def leave(folder: Path, answers: int, *, cached: bool = False) -> None:
     (partial / "calls.jsonl").write_bytes(record * answers)
 
 
-def test_a_call_in_flight_counts_as_the_mean_answer_or_what_was_expected_of_it(tmp_path: Path) -> None:
+def test_a_call_in_flight_counts_as_the_dearest_answer_or_what_was_expected_of_it(tmp_path: Path) -> None:
     accounts = opened()
     leave(tmp_path, 0)
     accounts.open("cell", EXPECTED)
@@ -45,6 +45,11 @@ def test_a_call_in_flight_counts_as_the_mean_answer_or_what_was_expected_of_it(t
     leave(tmp_path, 1)
     accounts.open("cell", EXPECTED)
     assert charge(tmp_path, accounts, "cell") == Spent(1, 30, pytest.approx(0.3))
+    accounts.close("cell", EXPECTED, Amounts(0.5, 50, 1))
+    accounts.close("cell", Amounts(), Amounts(0.1, 10, 1))
+    leave(tmp_path, 3)
+    accounts.open("cell", EXPECTED)
+    assert charge(tmp_path, accounts, "cell") == Spent(1, 50, pytest.approx(0.5))
     dear = Amounts(0.9, 90, 1)
     accounts.close("cell", EXPECTED, Amounts())  # none came
     accounts.open("cell", dear)

@@ -96,8 +96,8 @@ def _under_way(folder: Path) -> set[str]:
     return {path.name.partition(PARTIAL)[0] for path in (folder / "s").glob(f"*{PARTIAL}*")}
 
 
-def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
-    end = time.monotonic() + seconds
+def _until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < end
         time.sleep(0.1)
@@ -116,12 +116,8 @@ def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start
     process = start("engine=ray", f"engine.address={cluster.address}")
     # All nodes at once: on a busy machine the first cell may be done before the third node has begun.
     _until(lambda: len(_under_way(tmp_path)) == 3)
-    under_way = _under_way(tmp_path)
     cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
-    gone = time.time()
     _ends_well(process, tmp_path)
-    recovered = max((tmp_path / "s" / name / "meta.json").stat().st_mtime for name in under_way) - gone
-    assert recovered < 60  # 6 s on two cores
     assert _started(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
 
 
@@ -149,14 +145,14 @@ def test_a_node_of_its_own_that_is_gone_ends_the_sweep_with_the_command_that_goe
 ) -> None:
     monkeypatch.setenv("RAY_raylet_start_wait_time_s", "300")  # a busy machine
     process = start("engine=ray", "engine.actors=2", "engine.cpus=0.5")
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while len(list(tmp_path.glob("s/*/metrics.json"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     names = {int(child): Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0] for child in children}
     [number] = [number for number, name in names.items() if name.endswith(f"/{server}".encode())]
     os.kill(number, signal.SIGKILL)
-    _, reported = process.communicate(timeout=300)
+    _, reported = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, reported
     assert f"the node that this command started has ended: its {server} is gone" in reported
     assert "cells are left; go on with: quorum sweep" in reported

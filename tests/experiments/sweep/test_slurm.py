@@ -94,12 +94,11 @@ def _table(folder: Path) -> str:
     return "\n".join(sorted(",".join(row.split(",")[i] for i in keep) for row in rows))
 
 
-def _until(done: Callable[[], bool], seconds: float = 60.0) -> float:
-    begin = time.monotonic()
+def _until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
     while not done():
-        assert time.monotonic() - begin < seconds
+        assert time.monotonic() < end
         time.sleep(0.2)
-    return time.monotonic() - begin
 
 
 def _ends_well(process: subprocess.Popen[str], folder: Path, undisturbed: str) -> str:
