@@ -48,15 +48,15 @@ export function branchAt(model, t, chosen, opened) {
   const named = (agent) => agent >= 0 && agent < model.names.length;
   if (there && sort === "message") {
     const thought = thoughtOf(model, item.sender, (found) => found.t === t && found.ends === item.t_hat);
-    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], meaning: `Without message ${item.message}, from the thought that sends it on.` };
+    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], meaning: `Without message ${item.message}, from the thought that sends it.` };
   }
   if (there && sort === "plan") {
     const thought = thoughtOf(model, item.agent, (found) => found.t === t && found.ends === item.t_hat);
     return { at: instantOption(t, thought?.begins), options: [["--plan", `${model.name(item.agent)}:${JSON.stringify(item.actions)}`]], meaning: "With this plan: change its actions." };
   }
-  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], meaning: `From this thought of ${model.name(item.agent)} on, with another mind: put its name in the place of ${MIND}.` };
-  if (named(chosen)) return { at: String(t), options: [mind(chosen)], meaning: `${model.name(chosen)} with another mind from this step on: put its name in the place of ${MIND}.` };
-  return { at: String(t), options: [], meaning: "Without a change it equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
+  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], meaning: `From this thought of ${model.name(item.agent)} on, with another mind: replace ${MIND} with its name.` };
+  if (named(chosen)) return { at: String(t), options: [mind(chosen)], meaning: `${model.name(chosen)} with another mind from this step on: replace ${MIND} with its name.` };
+  return { at: String(t), options: [], meaning: "Without a change, the branch equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
 }
 
 function thoughtOf(model, agent, test) {
@@ -95,7 +95,7 @@ export class CommandBox {
       say(this.copied, "copied");
     } catch {
       window.getSelection().selectAllChildren(this.text);
-      say(this.copied, "it is selected: copy it by the keys of your system");
+      say(this.copied, "the command is selected: copy it with your keyboard");
     }
   }
 }

@@ -21,9 +21,9 @@ import { WORLD_KEYS, World } from "./world.js";
 
 const LIST_PAUSE = 100;
 const KEYS = [
-  ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
-  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ["b", "the branches, or the lanes again"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
-  ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+  ...TIME_KEYS, ["+ \u2212", "zoom the time axis"],
+  ["0", "the whole time axis"], ["m", "messages or lanes"], ["b", "branches or lanes"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
+  ["wheel", "on the world: zoom; on the lanes: ctrl zooms, shift moves along the time"],
 ];
 
 /** Build the page. */
@@ -82,7 +82,7 @@ class Episode {
     this.command = new CommandBox();
     this.head = new Head([this.search.root, button("branch\u2026", "the command for a branch from here (c)", () => this.showCommand()), button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], this.source.family ? up : null);
     this.#head();
-    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the runs that branch off this one, or off the one that it branches off (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
+    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the branches of this run and of its parent (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
@@ -151,7 +151,7 @@ class Episode {
 
   /** Say that the server of a run that is under way does not answer; it is asked again. */
   lose(reason) {
-    this.#showProblems([`What is new of the run could not be read, and is asked for again: ${reason}`]);
+    this.#showProblems([`New data of the run could not be read; trying again: ${reason}`]);
   }
 
   begin(t) {
@@ -289,7 +289,7 @@ class Episode {
   /** Ask which runs have a beginning in common with this one, each time that they are looked at. */
   async #findBranches() {
     if (!this.source.family) {
-      fill(this.branches, [el("p", { class: "soft" }, "Other runs are not in this file.")]);
+      fill(this.branches, [el("p", { class: "soft" }, "This file contains no other runs.")]);
       return;
     }
     try {
@@ -297,8 +297,8 @@ class Episode {
       const picks = new Picks(this.up, runs.length > 1 ? [this.plain.name] : []);
       fill(this.branches, [
         picks.root,
-        leftOut ? el("p", { class: "soft" }, `${leftOut} more are left out.`) : null,
-        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "No run in this folder branches off it."),
+        leftOut ? el("p", { class: "soft" }, `${leftOut} more are not shown.`) : null,
+        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "This run has no branches in this folder."),
       ]);
     } catch (error) {
       fill(this.branches, [el("p", { class: "problems" }, `The branches cannot be read: ${error.message}`)]);

@@ -8,13 +8,13 @@ const HALF = 7;
 
 /** The letter and the words of each pattern. */
 export const PATTERNS = {
-  orphan: ["O", "nobody has taken up a message"],
+  orphan: ["O", "nobody has acted on a message"],
   excessive_rerouting: ["E", "a message is passed on again and again"],
-  repeated_effort: ["R", "more agents work on it than it takes"],
-  missing_dependency: ["D", "an agent is asked for different things by agents who have not heard of each other"],
-  incomplete_coverage: ["C", "a plan for several agents begins, whose author has heard of fewer"],
-  missed_submission: ["M", "enough agents know that it is asked for, and nobody does it"],
-  deadlock: ["L", "nothing has come off for a long time"],
+  repeated_effort: ["R", "more agents work on it than it needs"],
+  missing_dependency: ["D", "agents that have not heard of each other ask one agent for different things"],
+  incomplete_coverage: ["C", "a plan for several agents starts, but its author has heard from fewer"],
+  missed_submission: ["M", "enough agents know about the request, and nobody acts on it"],
+  deadlock: ["L", "nothing has succeeded for a long time"],
 };
 
 /** What the recipients of a message did with it, in the order in which it is shown. */
@@ -89,7 +89,7 @@ export function reactionsOf({ reactions }) {
 
 /** Say a finding in a line. */
 export function findingLine(model, item) {
-  const about = item.subject ? ` (${item.subject}${item.needed ? `, which takes ${shown(item.needed)}` : ""})` : "";
+  const about = item.subject ? ` (${item.subject}${item.needed ? `, which needs ${shown(item.needed)}` : ""})` : "";
   return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${names(model, item.agents)}`;
 }
 

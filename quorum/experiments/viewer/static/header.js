@@ -13,7 +13,7 @@ export class Head {
     this.facts = el("p", { class: "facts" });
     this.badges = el("span", { class: "badges" });
     this.root = el("header", { class: "episode-head" },
-      up ? el("a", { href: up, title: "the page that was opened first" }, "\u2039 runs") : null,
+      up ? el("a", { href: up, title: "back to the first page" }, "\u2039 runs") : null,
       this.name,
       this.badges,
       el("div", { class: "controls" }, controls),
@@ -29,7 +29,7 @@ export class Head {
     fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
     this.off.hidden = !plain.off;
     if (plain.off) fill(this.off, offWords(plain.off, this.up));
-    fill(this.badges, badges(plain, "the page goes on with the run"));
+    fill(this.badges, badges(plain, "the page follows the run"));
   }
 }
 

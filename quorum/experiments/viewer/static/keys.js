@@ -3,7 +3,7 @@ import { button, el } from "./dom.js";
 
 /** What the keys of the time do, in words. */
 export const TIME_KEYS = [
-  ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
+  ["space", "play or pause"], ["\u2190 \u2192", "one step back or forward"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"],
 ];
 

@@ -128,12 +128,12 @@ export class Lanes {
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
     if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters", height: TITLE }, { sort: "finding", height: 20 });
-    const unread = model.messages.some(({ asks }) => !asks) ? "; messages are text alone: ignored input and mismatch are not known" : "";
+    const unread = model.messages.some(({ asks }) => !asks) ? "; messages are text only: ignored input and mismatch are unknown" : "";
     if (model.failures.length || unread) rows.push({ sort: "title", text: `failures by rule: each with the first letter of its kind${unread}`, height: TITLE }, { sort: "failure", height: 16 });
-    if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
+    if (model.verdict.length) rows.push({ sort: "title", text: "blame: the decision that made it fail (filled), and others with a sufficient correction", height: TITLE }, { sort: "verdict", height: 20 });
     if (model.beliefs.length) rows.push({ sort: "title", text: "beliefs: green is the share of right answers", height: TITLE });
     for (const { agent } of model.beliefs) rows.push({ sort: "belief", agent, height: stage });
-    if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
+    if (model.repairs.length) rows.push({ sort: "title", text: "repairs: expected violations of plans (S T P D); framed: repaired; dashed: not repaired", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
     for (const row of rows) {

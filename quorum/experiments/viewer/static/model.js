@@ -114,7 +114,7 @@ export class Model {
     if (!flat.length || flat[0] > this.first || flat[1] > (this.plain.spans[0] || [0])[0]) {
       starts.push(0);
       codes.push("R");
-      reasons.push("the episode begins");
+      reasons.push("the episode starts");
     }
     for (let i = 0; i < flat.length; i += 4) {
       const [t, tHat, stage, reason] = flat.slice(i, i + 4);
@@ -231,7 +231,7 @@ export class Model {
   }
 
   thoughtLine(thought) {
-    if (thought.ends === undefined) return "begins to think, and does not end";
+    if (thought.ends === undefined) return "starts to think, and does not finish";
     const tokens = thought.calls.reduce((sum, call) => sum + (call.completion_tokens || 0), 0);
     const calls = thought.calls.length ? `, ${thought.calls.length === 1 ? "a call" : `${thought.calls.length} calls`}, ${tokens} tokens` : "";
     return `thinks (${thought.acts.join(", ")})${calls}${thought.refused.length ? `; refused: ${short(thought.refused.join("; "))}` : ""}`;

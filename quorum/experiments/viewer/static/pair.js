@@ -17,8 +17,8 @@ const LETTERS = ["A", "B"];
 const FACTS = ["world", "seed"];
 const KEYS = [
   ...TIME_KEYS, ["d", "the first step at which the boards differ"], ["e, E", "next, previous step at which something differs"],
-  ["x", "mark what differs, or not"], ["m", "the messages, or the lanes"], ["+ \u2212 0", "more, less, all of the time axis"], ...WORLD_KEYS, ["?", "these keys"],
-  ["wheel", "on a world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+  ["x", "mark differences, or not"], ["m", "messages or lanes"], ["+ \u2212 0", "zoom in, zoom out, the whole time axis"], ...WORLD_KEYS, ["?", "these keys"],
+  ["wheel", "on a world: zoom; on the lanes: ctrl zooms, shift moves along the time"],
 ];
 
 /** Build the page. */
@@ -62,12 +62,12 @@ class Pair {
     this.help = keysBox(KEYS);
     this.first = el("span", { class: "first", "aria-live": "polite" }, "comparing the boards\u2026");
     this.words = el("p", { class: "differing", "aria-live": "polite" });
-    this.marked = button("mark what differs", "mark what one run has at a step and the other has not (x)", () => this.#toggle());
+    this.marked = button("mark what differs", "mark what only one run has at a step (x)", () => this.#toggle());
     this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "what was said and decided (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
     const facts = [...FACTS.map((name) => [name, plain[0].facts[name]]), ["agents", plain[0].agents.length]];
     return [
       el("header", { class: "episode-head" },
-        this.up ? el("a", { href: this.up, title: "the page that was opened first" }, "\u2039 runs") : null,
+        this.up ? el("a", { href: this.up, title: "back to the first page" }, "\u2039 runs") : null,
         el("h1", {}, "Two runs of one board"),
         el("div", { class: "controls" }, this.first, this.marked, el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views.map(([, view]) => view)), button("?", "keys", () => this.help.showModal()), themeSwitch()),
         el("p", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, shown(value)))), this.parting ? el("span", {}, "one beginning, up to ", el("b", {}, instant(this.parting))) : null)),
@@ -136,7 +136,7 @@ class Pair {
       this.sides.forEach((side, i) => side.mark(found[i], this.parting));
       say(this.words, this.marking ? `Only in A: ${differingWords(found[0])}. Only in B: ${differingWords(found[1])}.` : "");
     } catch (error) {
-      say(this.words, `What differs cannot be found: ${error.message}`);
+      say(this.words, `The differences cannot be computed: ${error.message}`);
     }
     this.outline();
   }

@@ -20,12 +20,12 @@ export class Player {
     this.speed = el("select", { "aria-label": "steps a second", title: "steps a second" }, SPEEDS.map((s) => el("option", { value: String(s), selected: s === 4 }, `${s}/s`)));
     this.marks = el("canvas", { class: "marks", "aria-hidden": "true" });
     this.range.addEventListener("input", () => this.seek(Number(this.range.value)));
-    const previous = "to the failure or interruption before (N)";
+    const previous = "to the previous failure or interruption (N)";
     this.root = el("nav", { class: "player", "aria-label": "time" },
       button("\u21e4", "to the beginning (home)", () => this.seek(0)),
-      button("\u2039", "a step back (left arrow)", () => this.step(-1)),
+      button("\u2039", "one step back (left arrow)", () => this.step(-1)),
       this.play,
-      button("\u203a", "a step on (right arrow)", () => this.step(1)),
+      button("\u203a", "one step forward (right arrow)", () => this.step(1)),
       button("\u21e5", "to the end (end)", () => this.seek(this.last)),
       this.speed,
       button("\u2190 !", previous, () => this.toBreak(-1)),

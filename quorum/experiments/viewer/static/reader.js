@@ -22,7 +22,7 @@ export class Reader {
     this.model = model;
     this.source = source;
     this.seek = seek;
-    this.root = el("section", { class: "reader", "aria-label": "what was clicked", "aria-live": "polite" });
+    this.root = el("section", { class: "reader", "aria-label": "selection", "aria-live": "polite" });
     this.welcome();
   }
 
@@ -109,7 +109,7 @@ export class Reader {
       plan.rationale ? long(plan.rationale) : null,
       el("ol", { class: "actions" }, list),
       el("p", {}, plan.statuses.map(([t, tHat, status, reason], i) => [i ? " \u2192 " : "", el("b", {}, status), reason ? ` (${reason})` : "", " at ", this.#at(t, tHat)])),
-      thought ? el("p", {}, button("the thought before it", "read the thought that came before", () => this.open("thought", thought), { class: "link" })) : null,
+      thought ? el("p", {}, button("the thought before it", "read the thought before the plan", () => this.open("thought", thought), { class: "link" })) : null,
     ]);
   }
 
@@ -118,10 +118,10 @@ export class Reader {
     const calls = thought.calls || [];
     const parts = [
       heading("thought", thought.acts.join(", ")),
-      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " begins at ", this.#at(thought.t, thought.begins), thought.ends === undefined ? " and does not end" : `, ends at t^ = ${shown(thought.ends)}`),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " starts at ", this.#at(thought.t, thought.begins), thought.ends === undefined ? " and does not finish" : `, ends at t^ = ${shown(thought.ends)}`),
       thought.problems.length ? el("div", { class: "bad" }, "After a refusal: ", long(thought.problems.join("\n"))) : null,
       thought.refused?.length ? el("div", { class: "bad" }, "Refused: ", long(thought.refused.join("\n"))) : null,
-      calls.length ? null : el("p", { class: "soft" }, "It asked no language model."),
+      calls.length ? null : el("p", { class: "soft" }, "It called no language model."),
     ];
     calls.forEach((call, i) => {
       const numbers = thought.numbers[i];
@@ -171,7 +171,7 @@ export class Reader {
     return (message.pictures ?? []).map((hash) => {
       const address = this.source.picture(hash);
       if (!address) return el("p", { class: "soft" }, `a picture: pictures/${hash}.png in the folder of the run`);
-      return el("img", { class: "seen", src: address, alt: "what the model was shown", loading: "lazy" });
+      return el("img", { class: "seen", src: address, alt: "the picture that the model saw", loading: "lazy" });
     });
   }
 }
@@ -191,7 +191,7 @@ function long(text) {
   const whole = typeof text === "string" ? text : JSON.stringify(text, null, 2) ?? "";
   const block = el("pre", { dir: "ltr" }, whole.slice(0, LONG));
   if (whole.length <= LONG) return block;
-  const more = button(`show all ${whole.length.toLocaleString("en")} characters`, "show all of it", () => {
+  const more = button(`show all ${whole.length.toLocaleString("en")} characters`, "show the whole text", () => {
     fill(block, [whole]);
     more.remove();
   }, { class: "link" });

@@ -9,8 +9,8 @@ import { colour } from "./theme.js";
 const LEAST = 5;
 const VERDICTS = {
   repair: "repaired",
-  cooldown: "left alone: these tasks were repaired a short while ago",
-  no_advice: "left alone: there is no plan to put in their place",
+  cooldown: "not repaired: these tasks were repaired recently",
+  no_advice: "not repaired: there is no replacement plan",
 };
 
 /** The repairs of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */

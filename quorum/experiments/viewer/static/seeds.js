@@ -33,7 +33,7 @@ export function seedMap(plain, rows, metric, up) {
   const values = rows.map((row) => row.metrics[metric] ?? null).filter((value) => value !== null);
   const bounds = [Math.min(...values), Math.max(...values)];
   return el("table", { class: "seeds" },
-    el("caption", {}, `${metric}${values.length ? `, from ${shown(bounds[0])} (pale) to ${shown(bounds[1])} (strong)` : ""}. Each place leads to its episode; ! is a run that did not complete.`),
+    el("caption", {}, `${metric}${values.length ? `, from ${shown(bounds[0])} (pale) to ${shown(bounds[1])} (strong)` : ""}. Click a cell to open its episode; ! marks a run that did not complete.`),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "seed"), columns.map((seed) => el("th", { scope: "col" }, shown(seed))))),
     el("tbody", {}, [...lines].map(([label, found]) =>
       el("tr", {}, el("th", { scope: "row", title: label }, short(label, 60)), columns.map((seed) => place(found.get(seed), label, seed, metric, bounds, up))))));

@@ -40,7 +40,7 @@ export class Side {
     this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
     this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
     this.reader = new Reader(model, source, on.seek);
-    this.reader.root.setAttribute("aria-label", `what was clicked in ${letter}`);
+    this.reader.root.setAttribute("aria-label", `selection in ${letter}`);
     this.reader.root.hidden = true;
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.over = el("p", { class: "over", role: "status" });
@@ -53,7 +53,7 @@ export class Side {
     const { address } = this.on;
     return el("div", { class: "side-head" },
       el("h2", {}, `${this.letter}: `, address ? el("a", { href: address, title: `the page of ${this.letter} alone` }, this.plain.name) : this.plain.name),
-      badges(this.plain, "it is shown up to where it was when the page was loaded"),
+      badges(this.plain, "shown as it was when the page was loaded"),
       this.over);
   }
 
@@ -89,7 +89,7 @@ export class Side {
   /** How the run ended; and, where the time is past its end, that it stays there. */
   #state(past) {
     const { steps, under_way: underWay, facts: { outcome, reason } } = this.plain;
-    if (underWay) return `read up to t = ${steps}: load the page again for more`;
+    if (underWay) return `read up to t = ${steps}: reload the page for more`;
     const ended = outcome ? `${outcome}${reason ? ` (${reason})` : ""}` : "no end is recorded";
     return past ? `${ended}: it stays at its end, t = ${steps}` : ended;
   }

@@ -35,7 +35,7 @@ export class StepEvents {
     const middle = lastBy(model.events, (event) => event.t < t) + 1;
     const before = model.events.slice(0, middle).findLast(concerns);
     const after = model.events.slice(middle).find(concerns);
-    const found = [["the last one before", before], ["the next one", after]].filter(([, event]) => event);
+    const found = [["previous event", before], ["next event", after]].filter(([, event]) => event);
     return found.map(([words, event]) => el("li", {}, button([el("span", { class: "soft" }, `${words}, at t = ${event.t}: `), el("bdi", {}, model.line(event))], "go to this instant", () => {
       this.on.seek(event.t);
       this.on.open(event.sort, event.item);

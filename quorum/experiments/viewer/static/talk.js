@@ -68,7 +68,7 @@ export class Talk {
     this.root.classList.toggle("silent", !model.episode.traffic.length);
     const kinds = [...new Set(model.episode.traffic.map((row) => row[2]))].sort();
     choices(this.who, [["-1", "anyone"], ...model.names.map((name, agent) => [String(agent), name])]);
-    choices(this.kind, [["", "messages, plans and outcomes"], ["messages", "messages alone"], ...kinds.map((kind) => [kind, kind])]);
+    choices(this.kind, [["", "messages, plans and outcomes"], ["messages", "messages only"], ...kinds.map((kind) => [kind, kind])]);
     this.who.value = String(this.agent);
     this.#filter();
   }
@@ -115,5 +115,5 @@ function choices(select, options) {
 function key() {
   return el("p", { class: "soft matrix-key" },
     el("span", { class: "swatch late" }), " some were read only after the recipient had committed another plan; ",
-    el("span", { class: "swatch never" }), " some never, though it did.");
+    el("span", { class: "swatch never" }), " some were never read, although the recipient had committed one.");
 }

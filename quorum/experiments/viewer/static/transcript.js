@@ -131,7 +131,7 @@ export class Transcript {
     fill(this.root, [
       this.folded ? button(`${this.folded} entries before step ${this.common}, the same in both`, "show the beginning that both have in common", () => this.#unfold(), { class: "link" }) : null,
       this.from ? button(`${this.from} earlier`, "show earlier entries", () => this.#render(this.from - MOST / 2), { class: "link" }) : null,
-      length ? this.rows : el("p", { class: "soft" }, "Nothing of this was said or decided in these steps."),
+      length ? this.rows : el("p", { class: "soft" }, "No matching message or decision in these steps."),
       to < length ? button(`${length - to} later`, "show later entries", () => this.#render(this.from + MOST / 2), { class: "link" }) : null,
     ]);
   }

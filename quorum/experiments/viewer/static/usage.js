@@ -43,7 +43,7 @@ export class Usage {
 /** Say what was taken. */
 export function usageWords({ prompt, completion, reasoning, usd, untold, simulated }) {
   const parts = [`${shown(prompt)} tokens in`, `${shown(completion)} out${reasoning ? ` (${shown(reasoning)} of thoughts)` : ""}`, `$${shown(usd)}`];
-  if (untold) parts.push(`${untold === 1 ? "a call does" : `${shown(untold)} calls do`} not tell all`);
+  if (untold) parts.push(`${untold === 1 ? "a call does" : `${shown(untold)} calls do`} not report everything`);
   if (simulated) parts.push("simulated");
   return parts.join(", ");
 }

@@ -57,7 +57,7 @@ function diamond(c, x, y, filled) {
 /** Say a decision in a line. */
 export function verdictLine(model, { agent, who, kind, main, reason }) {
   const name = agent >= 0 ? model.name(agent) : who || "nobody";
-  return `${main ? "blame" : "would have been enough, too"}: ${name}${kind ? `, ${kind.replaceAll("_", " ")}` : ""}${main && reason ? `: ${reason}` : ""}`;
+  return `${main ? "blame" : "also sufficient"}: ${name}${kind ? `, ${kind.replaceAll("_", " ")}` : ""}${main && reason ? `: ${reason}` : ""}`;
 }
 
 /** Say a verdict: whose decision, when, of which kind, how sure that is, and why. */
@@ -71,6 +71,6 @@ export function verdictLines(model, item, seek) {
   return el("div", { class: "why" },
     el("p", { class: "bad" }, el("b", {}, el("bdi", {}, name || "Nobody is named")), verdict.kind ? [": ", el("bdi", {}, verdict.kind.replaceAll("_", " "))] : null,
       verdict.t === null ? null : [", at ", button(`t = ${verdict.t}${verdict.t_hat === null ? "" : `, t^ = ${shown(verdict.t_hat)}`}`, "go to this instant", () => seek(verdict.t), { class: "link" })]),
-    item.main === false ? el("p", {}, "Its correction saved the run, too.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
+    item.main === false ? el("p", {}, "Its correction also saved the run.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
     el("p", { class: "soft" }, facts.map(([key, value], i) => [i ? ", " : "", `${key}: `, el("bdi", {}, value)])));
 }

@@ -6,7 +6,7 @@ import { asCall } from "./text.js";
 const BROKEN = { failed: "failed", timed_out: "ran out of time" };
 const LEFT = { failed: "failed", timed_out: "ran out of time", interrupted: "was given up", replaced: "was given up", cancelled: "was cut off" };
 const LACKS = {
-  participation: "committed to it", spatial: "in place", temporal: "acting at the same time", joint: "meeting all of it at once",
+  participation: "committed to it", spatial: "in place", temporal: "acting at the same time", joint: "meeting all conditions at once",
 };
 
 /**
@@ -82,7 +82,7 @@ function unmet(model, plan, until) {
     const [t, threshold, spatial, temporal, participation, joint, dependency] = change;
     const short = Object.entries({ participation, spatial, temporal, joint }).filter(([, agents]) => agents < threshold);
     const lacking = short.map(([what, agents]) => `${agents} of ${threshold} ${LACKS[what]} (${what})`);
-    if (!dependency) lacking.push("what it depends on was not there (dependency)");
+    if (!dependency) lacking.push("its prerequisite was missing (dependency)");
     if (lacking.length) found.push({ t, rank: spatial + temporal + participation, words: `at t = ${t} ${name.replace(":", " ")} had ${lacking.join(", ")}` });
   }
   return found.sort((one, other) => other.rank - one.rank).slice(0, 1);

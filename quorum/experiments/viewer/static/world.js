@@ -25,7 +25,7 @@ export class World {
     this.chosen = -1;
     this.box = el("div", { class: "board-box" }, replaying());
     this.caption = el("p", { class: "caption" });
-    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.showWays(), { "aria-pressed": "false", hidden: true });
+    this.allWays = button("paths", "paths and targets of all agents (p); those of a chosen agent always show", () => this.showWays(), { "aria-pressed": "false", hidden: true });
     this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.follow(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.rows = names.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
