@@ -1,9 +1,9 @@
 """Whether studies find the truth in a world in which it is known: python -m benchmarks.study_truth.
 
 The loop plays the world of `doors.py` with the arms of `quorum study talk`, for a team that ignores messages and for
-one that follows them. `judge` analyses 2,000 studies of each team, as it does for `quorum study`; no two studies of a team
-share a board. Each figure stands next to its Monte Carlo error (one standard error) and its required value. The script
-ends with code 1 if a figure misses it by more than three errors. It takes half an hour on two processes.
+one that follows them. `judge` analyses 2,000 studies of each team, as it does for `quorum study`; no two studies of a
+team share a board. Each figure stands next to its Monte Carlo error (one standard error) and its required value. The
+script ends with code 1 if a figure misses it by more than three errors. It takes half an hour on two processes.
 """
 
 from __future__ import annotations

@@ -108,14 +108,14 @@ class Episode {
     ];
   }
 
-  /** Say what is known of the run as a whole. */
+  /** Show the data about the run as a whole. */
   #head() {
     const { plain } = this;
     this.head.tell(plain);
     fill(this.about, [el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
   }
 
-  /** Take in that the run has gone on; what is shown is read first, so that the page is never empty. */
+  /** Process the growth of the run; read the visible part first, so that the page is never empty. */
   async grow(plain) {
     if (plain.agents.length !== this.plain.agents.length) { // its beginning was not written yet
       window.location.reload();
@@ -144,12 +144,12 @@ class Episode {
     this.#project(film, page.ways);
   }
 
-  /** Where the player will stand in a run that has gone on. */
+  /** Position of the player in a run that has grown. */
   #instantIn(plain) {
     return this.player.t >= this.player.last && !this.player.playing ? plain.steps : this.player.t;
   }
 
-  /** Say that the server of a run that is under way does not answer; it is asked again. */
+  /** Report that the server of a running episode does not answer; the page tries again. */
   lose(reason) {
     this.#showProblems([`New data of the run could not be read; trying again: ${reason}`]);
   }
@@ -187,7 +187,7 @@ class Episode {
     this.#show(this.player.t);
   }
 
-  /** Turn to the page of the instant that the player stands at, when it is read; it may have gone on meanwhile. */
+  /** Turn to the page of the player's instant when it is read; the player may have moved in the meantime. */
   async #turn() {
     let page;
     let model;
@@ -212,13 +212,13 @@ class Episode {
     this.draw(page, model);
   }
 
-  /** Show the pictures of a page when they are there. */
+  /** Show the pictures of a page when they are available. */
   async draw(page, model) {
     const film = await this.world.awaited(page.film);
     if (this.model === model) this.#project(film, page.ways);
   }
 
-  /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
+  /** Show the problems of the run and of its visible part, and the visible steps, if these are not all. */
   #showProblems(more = []) {
     const problems = [...this.plain.problems, ...more];
     say(this.where, this.pages.firsts.length > 1 ? this.pages.steps(this.pages.number(this.model.first)) : "");
@@ -226,7 +226,7 @@ class Episode {
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
-  /** Return the picture that is shown, as plain data. */
+  /** Return the current picture as plain data. */
   picture() {
     const { t, ground, marks, caption, holdings } = this.world.film.at(this.player.t);
     const ways = this.world.board.ways?.at(this.player.t) ?? [];
@@ -275,18 +275,18 @@ class Episode {
     if (view === "branches") this.#findBranches();
   }
 
-  /** Show the command for a branch at the cursor, with what is selected. */
+  /** Show the command for a branch at the cursor, with the selection. */
   async showCommand() {
     const branch = branchAt(this.model, this.player.t, this.chosen, this.reader.opened);
     try {
       this.path ??= (await this.source.family?.())?.path;
     } catch {
-      /* the server is gone: the name is what is known */
+      /* the server is gone: only the name is known */
     }
     this.command.show(this.path ?? this.plain.name, branch); // a file that is passed on says nothing of the machine that it was made on
   }
 
-  /** Ask which runs have a beginning in common with this one, each time that they are looked at. */
+  /** Request the runs that share a beginning with this one, each time the user opens the view. */
   async #findBranches() {
     if (!this.source.family) {
       fill(this.branches, [el("p", { class: "soft" }, "This file contains no other runs.")]);
@@ -305,7 +305,7 @@ class Episode {
     }
   }
 
-  /** Choose an agent, or nobody by the agent that is chosen already unless it is `kept`. */
+  /** Select an agent; if it is already selected and not `kept`, clear the selection. */
   #choose(agent, kept = false) {
     this.chosen = agent === this.chosen && !kept ? -1 : agent;
     this.talk.choose(this.chosen);

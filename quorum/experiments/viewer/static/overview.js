@@ -1,4 +1,4 @@
-/* What an episode was, in a few lines: for the reader, until something is clicked. */
+/* A summary of an episode in a few lines, shown in the reader until the user clicks something. */
 import { button, el } from "./dom.js";
 import { shown } from "./text.js";
 import { ofTraffic, total } from "./traffic.js";

@@ -41,7 +41,7 @@ export async function openPair(root, { run: picked, up }) {
 }
 
 class Pair {
-  /** @param {import("./contract.js").Difference[]} differences @param {import("./contract.js").Parting|null} parting @param up the way to the front page, or empty */
+  /** @param {import("./contract.js").Difference[]} differences @param {import("./contract.js").Parting|null} parting @param up address of the front page, or empty */
   constructor(differences, parting, up) {
     this.differences = differences;
     this.parting = parting;
@@ -52,7 +52,7 @@ class Pair {
     this.steps = [];
   }
 
-  /** @param {Side[]} sides two of them. @param {string[]} runs their names, as addresses have them */
+  /** @param {Side[]} sides two of them. @param {string[]} runs their names, as in addresses */
   parts(sides, runs) {
     this.sides = sides;
     const plain = sides.map((side) => side.plain);
@@ -79,7 +79,7 @@ class Pair {
     ];
   }
 
-  /** Say what each run branches off, if it does. */
+  /** Describe the branch point of each run, if it has one. */
   #branches(runs, plain) {
     const up = pageOf(runs[0], this.up) === null ? null : this.up;
     const branches = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
@@ -125,7 +125,7 @@ class Pair {
     this.mark();
   }
 
-  /** Mark what differs, on the pages that are shown. */
+  /** Mark the differences on the visible pages. */
   async mark() {
     this.marked.setAttribute("aria-pressed", String(this.marking));
     const models = this.sides.map((side) => side.model);
@@ -146,7 +146,7 @@ class Pair {
     return Promise.all([[one, other], [other, one]].map(async ([side, opposite]) => differing(side.model, await pagesOpposite(side, opposite))));
   }
 
-  /** Outline the places that differ at this step, where both worlds are drawn. */
+  /** Outline the places that differ at this step, if both worlds are drawn. */
   outline() {
     const worlds = this.sides.map(({ world }) => world);
     const there = this.marking && this.sides.every(({ t, world: { film } }) => film && t === this.player.t && t >= film.first && t <= film.last);
@@ -158,7 +158,7 @@ class Pair {
     }
   }
 
-  /** Go to the next step at which something differs, or the last one before. */
+  /** Go to the next or previous step with a difference. */
   #toDiffering(way) {
     const { t } = this.player;
     const found = way > 0 ? this.steps.find((step) => step > t) : this.steps.findLast((step) => step < t);
@@ -170,7 +170,7 @@ class Pair {
     this.player.seek(t);
   }
 
-  /** Choose an agent in both runs, or nobody by the agent that is chosen already. */
+  /** Select an agent in both runs; if it is already selected, clear the selection. */
   choose(agent) {
     this.chosen = agent === this.chosen ? -1 : agent;
     for (const side of this.sides) side.choose(this.chosen);
@@ -186,7 +186,7 @@ class Pair {
     this.player.drawMarks();
   }
 
-  /** Find where the boards differ first, and say so. */
+  /** Find and show the first step at which the boards differ. */
   async #compare() {
     try {
       const { t, until, drawn } = await firstDifference(this.sides);
@@ -208,7 +208,7 @@ class Pair {
   }
 }
 
-/** The pages of the other run that have the steps of the one that is shown. @param {Side} side @param {Side} opposite */
+/** The pages of the other run that contain the steps of the visible page. @param {Side} side @param {Side} opposite */
 async function pagesOpposite({ model }, opposite) {
   const last = model.final ? Infinity : model.axis.last - 1;
   const [from, to] = [model.first, Math.min(last, opposite.plain.steps)].map((t) => opposite.pages.number(t));

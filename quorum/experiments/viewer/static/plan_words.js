@@ -1,9 +1,9 @@
-/* Plans in words: as the world says its symbolic actions, or else by their names and arguments. */
+/* Plans in words: with the world's phrases for its symbolic actions, or else their names and arguments. */
 
 const DEEPEST = 6;
 const LONGEST = 200000;
 
-/** Say a symbolic action; `phrases`: how the world says them, by name. */
+/** Return a symbolic action in words; `phrases`: the world's phrases, by name. */
 export function actionWords(action, phrases) {
   const name = String(action?.action ?? "?");
   const phrase = Object.hasOwn(phrases, name) ? phrases[name] : "";
@@ -36,7 +36,7 @@ function plainWords(name, action) {
   return parts.length ? `${words} ${parts.join(", ")}` : words;
 }
 
-/** Say a plan: its actions one after the other, and what it is for. */
+/** Return a plan in words: its actions in order, and its task. */
 export function planWords(plan, phrases) {
   const actions = plan.actions.map((action) => (typeof action === "string" ? action : actionWords(action, phrases)));
   const parts = [];
@@ -72,7 +72,7 @@ function look(value, name, found, depth) {
   for (const [key, part] of Object.entries(value)) look(part, own || (Array.isArray(value) ? name : key), found, depth + 1);
 }
 
-/** Say plans of several agents: those whose plans read the same in one line, as `{ who, words }`. */
+/** Return plans of several agents in words, with one line for equal plans, as `{ who, words }`. */
 export function jointWords(plans, phrases) {
   const lines = new Map();
   for (const [name, plan] of plans) {

@@ -1,4 +1,4 @@
-/* The time: where it stands, how it runs, and the ways to move it. */
+/* The time: its position, its playback, and its controls. */
 import { button, el, say, sharp } from "./dom.js";
 import { colour } from "./theme.js";
 
@@ -35,12 +35,12 @@ export class Player {
     window.addEventListener("hashchange", () => this.#fromHash());
   }
 
-  /** Take the instant of the address, or another one. */
+  /** Use the instant of the address, or another one. */
   start(t) {
     if (!this.#fromHash()) this.seek(t);
   }
 
-  /** Take in that the episode has gone on: stay at the instant, or go on with the end where that was shown. */
+  /** Process the growth of the episode: stay at the instant, or follow the end if it was visible. */
   extend(episode) {
     const end = this.t >= this.last && !this.playing;
     this.breaks = episode.breaks;
@@ -80,7 +80,7 @@ export class Player {
     say(this.play, "\u25b6");
   }
 
-  /** Go to the next step with a failure or an interruption, or the last one before. */
+  /** Go to the next or previous step with a failure or an interruption. */
   toBreak(way) {
     this.pause();
     const found = way > 0 ? this.breaks.find((t) => t > this.t) : this.breaks.findLast((t) => t < this.t);
@@ -122,7 +122,7 @@ export class Player {
     if (window.location.hash !== hash && !this.playing) window.history.replaceState(null, "", hash);
   }
 
-  /** Mark the failures and interruptions along the track; and the beginning that two runs have in common, up to the step `common`. */
+  /** Mark the failures and interruptions along the track; and the common beginning of two runs, up to the step `common`. */
   drawMarks() {
     const { clientWidth: width, clientHeight: high } = this.marks.parentElement;
     const c = sharp(this.marks, width, high);

@@ -1,4 +1,4 @@
-/* Reads out what was clicked: a message, a plan, a thought with its calls, a constraint. */
+/* Shows the selected item: a message, a plan, a thought with its calls, a constraint. */
 import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
@@ -17,7 +17,7 @@ import { whyLines } from "./why.js";
 const LONG = 20000;
 
 export class Reader {
-  /** @param {import("./sources.js").Source} source where calls are read from. @param seek called with the `t` of a link. */
+  /** @param {import("./sources.js").Source} source source of calls. @param seek called with the `t` of a link. */
   constructor(model, source, seek) {
     this.model = model;
     this.source = source;
@@ -49,7 +49,7 @@ export class Reader {
     this.root.scrollTop = 0;
   }
 
-  /** Show a failure or an interruption, and what it comes from. */
+  /** Show a failure or an interruption, and its cause. */
   openBreak({ t, x, what, agent, reason }) {
     const { model } = this;
     const event = model.eventsAt(t).find((found) => found.agent === agent && model.isTrouble(found));
@@ -176,7 +176,7 @@ export class Reader {
   }
 }
 
-/** An open task: what it is for, then all that is said of it, agents by their names. */
+/** An open task: its kind and target, then its details, with agents by name. */
 function taskWords(model, { task, ...said }) {
   const words = ([key, value]) => `${key.replaceAll("_", " ")} ${["in_place", "able", "planned"].includes(key) && Array.isArray(value) ? listed(value.map((agent) => model.name(agent))) || "nobody" : JSON.stringify(value)}`;
   return [el("b", {}, `${task?.kind}:${task?.target}`), " ", Object.entries(said).map(words).join("; ")];
@@ -186,7 +186,7 @@ function heading(title, note) {
   return el("h3", {}, title, note ? el("span", { class: "note" }, ` ${note}`) : null);
 }
 
-/** A text as it was written; of one that is very long the rest is shown when it is asked for. */
+/** A text as written; a button shows the rest of a very long text. */
 function long(text) {
   const whole = typeof text === "string" ? text : JSON.stringify(text, null, 2) ?? "";
   const block = el("pre", { dir: "ltr" }, whole.slice(0, LONG));

@@ -1,10 +1,10 @@
-/* The runs of a sweep as a map: a row an arm, a column a seed, each place a link to its episode. */
+/* The runs of a sweep as a map: a row for each arm, a column for each seed, each cell a link to its episode. */
 import { el } from "./dom.js";
 import { ended, short, shown } from "./text.js";
 
 const STRONGEST = 60;
 
-/** Whether the runs can be shown so: they differ in their seed. */
+/** Whether the map applies: the runs differ in their seed. */
 export function hasSeeds(plain) {
   return plain.factors.includes("seed");
 }

@@ -1,4 +1,4 @@
-/* Messages: who wrote to whom, and what was said. The filters hold for both. */
+/* Messages: who wrote to whom, and the texts. The filters apply to both. */
 import { button, el, fill, say } from "./dom.js";
 import { Matrix } from "./matrix.js";
 import { ofMessages, ofTraffic, total } from "./traffic.js";
@@ -38,14 +38,14 @@ export class Talk {
     if (shown) this.refresh();
   }
 
-  /** Show another page, or this one as it has grown. */
+  /** Show another page, or this one after it has grown. */
   turn(model) {
     this.model = model;
     this.transcript.model = model;
     this.refresh();
   }
 
-  /** Show messages of and to an agent alone, or of all for -1. */
+  /** Show only messages from and to an agent, or all for -1. */
   choose(agent) {
     this.agent = agent;
     this.who.value = String(agent);
@@ -59,7 +59,7 @@ export class Talk {
     if (this.scope.value === STEP) this.#count();
   }
 
-  /** Draw all again, if it is seen. */
+  /** Redraw everything, if it is visible. */
   refresh() {
     this.stale = true;
     if (!this.shown) return;
