@@ -126,7 +126,7 @@ def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
         game.reset()
         movers = []
         for step in steps:
-            require(not any(game.terminations.values()), f"{path.name}: it goes on after its end")
+            require(not any(game.terminations.values()), f"{path.name}: it continues after its end")
             movers.append(game.possible_agents.index(game.agent_selection))
             who = [agent for agent, move in enumerate(step.joint) if move is not None]
             require(who == movers[-1:], f"{path.name}: agents {who} move in the turn of {game.agent_selection}")
@@ -136,7 +136,7 @@ def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
         require(folder.meta().outcome == "ended", f"{path.name}: the outcome is {folder.meta().outcome}")
         for stamped in folder.trace().among(ThoughtStart):
             asked = stamped.event.agent
-            require(asked == movers[stamped.t], f"{path.name}: agent {asked} is asked off turn at {stamped.t}")
+            require(asked == movers[stamped.t], f"{path.name}: agent {asked} gets a turn off turn at {stamped.t}")
         own = [game.rewards[agent] for agent in game.possible_agents]
         got = list(steps[-1].rewards or [steps[-1].reward] * len(own))
         require(got == own, f"{path.name}: the last step gives {got}, and the game {own}")

@@ -9,7 +9,7 @@ const MIND = "MIND";
 
 /** Quote an argument for a shell. Characters that a page would show differently are written as their numbers, so the copied text is the shown text. */
 export function quoted(name) {
-  const word = name.replaceAll("\0", "\ufffd"); // which no word of a shell can hold
+  const word = name.replaceAll("\0", "\ufffd"); // a shell argument cannot contain it
   if (PLAIN.test(word)) return word;
   if (visible(word) === word && !/[\n\t]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
   const signs = Array.from(word, (sign) => (visible(sign) === sign && !"\n\t".includes(sign) ? sign.replace(/[\\']/g, "\\$&") : number(sign)));

@@ -41,6 +41,6 @@ export function figureTable(episodes) {
 
 function difference(one, other) {
   if (one === null || other === null) return shown(null);
-  const by = Number((other - one).toPrecision(12)); // 0.3 - 0.1 is meant as 0.2
+  const by = Number((other - one).toPrecision(12)); // so that 0.3 - 0.1 gives 0.2
   return by > 0 ? `+${shown(by)}` : by < 0 ? `\u2212${shown(-by)}` : "0";
 }

@@ -45,7 +45,7 @@ export function differing(model, others) {
     const there = new Map();
     otherItems.forEach((items, place) => {
       for (const item of items[sort]) {
-        if (place && item.t < others[place].first) continue; // it goes on from the page before, where it stands, too
+        if (place && item.t < others[place].first) continue; // it continues from the previous page, which also has it
         const key = keyOf(sort, item, others[place]);
         there.set(key, (there.get(key) ?? 0) + 1);
       }

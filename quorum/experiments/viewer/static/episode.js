@@ -117,7 +117,7 @@ class Episode {
 
   /** Process the growth of the run; read the visible part first, so that the page is never empty. */
   async grow(plain) {
-    if (plain.agents.length !== this.plain.agents.length) { // its beginning was not written yet
+    if (plain.agents.length !== this.plain.agents.length) { // its first event was not written yet
       window.location.reload();
       return;
     }
@@ -183,7 +183,7 @@ class Episode {
     this.#showProblems(problems);
     this.world.project(pictures, ways);
     this.#refresh();
-    this.talk.refresh(); // the world's own words have come
+    this.talk.refresh(); // the world's own phrases have arrived
     this.#show(this.player.t);
   }
 
@@ -197,7 +197,7 @@ class Episode {
       this.#showProblems([error.message]);
       return;
     }
-    if (model === this.model) { // it came back
+    if (model === this.model) { // the player returned to this page
       this.#showProblems(this.missing);
       return;
     }
@@ -283,7 +283,7 @@ class Episode {
     } catch {
       /* the server is gone: only the name is known */
     }
-    this.command.show(this.path ?? this.plain.name, branch); // a file that is passed on says nothing of the machine that it was made on
+    this.command.show(this.path ?? this.plain.name, branch); // an exported file must not reveal the machine that made it
   }
 
   /** Request the runs that share a beginning with this one, each time the user opens the view. */

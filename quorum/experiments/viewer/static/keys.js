@@ -11,7 +11,7 @@ export const TIME_KEYS = [
 export function listen(player, more) {
   document.addEventListener("keydown", (event) => {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
+    if (event.key === " " && event.target.closest("button, summary")) return; // the key presses the focused element
     const ten = event.shiftKey ? 10 : 1;
     const ways = {
       " ": () => player.toggle(),

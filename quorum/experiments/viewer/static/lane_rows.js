@@ -108,7 +108,7 @@ export function drawActions(view, row, y) {
   const { c, model, gutter, scale } = view;
   const upper = Math.round(row.height * 0.58);
   for (const action of inView(view, model.actionsOf[row.agent])) {
-    if (action.endT !== null && action.endT < model.first) continue; // of a plan that goes on from the page before
+    if (action.endT !== null && action.endT < model.first) continue; // of a plan that continues from the previous page
     const x = Math.max(gutter - 2, view.x(action.x));
     const end = Math.max(x + 1.5, view.x(action.end));
     const look = OUTCOMES[action.status] || UNDER_WAY;

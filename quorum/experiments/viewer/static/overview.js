@@ -17,7 +17,7 @@ export function summary(model, seek) {
     episode.scores.length ? [`${goals ? `${shown(reached)} of ${shown(goals)} goals reached, score` : "Score"} ${shown(score)}.`] : null,
     [sums.sent ? `Messages, by recipient: ${sums.words()}.` : "Nobody wrote a message."],
     usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was called."],
-    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n goes on to the next)."] : ["No failure and no interruption."],
+    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n: the next one)."] : ["No failure and no interruption."],
   ];
   return [
     el("h3", {}, "The episode"),

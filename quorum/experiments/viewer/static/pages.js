@@ -71,7 +71,7 @@ export class Pages {
   #read(number) {
     const first = this.firsts[number];
     const page = { number, model: this.model(number), film: this.source.film(first, number), ways: () => this.source.ways(first, number) };
-    for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // asked for again the next time
+    for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // read again the next time
     return page;
   }
 }

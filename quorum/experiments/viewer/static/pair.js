@@ -63,7 +63,7 @@ class Pair {
     this.first = el("span", { class: "first", "aria-live": "polite" }, "comparing the boards\u2026");
     this.words = el("p", { class: "differing", "aria-live": "polite" });
     this.marked = button("mark what differs", "mark what only one run has at a step (x)", () => this.#toggle());
-    this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "what was said and decided (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
+    this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "messages and decisions (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
     const facts = [...FACTS.map((name) => [name, plain[0].facts[name]]), ["agents", plain[0].agents.length]];
     return [
       el("header", { class: "episode-head" },
@@ -131,7 +131,7 @@ class Pair {
     const models = this.sides.map((side) => side.model);
     try {
       const found = this.marking ? await this.#found() : [null, null];
-      if (models.some((model, i) => model !== this.sides[i].model)) return; // the time has gone on
+      if (models.some((model, i) => model !== this.sides[i].model)) return; // the time has changed
       this.steps = this.marking ? differingSteps(found) : [];
       this.sides.forEach((side, i) => side.mark(found[i], this.parting));
       say(this.words, this.marking ? `Only in A: ${differingWords(found[0])}. Only in B: ${differingWords(found[1])}.` : "");

@@ -9,7 +9,7 @@ export function actionWords(action, phrases) {
   const phrase = Object.hasOwn(phrases, name) ? phrases[name] : "";
   if (!phrase) return plainWords(name, action);
   const parts = phrase.replace(/\[([^\]]*)\]/g, (_, part) => (names(part).some((key) => given(action, key) === null) ? "" : part));
-  if (names(parts).some((key) => given(action, key) === null)) return plainWords(name, action); // of another version
+  if (names(parts).some((key) => given(action, key) === null)) return plainWords(name, action); // recorded by another version
   return parts.replace(/\{(\w+)\}( \w+)?(\(s\))?/g, (_, key, noun = "", plural = "") => `${worded(given(action, key))}${noun}${plural && given(action, key) !== 1 ? "s" : ""}`);
 }
 
@@ -54,7 +54,7 @@ export function plansIn(value) {
     try {
       return plansIn(JSON.parse(value));
     } catch {
-      return []; // words, or JSON that was cut off
+      return []; // words, or truncated JSON
     }
   }
   const found = [];

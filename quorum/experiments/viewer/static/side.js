@@ -117,7 +117,7 @@ export class Side {
     this.lanes.differs = differs;
     this.lanes.common = parting;
     this.lanes.draw();
-    this.transcript.mark(differs, parting?.t ?? null, this.t); // it learns the time with a pause
+    this.transcript.mark(differs, parting?.t ?? null, this.t); // it receives the time after a pause
   }
 
   async #turn() {
@@ -150,7 +150,7 @@ export class Side {
     this.#showProblems(problems);
     this.world.project(pictures, page.ways);
     this.world.refresh();
-    this.lanes.draw(); // the world's own words have come
+    this.lanes.draw(); // the world's own phrases have arrived
     this.transcript.turn(model);
     this.show(this.wanted);
     this.on.drawn();

@@ -21,7 +21,7 @@ export class Tree {
   }
 
   #draw() {
-    const nodes = this.nodes.filter((node) => !hidden(node, this.groups, this.folded)); // a fold hides what comes off a draw, too
+    const nodes = this.nodes.filter((node) => !hidden(node, this.groups, this.folded)); // a fold also hides descendants of a draw
     const placed = nodes.map((node) => ({ ...node }));
     const byRun = new Map(placed.map((node) => [node.run, node]));
     placed.forEach((node, index) => Object.assign(node, { index, parent: node.parent && byRun.get(node.parent.run) }));

@@ -46,7 +46,7 @@ export class World {
   }
 
   /**
-   * Show the pictures of a page, or, for null, a note that there are none.
+   * Show the pictures of a page, or, for null, a note that none exist.
    * @param {import("./contract.js").Pictures|null} pictures
    * @param {() => Promise<import("./contract.js").Ways>} askWays requests the paths of its actions: this costs another replay, so it waits until the user wants to see them
    */
