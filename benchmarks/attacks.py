@@ -1,10 +1,10 @@
-"""What a sweep survives: kills, full disks, clocks that go back, thieves of keys, slow servers, and sheer size.
+"""How sweeps survive attacks: kills, full disks, clocks that go back, stolen keys, slow servers, and sheer size.
 
     python -m benchmarks.attacks             all, as a table
-    python -m benchmarks.attacks kill clock  those whose names hold one of these words
+    python -m benchmarks.attacks kill clock  those whose names contain one of these words
 
-Each is done to the command itself, in its own process. "Recovered" are the seconds from when the cause was gone, or the
-command was typed again, to the next cell that is done. A full disk, a read-only one and a clock need root and faketime.
+Each attack hits the command itself, in its own process. "Recovered" are the seconds from the end of the cause, or from
+the restart of the command, to the next finished cell. A full disk, a read-only one and a clock need root and faketime.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ MIB = 1 << 20
 
 @dataclass
 class Found:
-    """What an attack came to.
+    """The result of an attack.
 
     Attributes:
-        tries: how often something was done.
+        tries: number of attacks.
         result: in words.
         recovered: seconds, each time.
     """
@@ -59,14 +59,14 @@ class Found:
 
     @property
     def row(self) -> str:
-        """The cells of the table behind the name."""
+        """The cells of the table after the name."""
         back = f"{median(self.recovered):.1f} s, at most {max(self.recovered):.1f} s" if self.recovered else "-"
         return f"{self.tries} | {self.result} | {back}"
 
 
 @dataclass
 class Counting:
-    """The simulated model, with what it served."""
+    """The simulated model, which counts the answers that it gives."""
 
     model: SimulatedModel = field(
         default_factory=lambda: SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0)))
@@ -83,13 +83,13 @@ class Counting:
 
 
 def over_http(addresses: Addresses) -> tuple[str, ...]:
-    """Give the words for a model behind HTTP."""
+    """Return the arguments for a model behind HTTP."""
     own = ("llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null")
     return (*own, "llm.cache=false")
 
 
 class Sweep:
-    """A sweep in a folder, whose command is typed again and again."""
+    """A sweep in a folder, whose command is run again and again."""
 
     def __init__(self, out: Path, name: str, words: Sequence[str], **variables: str) -> None:
         self.folder = out / name
@@ -97,7 +97,7 @@ class Sweep:
         self.variables = variables
 
     def start(self, *more: str) -> subprocess.Popen[str]:
-        """Type the command."""
+        """Start the command."""
         return subprocess.Popen(
             [*self.line, *more],
             env=environment(**self.variables),
@@ -108,18 +108,18 @@ class Sweep:
         )
 
     def done(self) -> int:
-        """Count the cells that are done."""
+        """Count the finished cells."""
         return sum(1 for _ in self.folder.glob("*/meta.json") if ".partial-" not in _.parent.name)
 
     def ended(self, *more: str) -> Any:
-        """Run the command to its end, which is a good one; return what it says."""
+        """Run the command to its end, which must be a success; return its output."""
         process = self.start(*more)
         out, err = process.communicate()
         assert process.returncode == 0, err
         return orjson.loads(out)
 
     def wait_for_more(self, process: subprocess.Popen[str], seconds: float = 60.0) -> float | None:
-        """Wait until one more cell is done; return how long it took; None where the command has ended before."""
+        """Wait for the next finished cell; return the seconds; None if the command ends first."""
         begin, before = time.monotonic(), self.done()
         while self.done() == before:
             if process.poll() is not None or time.monotonic() - begin > seconds:
@@ -152,7 +152,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 def storm(sweep: Sweep, kills: int, victims: str) -> list[float]:
-    """Kill the command, or one of its processes, at random moments; return how long each new start took."""
+    """Kill the command, or one of its processes, at random moments; return the duration of each restart."""
     draw, recovered = random.Random(7), []
     process = sweep.start()
     for _ in range(kills):
@@ -195,7 +195,7 @@ def kill_workers(out: Path) -> Found:
 
 
 def kill_over_http(out: Path) -> Found:
-    """Kill the command while its model answers over HTTP, and hold the books against what was served."""
+    """Kill the command while its model answers over HTTP, and compare its books with the answers served."""
     brain = Counting()
     with served(brain, latency=0.05) as addresses:
         words = (*TEAM, *over_http(addresses))
@@ -209,7 +209,7 @@ def kill_over_http(out: Path) -> Found:
 
 
 def kill_batches(out: Path) -> Found:
-    """Kill the command while batches are under way: no request is sent twice."""
+    """Kill the command while batches are in flight: no request is sent twice."""
     brain, batches, draw, ends = Counting(), Batches(seconds=3.0), random.Random(5), Counter[int]()
     with served(brain, batches=batches) as addresses:
         words = ("agents=naive", "n=2", "max_steps=4", "topology=debate", "seed=range(0,100)", *over_http(addresses))
@@ -230,7 +230,7 @@ def kill_batches(out: Path) -> Found:
 
 @contextmanager
 def disk_of(out: Path, size: str) -> Iterator[tuple[Path, Callable[[str], object]]]:
-    """Give a disk of some size, and what mounts it again with other options."""
+    """Return a disk of some size, and a function that mounts it again with other options."""
     disk = out / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], check=True)
@@ -241,7 +241,7 @@ def disk_of(out: Path, size: str) -> Iterator[tuple[Path, Callable[[str], object
 
 
 def full_disk(out: Path) -> Found:
-    """Fill the disk, make room, and go on."""
+    """Fill the disk, free space, and continue."""
     once, codes, recovered = undisturbed(out, TEAM), [], []
     with disk_of(out, "1m") as (disk, remount):
         sweep = Sweep(disk, "s", TEAM)
@@ -260,7 +260,7 @@ def full_disk(out: Path) -> Found:
 
 
 def read_only(out: Path) -> Found:
-    """Kill the sweep, make its disk read-only, and go on when it is not any more, three times."""
+    """Kill the sweep, make its disk read-only, make it writable again, and continue, three times."""
     once, codes, recovered = undisturbed(out, TEAM), [], []
     with disk_of(out, "64m") as (disk, remount):
         sweep = Sweep(disk, "s", TEAM)
@@ -316,7 +316,7 @@ SECRET = "sk-canary-5f0c1d7e9b3a4682"
 
 
 def secrets(out: Path) -> Found:
-    """Serve errors that repeat the key, and look for it in all that is written and said."""
+    """Serve errors that repeat the key, and search all files and output for it."""
     kinds = [FaultKind.UNAUTHORIZED, FaultKind.BAD_REQUEST, FaultKind.HTML, FaultKind.BROKEN_JSON, FaultKind.REFUSAL]
     said, tries = "", 0
     for kind in kinds:
@@ -386,7 +386,7 @@ SLOW: Mapping[str, Callable[[socket.socket], None]] = {
 
 
 def slow_servers(out: Path) -> Found:
-    """Ask servers that are slow, with a deadline of two seconds and one more try."""
+    """Call slow servers, with a deadline of two seconds and one more try."""
     seconds, outcomes = [], Counter[object]()
     for number, reply in enumerate(SLOW.values()):
         with socket.create_server(("127.0.0.1", 0)) as server:
@@ -425,7 +425,7 @@ def large_team(out: Path) -> Found:
 
 
 def many_cells(out: Path) -> Found:
-    """10,000 cells, with all that reads them."""
+    """10,000 cells, with every command that reads them."""
     shown = [
         measured("sweep", "n=2", "seed=range(0,10000)", "max_steps=2", "--name", "s", "--out", str(out), "--quiet")
     ]
@@ -450,7 +450,7 @@ ATTACKS: Mapping[str, Callable[[Path], Found]] = {
 
 
 def main() -> None:
-    """Attack, and print."""
+    """Run the attacks, and print the table."""
     wanted = sys.argv[1:]
     print("| attack | tries | result | recovered (median) |\n|---|---|---|---|")
     for name, attack in ATTACKS.items():

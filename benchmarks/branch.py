@@ -1,13 +1,12 @@
-"""How soon a branch is live: CUBE with heuristics, which ask no model, branched late in a long run.
+"""How soon a branch is live: CUBE with heuristics, which use no model, branched late in a long run.
 
     python benchmarks/branch.py                   64 agents, at step 300 of 320
     python benchmarks/branch.py -n 8 --at 100     another team, another step
 
-What is counted is the time from reading the run to the first thought that is live: the run is read and held against
-its digests, the team is built, and every step before the instant is played again. `imports` is the time that Python
-takes to import what that needs. Each of the processes is a new one, as a user starts it; kernels are compiled already.
-`again` is a second branch in the same process, as in a sweep. Medians over the processes, in seconds of wall time and
-of CPU.
+The measured time runs from reading the run to the first live thought: the script reads the run and checks its digests,
+builds the team, and plays every step before the instant again. `imports` is the time of the imports that this needs.
+Each process is a new one, as when a user starts it; kernels are already compiled. `again` is a second branch in the
+same process, as in a sweep. Medians over the processes, in seconds of wall time and of CPU.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def seconds() -> tuple[float, float]:
 
 
 def since(begin: tuple[float, float]) -> tuple[float, float]:
-    """Return the seconds since then."""
+    """Return the seconds since `begin`."""
     return tuple(now - then for now, then in zip(seconds(), begin, strict=True))  # type: ignore[return-value]
 
 
@@ -56,7 +55,7 @@ def measure(run: Path, at: str) -> dict[str, tuple[float, float]]:
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=64, help="agents")
+    parser.add_argument("-n", type=int, default=64, help="number of agents")
     parser.add_argument("--at", type=int, default=300, help="step of the instant")
     parser.add_argument("--processes", type=int, default=7, help="processes that measure, one after the other")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)

@@ -1,10 +1,10 @@
-"""What a sweep of 10,000 cells takes: planning, results, a comparison, a resumed command, files and memory.
+"""What a sweep of 10,000 cells costs: planning, results, a comparison, a resumed command, files and memory.
 
     python benchmarks/bulk.py                       10,000 cells, 2,000 of them played
-    python benchmarks/bulk.py -n 20000 --dir DIR    fewer; what was made stays in DIR
+    python benchmarks/bulk.py -n 20000 --dir DIR    more; the sweep stays in DIR
 
-The first boards of the grid are played by the sweep itself. The other cells are copies of those under their own names,
-seeds, hashes and digests: to play all of them takes minutes. Then each command runs in a separate process.
+The sweep itself plays the first boards of the grid. The other cells are copies of those under their own names, seeds,
+hashes and digests: playing all of them would take minutes. Then each command runs in a separate process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def words(boards: int) -> tuple[str, ...]:
 
 
 def command(folder: Path, *arguments: str) -> tuple[float, float, float]:
-    """Run a command; return its seconds, those of the processor, and its largest resident memory in GB."""
+    """Run a command; return its seconds, its CPU seconds, and its largest resident memory in GB."""
     begin = time.perf_counter()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -52,7 +52,7 @@ def command(folder: Path, *arguments: str) -> tuple[float, float, float]:
 
 
 def copy(folder: Path, original: Path, cell: PlannedCell) -> None:
-    """Make the folder of a cell out of that of another one of its kind."""
+    """Make the folder of a cell from that of another cell of its kind."""
     files = {file.name: file.read_bytes() for file in original.iterdir()}
     configuration = json.loads(cell.configuration)
     meta = json.loads(files.pop("meta.json"))
@@ -88,9 +88,9 @@ def make(folder: Path, boards: int, played: int) -> None:
 def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=10_000, help="cells")
-    parser.add_argument("--played", type=int, default=2_000, help="cells that are played")
-    parser.add_argument("--dir", type=Path, help="where the sweep is made, or is from before; else a temporary folder")
+    parser.add_argument("-n", type=int, default=10_000, help="number of cells")
+    parser.add_argument("--played", type=int, default=2_000, help="number of cells to play")
+    parser.add_argument("--dir", type=Path, help="folder for the sweep, or of an earlier one; else a temporary folder")
     arguments = parser.parse_args()
     boards = arguments.n // KINDS
     with contextlib.ExitStack() as stack:
@@ -99,7 +99,7 @@ def main() -> None:
         sweep = (folder / NAME).absolute()
         if not sweep.is_dir():
             make(folder.absolute(), boards, arguments.played // KINDS)
-        out = ("--out", str(folder.absolute()), "--name", NAME, "--accept-versions")  # of a sweep from before
+        out = ("--out", str(folder.absolute()), "--name", NAME, "--accept-versions")  # for an earlier sweep
         measured: Sequence[tuple[str, tuple[str, ...]]] = (
             ("plan (sweep --dry-run)", ("sweep", *words(boards), *out, "--dry-run")),
             ("resume, nothing to do", ("sweep", *words(boards), *out, "--quiet")),

@@ -1,12 +1,12 @@
 """Fits `llm=simulated_calibrated` to published failure rates, and compares it on rows that the fit has not seen.
 
     python benchmarks/calibration.py              # the rates of configs/llm/simulated_calibrated.yaml: some ten minutes
-    python benchmarks/calibration.py --quick      # one board, two candidates: whether it runs
+    python benchmarks/calibration.py --quick      # one board, two candidates: a trial
 
-Two rates are searched on a grid: `poor`, and `crowding`, by which it grows with the team. The loss of a row is the mean
-square of what differs from the published row: the share of successes or of delivered blocks, and the steps as a share
-of the limit. The published boards are not public, so these are others of the same kind. The result says how often such
-a team fails, and nothing about a model or a method that is not among the rows.
+The script searches two rates on a grid: `poor`, and `crowding`, by which `poor` grows with the team. The loss of a row
+is the mean square of its differences from the published row: the share of successes or of delivered blocks, and the
+steps as a share of the limit. The published boards are not public, so these are others of the same kind. The result
+says how often such a team fails, and nothing about a model or a method that is not among the rows.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from quorum.experiments.episode.runner import run_cell
 
 EXPERIMENTS = Path(__file__).parents[1] / "configs" / "experiment"
 FITTED = {("HMAS-2 hard", 4), ("HMAS-2 hard", 32), ("naive", 2), ("naive", 8)}
-"""The rows that are fitted, by arm and agents; all others are held out."""
+"""The rows to fit, by arm and agents; all others are held out."""
 MODELS = {"gpt-4o", None}
-"""Whose rows are used: one profile cannot be two models; LLaMAC's table is of one alone."""
+"""The model of the rows used: one profile cannot represent two models; LLaMAC's table has only one."""
 POOR, CROWDING = (0.15, 0.25, 0.35, 0.45), (0.005, 0.015, 0.025)
 PUBLISHED_MOST = {1: 1, 2: 3, 4: 3, 8: 6}
-"""Blocks of the published boards of CUBE's baselines, by agents."""
+"""Blocks of the published boards of CUBE's baselines, by number of agents."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Row:
     """A published row.
 
     Attributes:
-        arm: of its experiment.
-        n: agents.
+        arm: arm of its experiment.
+        n: number of agents.
         words: the configuration.
-        limit: environment steps of an episode, at most.
+        limit: maximum number of environment steps of an episode.
         share: published share of successes, or of blocks.
-        steps: published mean steps; None where nobody succeeded.
+        steps: published mean steps; None if no episode succeeded.
     """
 
     arm: str
@@ -81,7 +81,7 @@ def published_rows() -> Iterator[Row]:
 
 
 def play(words: Sequence[str]) -> tuple[float, float | None]:
-    """Play an episode; return the share that was reached, and the steps, in grid transportation of a success alone."""
+    """Play an episode; return the share reached, and the steps, in grid transportation only for a success."""
     with tempfile.TemporaryDirectory() as folder:
         metrics: Mapping[str, Any] = run_cell(Cell.compose(list(words)), Path(folder)).metrics
     if "env=cube" in words:
@@ -104,7 +104,7 @@ def simulate(pool: ProcessPoolExecutor, rows: Sequence[Row], model: Sequence[str
 
 
 def loss(row: Row, found: Found) -> float:
-    """Return the mean square of what differs, 0 to 1."""
+    """Return the mean square of the differences, 0 to 1."""
     differences = [row.share - found[0]]
     if row.steps is not None and found[1] is not None:
         differences.append((row.steps - found[1]) / row.limit)
@@ -117,7 +117,7 @@ def mean_loss(rows: Sequence[Row], found: Sequence[Found]) -> float:
 
 
 def table(rows: Sequence[Row], found: Sequence[Found], title: str) -> Table:
-    """Show published against simulated rows, fitted and held out."""
+    """Show published and simulated rows, fitted and held out."""
     shown = Table("row", "n", "", "published", "steps", "simulated", "steps", "loss", title=title)
     for row, (share, steps) in zip(rows, found, strict=True):
         shown_steps = ["-" if value is None else f"{value:.1f}" for value in (row.steps, steps)]
@@ -132,9 +132,9 @@ def table(rows: Sequence[Row], found: Sequence[Found], title: str) -> Table:
 def main() -> None:
     """Fit, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="make sure that it runs")
-    parser.add_argument("--boards", type=int, default=10, help="boards of each row")
-    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--quick", action="store_true", help="a trial run")
+    parser.add_argument("--boards", type=int, default=10, help="number of boards of each row")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes")
     arguments = parser.parse_args()
     boards, grid = arguments.boards, list(itertools.product(POOR, CROWDING))
     rows = list(published_rows())

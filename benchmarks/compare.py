@@ -1,7 +1,7 @@
 """How long it takes to compare a finished sweep of 1,000 cells: python benchmarks/compare.py [--cells 1000].
 
-Some real episodes are run; their folders are copied with other seeds and values, so that files have the size that they
-have in life. What is timed is the whole command in a separate process: imports, reading, statistics, all files.
+The script runs some real episodes and copies their folders with other seeds and values, so that files have realistic
+sizes. It times the whole command in a separate process: imports, reading, statistics, all files.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SIZES = (2, 4, 8, 16, 32)
 REPEATS = 5
 PATTERN = ("agents=naive", "n=2", "llm.poor=0.3")
 BOARDS = 10
-"""Of the episodes that are run for each topology."""
+"""Number of episodes to run for each topology."""
 
 
 def build(folder: Path, cells: int) -> None:
-    """Make a sweep of so many cells: every topology at every size, many seeds."""
+    """Make a sweep of `cells` cells: every topology at every size, many seeds."""
     patterns = folder.parent / "patterns"
     arms = [(topology, n) for topology in TOPOLOGIES for n in SIZES]
     made = {
@@ -102,10 +102,10 @@ def main() -> None:
 
 
 def _timed(command: list[str]) -> tuple[float, float]:
-    """Give wall and CPU seconds of a command."""
+    """Return wall and CPU seconds of a command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    # From bytecode, as after an install, also where the environment forbids to write it.
+    # From bytecode, as after an install, even if the environment forbids writing it.
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=compiled)
     wall = time.perf_counter() - begin

@@ -4,11 +4,11 @@ quorum sweep experiment=cube_talk --name topologies            # minutes: the ca
 python benchmarks/costs.py runs/topologies                     # the table, from these calls; minutes
 python benchmarks/costs.py runs/topologies --json              # its figures
 
-Tokens are those that the recorded calls tell: a simulated model's are characters / 4, of the messages without the form
-of the answer, and it writes fewer than a real model, which may think besides. The requests are built as for the
-provider, with its breakpoints, and go to the prompt cache that the loopback server plays, one after the other in the
-order of the runs: as if each came before the provider drops what the one before it has kept (5 minutes with Anthropic,
-30 with OpenAI). Batches are reckoned without cached prefixes, which no provider promises there.
+Tokens are those of the recorded calls. A simulated model's tokens are characters / 4, of the messages without the
+answer schema, and it writes fewer than a real model, which may also think. The script builds requests as for the
+provider, with its breakpoints. They go to the prompt cache that the loopback server simulates, one after the other in
+the order of the runs, as if each came before the provider drops the cached prefix (5 minutes with Anthropic, 30 with
+OpenAI). Batches are computed without cached prefixes, which no provider promises there.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ MODELS: Mapping[str, tuple[type[Provider], str, tuple[str, ...]]] = {
     "openai": (OpenAIModel, "https://api.openai.com/v1", ("gpt-6-sol", "gpt-6-luna")),
     "anthropic": (AnthropicModel, "https://api.anthropic.com", ("claude-sonnet-5", "claude-haiku-4-5")),
 }
-"""The models by provider: the client that builds their requests, the address that it builds them for, their names."""
+"""The models by provider: the client that builds their requests, the address, their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What all calls cost with one model, in US dollars.
+    """The cost of all calls with one model, in US dollars.
 
     Attributes:
         model: its name.
         full: the usual price, nothing cached.
-        cached: the usual price, what was asked before read from the provider's cache.
-        flex: with `llm.service_tier=flex`, nothing cached; None where the model has no such tier.
+        cached: the usual price, with repeated prefixes read from the provider's cache.
+        flex: with `llm.service_tier=flex`, nothing cached; None if the model has no such tier.
         flex_cached: the same with cached prefixes.
-        batch: in batches, nothing cached; None where there are none.
+        batch: in batches, nothing cached; None if there are none.
         read: share of the prompt tokens that is read from the cache.
         written: share of them that is written to it.
-        priced: day of the prices.
+        priced: date of the prices.
     """
 
     model: str
@@ -93,7 +93,7 @@ def _request(recorded: Mapping[str, Any]) -> Request:
 
 
 async def costs(folder: Path) -> list[Cost]:
-    """Reckon what the calls of a folder cost with each model.
+    """Compute the cost of the calls of a folder with each model.
 
     Raises:
         UserError: there is no such folder, or it has no calls.
@@ -165,9 +165,9 @@ def _part(usd: float, full: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reckon, and print."""
+    """Compute and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="of a sweep, or of any runs")
+    parser.add_argument("folder", type=Path, help="folder of a sweep, or of any runs")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     chosen = parser.parse_args(arguments)
     try:

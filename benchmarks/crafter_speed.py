@@ -1,6 +1,6 @@
 """How fast the open world is, compared with PyPI `crafter`; medians of several runs.
 
-A batch draws the next worlds on a second core; all else takes one.
+A batch draws the next worlds on a second core; everything else uses one.
 
 python benchmarks/crafter_speed.py [--repeats 5] [--json]
 """
@@ -26,7 +26,7 @@ RANDOM_ACTIONS = 64
 
 
 def batched(num_envs: int, n: int, steps: int, **arguments: object) -> Measure:
-    """Agent-steps a second of a batch under random actions, resets and all."""
+    """Agent-steps a second of a batch under random actions, including resets."""
     envs = CrafterVecEnv(num_envs, n, **arguments)  # type: ignore[arg-type]
     envs.reset(seed=0)
     actions = random_actions((num_envs, n))
@@ -41,7 +41,7 @@ def batched(num_envs: int, n: int, steps: int, **arguments: object) -> Measure:
 
 
 def batched_alive(num_envs: int, n: int, steps: int, **arguments: object) -> Measure:
-    """The same with needs that are filled up each step, so that nobody dies: what a step alone costs."""
+    """The same with needs filled up at each step, so that nobody dies: the cost of a step alone."""
     envs = CrafterVecEnv(num_envs, n, **arguments)  # type: ignore[arg-type]
     envs.reset(seed=0)
     actions = random_actions((num_envs, n))
@@ -61,7 +61,7 @@ def batched_alive(num_envs: int, n: int, steps: int, **arguments: object) -> Mea
 
 
 def single(n: int, steps: int, **arguments: object) -> Measure:
-    """Agent-steps a second of the PettingZoo environment, dictionaries and all, by living agents; without resets."""
+    """Agent-steps a second of the PettingZoo environment, including dictionaries, by living agents; without resets."""
     env = CrafterEnv(n, **arguments)  # type: ignore[arg-type]
     env.reset(seed=0)
     joint = [dict(zip(env.possible_agents, row, strict=True)) for row in random_actions((n,)).tolist()]
@@ -145,7 +145,7 @@ def random_actions(shape: tuple[int, ...]) -> np.ndarray:
 
 
 LEAN = {"copy": False, "infos": "none"}
-"""Live arrays and no infos, for those who know; the other rows are as made by default."""
+"""Live arrays and no infos, for experts; the other rows use the defaults."""
 
 MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
     "batched, crafter, no arrays, lean": (
@@ -183,14 +183,14 @@ MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
     "PyPI crafter, 64 x 64 pixels": ("frames/s", None, lambda: reference(500, pictures=True)),
     "PyPI crafter, reset": ("ms", None, lambda: reference_resets(5)),
 }  # fmt: skip
-"""What is measured: its unit, its target, and how."""
+"""The measurements: unit, target, and function."""
 
 
 def main() -> None:
     """Measure everything and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--only", default="", help="measure only what has this in its name")
+    parser.add_argument("--only", default="", help="measure only rows whose name contains this text")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, float] = {}

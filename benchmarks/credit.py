@@ -1,7 +1,7 @@
-"""What credits take: difference rewards of large teams, and the values of agents and messages that think on.
+"""The cost of credits: difference rewards of large teams, and the values of agents and messages with reacting teams.
 
-Seconds of the processor, the median of some tries, from a run on disk to the values; Python and its imports are not in
-it, nor are kernels that are compiled for the first time.
+Seconds of CPU, the median of some tries, from a run on disk to the values. Python, its imports and the first
+compilation of kernels are not included.
 
 python benchmarks/credit.py
 """
@@ -30,7 +30,7 @@ CASES = (
 
 
 def measure(words: str, kind: Kind, tries: int) -> dict[str, object]:
-    """Play a cell, and find out what its agents or messages were worth a few times."""
+    """Play a cell, and compute the worth of its agents or messages a few times."""
     with tempfile.TemporaryDirectory() as folder:
         run = run_cell(Cell.compose(words.split()), Path(folder))
         seconds = []
@@ -51,7 +51,7 @@ def measure(words: str, kind: Kind, tries: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Measure all cases, a line each."""
+    """Measure all cases, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=3)
     tries = parser.parse_args().tries

@@ -1,4 +1,4 @@
-"""The speed of CUBE: a table of what its environment promises, as text and JSON.
+"""The speed of CUBE: a table of the figures that its environment promises, as text and JSON.
 
 It takes some minutes. Nothing else should run on the machine. `python -m benchmarks.cube_scaling` measures the growth.
 
@@ -32,7 +32,7 @@ from quorum.experiments.common.provenance import provenance
 ROUNDS, QUICK_ROUNDS = 7, 1
 SOURCE = "CUBE page, read off its plots"
 BUSY = 0.7
-"""Load average of a minute above which something else has been running."""
+"""Load average of a minute that indicates other work on the machine."""
 DEFINITIONS: Mapping[str, str] = {
     "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is itself a "
     "median, of short series of calls or of ticks; calls that reset, lay out or warm up are not in it",
@@ -49,12 +49,12 @@ DEFINITIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured.
+    """The result of the measurement.
 
     Attributes:
-        rows: of the speed table.
-        load: load averages of the machine when it began (1, 5 and 15 minutes); what else ran shows in them.
-        folder: where `results.json` is.
+        rows: rows of the speed table.
+        load: load averages of the machine at the start (1, 5 and 15 minutes); they show other work.
+        folder: folder of `results.json`.
         quick: whether it was a trial with few calls and small teams.
     """
 
@@ -81,8 +81,8 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
 
     Args:
         out: the folder; by default `runs/bench-cube-TIME`.
-        quick: few calls and small teams, to see that all of it runs; its figures mean nothing.
-        progress: called with what is being measured.
+        quick: few calls and small teams, as a trial; its figures mean nothing.
+        progress: called with the current measurement.
 
     Raises:
         UserError: the folder cannot be written.
@@ -101,7 +101,7 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
 
 
 def main() -> None:
-    """Measure, and print the tables, or the JSON alone."""
+    """Measure, and print the tables or the JSON."""
     asked = _arguments()
     with Console(stderr=True).status("") as status:
         report = run(asked.out, quick=asked.quick, progress=_silent if asked.quiet else status.update)
@@ -117,10 +117,10 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the speed of CUBE: a table, and JSON.")
-    parser.add_argument("--quick", action="store_true", help="a trial that shows that all of it runs")
-    parser.add_argument("--json", action="store_true", help="JSON on standard output, in place of the tables")
-    parser.add_argument("--quiet", "-q", action="store_true", help="nothing but errors")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for results; runs/bench-cube-TIME")
+    parser.add_argument("--quick", action="store_true", help="a trial run")
+    parser.add_argument("--json", action="store_true", help="JSON on standard output, instead of the tables")
+    parser.add_argument("--quiet", "-q", action="store_true", help="only errors")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for results; default: runs/bench-cube-TIME")
     return parser.parse_args()
 
 

@@ -1,12 +1,12 @@
-"""A world and two minds of which it is known what talk is worth: the truth that `study_truth.py` holds studies against.
+"""A world and two minds with a known value of talk: the truth that `study_truth.py` compares studies with.
 
-Two agents stand in front of doors. In each step each sees the one door that is right for the other, and scores a point
-if it opens the one that is right for itself and that door does not stick. Boards differ in their doors and in how many
-stick. Nobody can find out anything but by what the other says, so with q the probability that what is read is right,
-d doors, and s the share of them that stick, 2 STEPS (1 - s) q points are expected of a team that does what it reads,
-and 2 STEPS (1 - s) / d of one that guesses.
+Two agents stand in front of doors. In each step, each agent sees the one door that is right for the other agent. It
+scores a point if it opens the door that is right for itself and that door does not stick. Boards differ in their doors
+and in how many stick. An agent can learn its door only from the other's messages. Let q be the probability that a
+message is right, d the number of doors, and s the share of doors that stick. A team that follows the messages then
+expects 2 STEPS (1 - s) q points, and a team that guesses 2 STEPS (1 - s) / d.
 
-Minds draw as language models do: again where they read anything else, and in each draw of a board.
+Minds draw as language models do: separately for each different prompt, and in each draw of a board.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from quorum.agents.skills import WorldSkills
 
 STEPS = 4
 DOORS = (2, 3, 4, 5)
-"""Doors of a board, each number as likely as the others."""
+"""Numbers of doors of a board, equally likely."""
 STICK = 0.5
-"""The share of doors that stick is drawn for each board from 0 to this."""
+"""Each board draws its share of doors that stick from 0 to this value."""
 HONEST = 0.9
-"""Probability that what is said is what the speaker sees; else it names a door at random."""
+"""Probability that a message names the door that the speaker sees; otherwise it names a random door."""
 
 _SCORE = 2 * STEPS * (1 - STICK / 2) * (1 - fmean(1 / doors for doors in DOORS))
 CONTENT, TRUTH = HONEST * _SCORE, _SCORE
-"""Expected effects of what messages say, and of true statements in their place, on minds that do what they read."""
+"""Expected effects of the content of messages, and of true statements instead, on minds that follow them."""
 
 
 class Open(SymbolicAction):
@@ -54,12 +54,12 @@ class Wait(SymbolicAction):
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What an agent sees.
+    """An agent's observation.
 
     Attributes:
         t: step.
-        doors: how many there are; they are numbered from 1.
-        secret: the door that is right for the other; 0 for who sees none.
+        doors: number of doors, numbered from 1.
+        secret: the door that is right for the other; 0 for participants without a body.
     """
 
     t: int
@@ -72,7 +72,7 @@ class Sight:
 
 
 class Doors(World):
-    """The world; fulfils `maeil.World`."""
+    """The world; implements `maeil.World`."""
 
     name = "doors"
     agents: tuple[str, ...] = ("agent_0", "agent_1")
@@ -89,15 +89,15 @@ class Doors(World):
         return {"doors": self._doors, "right": self._right, "stuck": self._stuck}
 
     def observe(self, agent: int) -> Sight:
-        """Return what an agent sees."""
+        """Return an agent's observation."""
         return Sight(self._t, self._doors, self._right[min(self._t, STEPS - 1)][1 - agent])
 
     def global_observation(self) -> Sight:
-        """Return what who has no body sees."""
+        """Return the observation of a participant without a body."""
         return Sight(self._t, self._doors, 0)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return which doors there are not."""
+        """Return the doors that do not exist."""
         return tuple(f"there is no {action}" for action in plan.actions if _door(action) > self._doors)
 
     def start_action(self, agent: int, action: SymbolicAction) -> Repeat:
@@ -113,11 +113,11 @@ class Doors(World):
         return Transition((), points / 2, end_of(success=False, truncated=self._t == STEPS))
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> tuple[()]:
-        """Return none: nothing takes several agents."""
+        """Return nothing: no task needs several agents."""
         return ()
 
     def distance(self, agent: int, other: int) -> None:
-        """Return none: there is no space."""
+        """Return None: the world has no distances."""
 
     def progress(self) -> Progress:
         """Return the points of the team."""
@@ -129,10 +129,10 @@ class Doors(World):
 
 
 class DoorSkills(WorldSkills):
-    """What the arm `truth` needs to know of the world."""
+    """The skills that the arm `truth` needs."""
 
     def statements(self, world: World) -> Statements:
-        """Return what states the door that the sender of a message sees."""
+        """Return a function that states the door that the sender of a message sees."""
         assert isinstance(world, Doors)
         return lambda messages, _plans: [(_said(world.observe(one.sender).secret), None) for one in messages]
 
@@ -141,7 +141,7 @@ class Guesser:
     """Says which door is right for the other, mostly, and ignores what the other says.
 
     Args:
-        seeds: of its draws, one stream for each prompt.
+        seeds: seeds of its draws, one stream for each prompt.
     """
 
     def __init__(self, seeds: Seeds) -> None:
@@ -164,14 +164,14 @@ class Guesser:
         """Return the door to open.
 
         Args:
-            guess: one that was drawn.
+            guess: a random door.
             read: messages of the other, oldest first.
         """
         return guess
 
 
 class Listener(Guesser):
-    """Speaks in the same way, and opens the door that it has read of last."""
+    """Speaks in the same way, and opens the door that the last message names."""
 
     def choose(self, guess: int, read: Sequence[Message]) -> int:
         """Return the door of the last message, if it names one."""

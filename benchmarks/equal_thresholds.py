@@ -1,10 +1,10 @@
-"""Whether participation is violated more at harder levels of CUBE where tasks take as many agents.
+"""Whether participation is violated more at harder levels of CUBE, for tasks that need equally many agents.
 
     quorum reproduce emcoop-rq2
     python benchmarks/equal_thresholds.py runs/emcoop-rq2/emcoop_cube
 
 Harder levels have heavier blocks, and a task of one agent cannot lack any, so part of a rise follows from the weights.
-This is the control: the same violation over the attempts at tasks of equal thresholds alone, means over boards.
+This is the control: the same violation over the attempts at tasks of equal thresholds, as means over boards.
 """
 
 from __future__ import annotations

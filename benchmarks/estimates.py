@@ -1,8 +1,8 @@
-"""The estimates of a dry run against what is then played: for every named experiment and every published figure.
+"""Compares the estimates of a dry run with the episodes as played: for every named experiment and published figure.
 
-Each row estimates the whole sweep, then plays as many of its boards as take about so many seconds. The estimate is
-scaled to their share of the cells. The boards are spread over those of the experiment, so the pilots of the estimate
-have played few of them. Experiments that ask no model are left out.
+Each row estimates the whole sweep, then plays boards for about `--seconds` seconds, and scales the estimate to their
+share of the cells. The boards are spread over those of the experiment, so the pilots of the estimate have played few of
+them. Experiments that use no model are left out.
 
 python -m benchmarks.estimates [NAME ...] [--seconds 20]
 """
@@ -28,7 +28,7 @@ from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.run import SweepRequest
 
 SECONDS = 20.0
-"""Of computing that the played boards of an experiment take, about."""
+"""Approximate computing time of the played boards of an experiment, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Row:
     """An estimate and what was played.
 
     Attributes:
-        name: of the experiment or the figure.
-        forecast: of all cells.
-        played: cells that were played.
-        spent: by them.
+        name: name of the experiment or the figure.
+        forecast: estimate for all cells.
+        played: number of cells played.
+        spent: cost of these cells.
         seconds: wall time of the dry run.
     """
 
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def worst(self) -> float:
-        """The largest error, as a share of what was played."""
+        """The largest error, as a share of the value as played."""
         return max((abs(expected / spent - 1) for expected, spent in self.pairs if spent), default=inf)
 
     def line(self) -> str:
@@ -82,7 +82,7 @@ HEADER = (
 
 
 def sweeps() -> dict[str, tuple[str, ...]]:
-    """Return the words of each named experiment, and of each part of a figure that plays something else."""
+    """Return the arguments of each named experiment, and of each part of a figure that plays something else."""
     found: dict[str, tuple[str, ...]] = {
         option.name: (f"{EXPERIMENT}={option.name}",) for option in options() if option.group == EXPERIMENT
     }
@@ -94,7 +94,7 @@ def sweeps() -> dict[str, tuple[str, ...]]:
 
 
 def compare(name: str, words: Sequence[str], seconds: float = SECONDS) -> Row | None:
-    """Estimate a sweep, play boards of it, and compare; None where it asks no model."""
+    """Estimate a sweep, play boards of it, and compare; None if it uses no model."""
     with tempfile.TemporaryDirectory() as folder:
         request = SweepRequest((*words, "engine.workers=1"), Path(folder), "all")
         begin = time.perf_counter()
@@ -113,7 +113,7 @@ def compare(name: str, words: Sequence[str], seconds: float = SECONDS) -> Row | 
 
 
 def rows(names: Sequence[str], seconds: float) -> Iterator[Row]:
-    """Yield a row for each sweep that asks models."""
+    """Yield a row for each sweep that uses models."""
     for name, words in sweeps().items():
         if (not names or name in names) and (row := compare(name, words, seconds)) is not None:
             yield row

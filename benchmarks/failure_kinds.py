@@ -1,7 +1,7 @@
-"""Which of the injected failures of a known kind the rules find, and what else they find: a confusion table.
+"""Which injected failures of a known kind the rules find, and what else they find: a confusion table.
 
-A team of greedy agents in CUBE talks: each says which block it takes. In every episode one of them does one thing
-wrong, at the first occasion. No language model is asked.
+A team of greedy agents in CUBE talks: each says which block it takes. In every episode, one of them makes one mistake,
+at the first occasion. No language model takes part.
 
 python benchmarks/failure_kinds.py --boards 40
 """
@@ -29,20 +29,20 @@ from quorum.topologies.plain import Decentralized, DecentralizedConfig
 
 BOARD = ("env=cube", "agents=heuristic", "n=4", "env.side=16", "env.blocks={1:5,2:3}", "max_steps=150")
 CULPRIT, MATE = 1, 2
-"""Who does something wrong, and from whom something is withheld."""
+"""The agent that makes the mistake, and the agent from which it withholds something."""
 PATIENCE = 3
-"""Steps of a wait of those who do something wrong."""
+"""Steps that an agent with a mistake waits."""
 
 
 @dataclass
 class Scene:
-    """What the agents of an episode share.
+    """State that the agents of an episode share.
 
     Attributes:
         known: blocks that a message has named or a plan was for.
         first: the blocks of the board.
-        kept: blocks that the others leave alone, so that they neither help there nor speak of them.
-        placed: whether all of the fault was done.
+        kept: blocks that the others avoid, so that they neither help there nor talk about them.
+        placed: whether the fault is complete.
     """
 
     known: set[int] = field(default_factory=set)
@@ -52,11 +52,11 @@ class Scene:
 
 
 class Talker:
-    """Plans by a mind that does not talk, and says which block it takes.
+    """Follows a mind that does not talk, and says which block it takes.
 
     Args:
         mind: the mind.
-        scene: what the agents share.
+        scene: the shared state.
     """
 
     def __init__(self, mind: Mind, scene: Scene) -> None:
@@ -84,14 +84,14 @@ class Talker:
         return thought
 
     def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
-        """Return the wrong thing that is done in this turn; None where there is none."""
+        """Return the mistake of this turn; None if there is none."""
         return None
 
 
 REST = Thought(Plan((Idle(steps=PATIENCE),)))
 """Does nothing for a while, and says nothing."""
 RESTS = "I rest."
-"""What is said by one that could say something else."""
+"""Message of an agent that could say something else."""
 
 
 def task_of(block: int) -> Task:
@@ -100,17 +100,17 @@ def task_of(block: int) -> Task:
 
 
 def claim(recipients: Sequence[int], task: Task) -> Draft:
-    """Say that one does a task."""
+    """Say that the agent does a task."""
     return Draft(tuple(recipients), f"{task.target} is mine.", task=task, asks=())
 
 
 def push_there(block: int) -> Plan:
-    """A push from where the agent stands."""
+    """A push from the agent's position."""
     return Plan((PushBlock(block=block, steps=1),), task_of(block))
 
 
 def deliver(block: int, count: int, patience: int = 20) -> Plan:
-    """Go to a block, wait for so many agents, and push it."""
+    """Go to a block, wait for `count` agents, and push it."""
     face = Face.left
     actions = (
         MoveToBlock(block=block, face=face),
@@ -126,7 +126,7 @@ def free(view: View) -> bool:
 
 
 class Repeats(Talker):
-    """Pushes a block that it does not stand at, and the same again."""
+    """Pushes a block that it is not next to, twice in the same way."""
 
     tries = 0
     block = -1
@@ -154,7 +154,7 @@ class Revives(Talker):
 
 
 class WaitsAlone(Talker):
-    """Waits alone at a block that takes two, and says nothing."""
+    """Waits alone at a block that needs two agents, and says nothing."""
 
     def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
         heavy = [block.id for block in seen.blocks if block.weight > 1 and block.id not in self.scene.known]
@@ -166,7 +166,7 @@ class WaitsAlone(Talker):
 
 
 class Withholds(Talker):
-    """Learns that it takes more than one to move a block, and does not tell the mate that tries it next."""
+    """Learns that a block needs more than one agent, and does not tell the teammate that tries it next."""
 
     block = -1
     failed = False
@@ -188,7 +188,7 @@ class Withholds(Talker):
 
 
 class Unwarned(Talker):
-    """The mate: tries the block that the other one has tried."""
+    """The teammate: tries the block that the other agent has tried."""
 
     def __init__(self, mind: Mind, scene: Scene, other: Withholds) -> None:
         super().__init__(mind, scene)
@@ -205,7 +205,7 @@ class Unwarned(Talker):
 
 
 class Orders(Talker):
-    """The mate of one that ignores orders: says once what to do."""
+    """The teammate of an agent that ignores orders: orders a task once."""
 
     def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
         light = [block.id for block in seen.blocks if block.weight == 1 and block.id not in self.scene.known]
@@ -239,7 +239,7 @@ class Misleads(Talker):
 
 
 def team(minds: Sequence[Mind], kind: FailureKind | None, scene: Scene) -> list[Talker]:
-    """Make a team in which one does something wrong of a kind; None: nobody."""
+    """Make a team in which one agent makes a mistake of a kind; None: nobody does."""
     found = [Talker(mind, scene) for mind in minds]
     match kind:
         case FailureKind.REPETITION:
@@ -263,7 +263,7 @@ def play(kind: FailureKind | None, seed: int) -> tuple[bool, tuple[Failure, ...]
     """Play an episode with one injected failure.
 
     Returns:
-        Whether there was an occasion for it, and what the rules find.
+        Whether there was an occasion for it, and which failures the rules find.
     """
     parts = build(Cell.compose([*BOARD, f"seed={seed}"]), no_models)
     scene, events = Scene(), list[Stamped]()
@@ -283,14 +283,14 @@ def play(kind: FailureKind | None, seed: int) -> tuple[bool, tuple[Failure, ...]
 
 @dataclass
 class Confusion:
-    """What was found where one kind was injected.
+    """The findings for one injected kind.
 
     Attributes:
         kind: the kind; None: nothing was injected.
-        episodes: in which there was an occasion for it.
-        hits: of these, those in which the kind was found, of the agent who did it.
-        found: episodes in which a kind was found of that agent.
-        elsewhere: kinds found of others, each once an agent and episode.
+        episodes: number of episodes with an occasion for it.
+        hits: number of these in which the kind was found for the right agent.
+        found: number of episodes in which each kind was found for that agent.
+        elsewhere: kinds found for other agents, each once an agent and episode.
     """
 
     kind: FailureKind | None
@@ -301,7 +301,7 @@ class Confusion:
 
 
 def confusion(boards: int) -> Iterator[Confusion]:
-    """Inject each kind, and nothing, on so many boards."""
+    """Inject each kind, and nothing, on `boards` boards."""
     for kind in (*FailureKind, None):
         row = Confusion(kind)
         for seed in range(boards):
@@ -320,7 +320,7 @@ def confusion(boards: int) -> Iterator[Confusion]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--boards", type=int, default=40, help="episodes of each kind")
+    parser.add_argument("--boards", type=int, default=40, help="number of episodes of each kind")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     rows = list(confusion(options.boards))

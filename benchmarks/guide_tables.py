@@ -1,11 +1,11 @@
-"""Measures the tables of the README and the guide again: by their own commands, into their own places.
+"""Measures the tables of the README and the guide again, with their own commands, and compares or updates the pages.
 
-python -m benchmarks.guide_tables              measure all, and say which cells differ
-python -m benchmarks.guide_tables --write      put what was measured into the pages
-python -m benchmarks.guide_tables Talk Repair  only the tables of these names
+python -m benchmarks.guide_tables              measure all, and report the cells that differ
+python -m benchmarks.guide_tables --write      write the measured values into the pages
+python -m benchmarks.guide_tables Talk Repair  only the tables with these names
 
-`guide_tables.yaml` says of each table where it is, which commands make it, and what its columns hold. `make claims`
-measures those that are marked `cheap`. The page that shows a table shows its commands as well.
+For each table, `guide_tables.yaml` names its page, its commands, and the content of its columns. `make claims` measures
+the tables marked `cheap`. The page that shows a table also shows its commands.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from quorum.experiments.results.results_folder import read_results
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = Path(__file__).with_suffix(".yaml")
 KEEP = "-"
-"""A column that is not measured: its cells stay as they are."""
+"""A column that is not measured: its cells stay unchanged."""
 
 
 class GuideTable(BaseModel):
@@ -48,24 +48,24 @@ class GuideTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """What the command line calls it."""
+    """Its name on the command line."""
     page: str
-    """Path from the top of the repository."""
+    """Path of the page, from the top of the repository."""
     header: str
-    """What its first line begins with; the first such table of the page is meant."""
+    """Start of its first line; the first such table of the page is meant."""
     run: Sequence[str]
-    """The commands, as the page shows them. The last one makes the sweep that is compared, or prints the table itself,
-    in Markdown."""
+    """The commands, as the page shows them. The last one makes the sweep to compare, or prints the table itself, in
+    Markdown."""
     folder: str = ""
-    """The sweep that is compared, below `runs`; empty: that of the last `--name` or experiment."""
+    """The sweep to compare, below `runs`; empty: that of the last `--name` or experiment."""
     file: str = ""
-    """A file below `runs` that has the table in Markdown, by the same header."""
+    """A file below `runs` that contains the table in Markdown, with the same header."""
     verdicts: str = ""
-    """The label of a row that counts the verdicts of a figure that is reproduced; its sweeps are in `folder`."""
+    """The label of a row that counts the verdicts of a reproduced figure; its sweeps are in `folder`."""
     files: str | None = None
-    """Another page whose files the commands need, and which may show them; null: they are on this one."""
+    """Another page with files that the commands need, and which may show them; null: they are on this page."""
     within: str | None = None
-    """The folder of the repository of which they are run in a copy; null: in an empty one, with the files that the page
+    """The folder of the repository to copy and run the commands in; null: an empty folder with the files that the page
     shows."""
     cheap: bool = False
     """Whether `make claims` measures it."""
@@ -73,25 +73,25 @@ class GuideTable(BaseModel):
     across: str | None = None
     baseline: str | None = None
     rows: Literal["levels", "points", "points and levels"] = "levels"
-    """What the rows are; their labels are the first cells."""
+    """The factors of the rows; their labels are the first cells."""
     at: str | None = None
-    """The point that all cells are of, where rows are levels and columns do not say."""
+    """The point of all cells, if rows are levels and columns do not name one."""
     labels: Mapping[str, str] = Field(default_factory=dict)
-    """How the page writes levels and points; those that are not named stand as they are."""
+    """The page's names of levels and points; the others keep their own."""
     hidden: Sequence[str] = ()
-    """Levels that the page leaves out."""
+    """Levels that the page omits."""
     columns: Sequence[str] = ()
-    """What each column after the labels holds: see `Column`."""
+    """The content of each column after the labels: see `Column`."""
 
 
 def load() -> list[GuideTable]:
-    """Read what there is."""
+    """Read all tables."""
     return [GuideTable.model_validate(entry) for entry in yaml.safe_load(SPEC.read_text(encoding="utf-8"))]
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds: `METRIC [KIND] [PLACES] [@ WHERE]`.
+    """The content of a column: `METRIC [KIND] [PLACES] [@ WHERE]`.
 
     Attributes:
         metric: its name, or `KEEP`.
@@ -99,7 +99,7 @@ class Column:
             `holm`, `fewer` (boards with fewer and with more than the baseline), `count` (`45 of 50`: runs in which it
             is true), or `solved` (`25.1 (18-36), 39 of 40`: mean and range; successes, unless all runs are).
         places: decimals; None: as many as a comparison shows.
-        where: the point, or the level where rows are points; empty: that of the row.
+        where: the point, or the level if rows are points; empty: that of the row.
     """
 
     metric: str
@@ -181,7 +181,7 @@ def _solved(metric: str, group: Group) -> str:
 
 
 def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]:
-    """Run the commands of a table in a folder, and return the cells of each row that they make by its labels."""
+    """Run the commands of a table in a folder, and return the resulting cells of each row by its labels."""
     if table.within is not None:
         shutil.copytree(ROOT / table.within, folder, dirs_exist_ok=True)
     _write_files(ROOT / (table.files or table.page), folder)
@@ -207,7 +207,7 @@ def _count_verdicts(folder: Path) -> list[str]:
 
 
 def _write_files(page: Path, folder: Path) -> None:
-    """Write the files that a page shows: blocks that begin with a comment that is a path."""
+    """Write the files that a page shows: blocks that start with a comment that is a path."""
     for block in re.findall(r"^```\w+\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         if named := re.match(r"# ([\w./]+\.(?:py|yaml))\n", block):
             (folder / named[1]).parent.mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ def _run(command: str, folder: Path) -> str:
 
 
 def _name(commands: Sequence[str]) -> str:
-    """The folder that a sweep writes: its `--name`, or that of its experiment."""
+    """Return the folder that a sweep writes: its `--name`, or that of its experiment."""
     words = shlex.split(commands[-1])
     if "--name" in words:
         return words[words.index("--name") + 1]
@@ -237,7 +237,7 @@ def _metrics(table: GuideTable) -> list[str]:
 
 
 def _printed_rows(text: str, table: GuideTable) -> dict[tuple[str, ...], list[str]]:
-    """Find a table in Markdown that a command has made."""
+    """Find a table in the Markdown output of a command."""
     lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]
     start = next(number for number, line in enumerate(lines) if line.startswith(table.header))
     labels = 2 if table.rows == "points and levels" else 1
@@ -280,7 +280,7 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
     """Put measured cells into a page.
 
     Returns:
-        The text of the page, and what has changed: a line for each row.
+        The text of the page, and its changes: a line for each row.
 
     Raises:
         ValueError: the page has no such table, or no such row.
@@ -304,10 +304,10 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
 
 
 def main() -> None:
-    """Measure the tables, and print or write what differs."""
+    """Measure the tables, and print or write the differences."""
     parser = argparse.ArgumentParser(description="Measure the tables of the guide again.")
-    parser.add_argument("names", nargs="*", help="names of tables; all without one")
-    parser.add_argument("--write", action="store_true", help="put what was measured into the pages")
+    parser.add_argument("names", nargs="*", help="names of tables; default: all")
+    parser.add_argument("--write", action="store_true", help="write the measured values into the pages")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for table in load():

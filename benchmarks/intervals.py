@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth, and how often tests find what is not there: python benchmarks/intervals.py.
+"""How often 95 % intervals contain the true value, and tests find false effects: python benchmarks/intervals.py.
 
 Prints the tables of docs/comparing.md as Markdown. Every figure is a share of `--draws` samples with a fixed seed; with
 2,000 of them a coverage of 0.95 is measured to 0.01 (two standard errors).
@@ -20,7 +20,7 @@ from quorum.experiments.compare.statistics.intervals import STATISTICS, Name, es
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 LARGE = 4_000_000
-"""Values from which a true mean is taken."""
+"""Number of values from which a true mean is computed."""
 BOARDS = (6, 10, 20, 30)
 
 
@@ -29,11 +29,11 @@ class Kind:
     """A kind of metric.
 
     Attributes:
-        name: what it stands for.
-        draw: gives values of the level on independent boards.
-        baseline: gives those of the baseline.
+        name: the kind of values.
+        draw: draws values of the level on independent boards.
+        baseline: draws values of the baseline.
         share: whether values lie between 0 and 1 by their nature.
-        limit: that values from 0 on do not exceed; None for none.
+        limit: upper limit of values from 0 on; None for none.
     """
 
     name: str
@@ -108,7 +108,7 @@ def others(draws: int) -> Iterator[list[str]]:
             random = np.random.default_rng(2)
             cells = []
             for boards in BOARDS:
-                # The statistic of so many values estimates that of the distribution, up to the rounding of n / 4.
+                # The statistic of this many values estimates that of the distribution, up to the rounding of n / 4.
                 truth = float(STATISTICS[name](kind.draw(random, (LARGE,))))
                 found = [estimate(row, name) for row in kind.draw(random, (draws, boards))]
                 cells.append(f"{_coverage([(e.low, e.high) for e in found], truth):.3f}")
@@ -116,7 +116,7 @@ def others(draws: int) -> Iterator[list[str]]:
 
 
 def differences(draws: int) -> Iterator[list[str]]:
-    """Yield coverage of the interval of a difference, how often there is one, and the error of the test without one."""
+    """Yield coverage of a difference's interval, how often it exists, and the error of the test without an effect."""
     for kind in KINDS:
         random = np.random.default_rng(3)
         truth = float(kind.draw(random, (LARGE,)).mean() - kind.baseline(random, (LARGE,)).mean())
@@ -135,7 +135,7 @@ def differences(draws: int) -> Iterator[list[str]]:
 def crossed(draws: int) -> Iterator[list[str]]:
     """Yield coverage and error on 12 boards under 8 combinations of crossed factors, by board and by run.
 
-    A share of the variance of a run is its board's, independent in both arms, so that nothing is gained by pairing.
+    A share of the variance of a run is its board's, independent in both arms, so pairing gains nothing.
     """
     boards, repeats = 12, 8
     number = np.repeat(np.arange(boards), repeats)
@@ -157,7 +157,7 @@ def crossed(draws: int) -> Iterator[list[str]]:
 
 
 def _coverage(ends: Sequence[tuple[float, float]], truth: float) -> float:
-    """Return how many of the intervals hold the truth."""
+    """Return how many of the intervals contain the true value."""
     there = np.array([pair for pair in ends if not math.isnan(pair[0])])
     return float(np.mean((there[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= there[:, 1]))) if len(there) else float("nan")
 

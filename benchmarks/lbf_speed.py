@@ -1,4 +1,4 @@
-"""Steps a second of level-based foraging: the package `lbforaging` alone, and joined to the loop.
+"""Steps a second of level-based foraging: the package `lbforaging` alone, and connected to the loop.
 
 python benchmarks/lbf_speed.py
 """
@@ -13,11 +13,11 @@ from lbf_env.world import ForagingConfig, ForagingWorld
 from quorum.experiments.configuration.cell import Cell
 
 EPISODES = 40
-"""Of each size, with the same draws for both."""
+"""Number of episodes of each size, with the same draws for both."""
 
 
 def steps_a_second(world: ForagingWorld, *, joined: bool) -> float:
-    """Play the episodes by random primitives; return the steps in a second of CPU, by the world or the package."""
+    """Play the episodes by random primitives; return steps per second of CPU, by the world or the package."""
     steps, begin = 0, time.process_time()
     for seed in range(EPISODES):
         draw, over = np.random.default_rng(seed), False

@@ -1,14 +1,14 @@
-"""Whether AgentPrune drops the edges of useless agents, and what is gained at equal tokens.
+"""Whether AgentPrune drops the edges of useless agents, and what this gains at equal tokens.
 
     python -m benchmarks.learned_topology              # the figures of docs/topologies.md: some six minutes
     python -m benchmarks.learned_topology --default    # the default objective: four teams of four, a useless agent each
-    python -m benchmarks.learned_topology --quick      # few rounds on one board: whether it runs
+    python -m benchmarks.learned_topology --quick      # few rounds on one board: a trial
 
 Two of eight agents are useless: they say which block they will work on, like the others, and all their plans are
-invalid (`llm.agents.NAME.invalid=1`). So they talk again in every step, and interrupt all who hear them. A fit learns
-to write fewer tokens. Two fits are made, with other agents useless in each. The test is exact: of all ways to name
-two of eight agents in each fit, the share that has at least as many outgoing edges pruned. Then the first graph plays
-new boards together with others, with the same budget of tokens.
+invalid (`llm.agents.NAME.invalid=1`). They therefore talk again in every step, and interrupt all who hear them. A fit
+learns to write fewer tokens. The script makes two fits, with other agents useless in each. The test is exact: of all
+ways to name two of eight agents in each fit, the share that has at least as many outgoing edges pruned. Then the first
+graph plays new boards together with others, with the same budget of tokens.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NEW_BOARDS = 1000
 
 
 def useless(agents: Sequence[int]) -> tuple[str, ...]:
-    """Return the words that make agents useless."""
+    """Return the arguments that make agents useless."""
     return tuple(f"llm.agents.agent_{agent}.invalid=1.0" for agent in agents)
 
 
@@ -76,7 +76,7 @@ def permutation(fits: Sequence[Fitted], named: Sequence[Sequence[int]]) -> float
 
 
 def graphs(learned: Edges) -> dict[str, Edges]:
-    """Return the graphs that play against one another."""
+    """Return the graphs to compare."""
     full = [(a, b) for a in range(N) for b in range(N) if a != b]
     ring = [(a, (a + step) % N) for a in range(N) for step in (1, -1)]
     drawn = sorted(random.Random(0).sample(full, len(learned)))
@@ -84,7 +84,7 @@ def graphs(learned: Edges) -> dict[str, Edges]:
 
 
 def play(arms: dict[str, Edges], tokens: int, boards: int, out: Path) -> dict[str, dict[str, list[float]]]:
-    """Play new boards under each graph, and under edges that are matched again in each round; return their metrics."""
+    """Play new boards under each graph, and under edges matched again in each round; return their metrics."""
     texts = {arm: "[" + ",".join(f"[{a},{b}]" for a, b in edges) + "]" for arm, edges in arms.items()}
     common = (
         *TEAM,
@@ -112,8 +112,8 @@ def main() -> None:
     """Print the test and the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--default", action="store_true", help="fit by the default objective, and play no new boards")
-    parser.add_argument("--quick", action="store_true", help="make sure that it runs")
-    parser.add_argument("--out", type=Path, help="folder of the episodes, kept to resume; else a passing one")
+    parser.add_argument("--quick", action="store_true", help="a trial run")
+    parser.add_argument("--out", type=Path, help="folder of the episodes, kept to resume; default: a temporary one")
     arguments = parser.parse_args()
     console = Console()
     with tempfile.TemporaryDirectory() as passing:

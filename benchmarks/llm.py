@@ -1,10 +1,10 @@
-"""What our side of a language model's call costs: a round of 256 agents over real HTTP, compared with the SDK alone.
+"""The cost of our side of a language model's call: a round of 256 agents over real HTTP, compared with the SDK alone.
 
-The server runs in a separate process, on the machine's other core; every answer takes half a second there. Rounds of
-OpenAI's SDK as it comes, of the SDK as our provider calls it, of our stack around that (structured output, budget,
-cache, retries, limits, recording), and of a whole naive team (prompts, loop and trace included) alternate; the first of
-each warms up and is not counted. Our wrappers around a model in the same process: what they cost
-without the noise of HTTP.
+The server runs in a separate process, on the machine's other core; every answer takes half a second there. Four kinds
+of rounds alternate: OpenAI's SDK with its defaults, the SDK as our provider calls it, our stack around that (structured
+output, budget, cache, retries, limits, recording), and a whole naive team (prompts, loop and trace included). The first
+round of each warms up and is not counted. A last row measures our wrappers around a model in the same process, without
+the noise of HTTP.
 
 python benchmarks/llm.py
 """
@@ -69,13 +69,13 @@ class Constant:
 
 
 def serve(ready: Connection) -> None:
-    """Serve in this process; the addresses go through the pipe."""
+    """Serve in this process; send the addresses through the pipe."""
     run(App(Constant(), latency=LATENCY), ready=ready.send)
 
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Run the server in a separate process; gives its address."""
+    """Run the server in a separate process; yield its address."""
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
     process = spawn.Process(target=serve, args=(there,), daemon=True)
@@ -89,7 +89,7 @@ def server() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a round took, in seconds."""
+    """The duration of a round, in seconds."""
 
     wall: float
     cpu: float
@@ -103,7 +103,7 @@ async def measured(work: Awaitable[object]) -> Cost:
 
 
 class Prompts:
-    """The first prompt of an agent among eight, made different for every call so that no cache knows it."""
+    """The first prompt of one agent of eight, different for every call so that no cache knows it."""
 
     def __init__(self, arguments: list[str]) -> None:
         prompt = find_prompt(Wanted(rest=tuple(arguments)))
@@ -117,7 +117,7 @@ class Prompts:
 
 
 def arguments(address: str, folder: Path) -> list[str]:
-    """Give the configuration of a naive team behind the server, for one step."""
+    """Return the configuration of a naive team that uses the server, for one step."""
     llm = ["agents=naive", "max_steps=1", "llm=openai", "llm.model=simulated", "llm.api_key_env=null"]
     cache = f"llm.cache_path={folder / 'replies.sqlite'}"
     return [*llm, f"llm.base_url={address}", f"llm.max_concurrency={AGENTS}", cache]
@@ -143,7 +143,7 @@ def wrappers(folder: Path) -> Model:
 
 
 async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, list[Cost]]:
-    """Measure all rounds, turn about."""
+    """Measure all rounds, alternating."""
     pool = ModelPool()
     address = team.plain["llm"]["base_url"]
     usual = openai.AsyncOpenAI(api_key="none", base_url=address, max_retries=0)
@@ -189,7 +189,7 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
 
 
 def body(request: Request) -> dict[str, Any]:
-    """Give what our provider sends."""
+    """Return the request fields of our provider."""
     return {
         "model": "simulated",
         **chat_arguments(request, Offer(Structured.SCHEMA, request.sampling, MaxTokensKey.MAX_TOKENS, 256)),

@@ -1,4 +1,4 @@
-"""What the loop costs beyond the world and the minds: CPU per thought, per agent and step, and a large round of talk.
+"""The cost of the loop beyond the world and the minds: CPU per thought, per agent and step, and a large round of talk.
 
 python benchmarks/loop.py
 """
@@ -53,7 +53,7 @@ class _Sight:
 
 
 class EmptyWorld(World):
-    """A world that costs next to nothing, so that what is measured is the loop."""
+    """A world that costs next to nothing, so that only the loop is measured."""
 
     name = "empty"
     vocabulary = Vocabulary(Stay)
@@ -99,7 +99,7 @@ class EmptyWorld(World):
 
 
 class Planner:
-    """Commits a stay of so many steps."""
+    """Commits a plan to stay for a number of steps."""
 
     def __init__(self, steps: int) -> None:
         self.thought = Thought(Plan((Stay(steps=steps),)))
@@ -109,7 +109,7 @@ class Planner:
 
 
 class Talker:
-    """Says two things to everybody, then goes on with its plan."""
+    """Says two things to everybody, then continues its plan."""
 
     async def think(self, view: View) -> Thought:
         if view.plan is not None:

@@ -1,4 +1,4 @@
-"""How many natural claims and orders a judge reads as their labels say (`natural_messages.yaml` says who wrote them).
+"""How many natural claims and orders a judge reads as their labels say (`natural_messages.yaml` names their author).
 
 python benchmarks/message_readers.py llm=simulated
 """
@@ -25,7 +25,7 @@ SENDER = 1
 
 
 async def read_all(words: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return how many claims, and how many orders, are read as their labels say, and of how many."""
+    """Return how many claims and orders the judge reads as their labels say, and how many there are."""
     given: dict[str, Any] = yaml.safe_load(MESSAGES.read_text())
     configuration = Cell.compose(["agents=naive", *words]).configuration
     found = {}

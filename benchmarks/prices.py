@@ -39,13 +39,13 @@ PAGES = {
     "together_ai": "api.together.ai/v1/models",
     "xai": "api.x.ai/v1/language-models",
 }
-"""Where the map has the prices of a provider from, by the provider's name there."""
+"""The source of each provider's prices in the map, by the provider's name there."""
 UNPRICED: Mapping[str, Mapping[str, str]] = {
     "anthropic": dict.fromkeys(
         ("claude-fable-5-2", "claude-mythos-5-2"), "named by the types of anthropic 2.11, in no list of prices"
     ),
 }
-"""Models of the families whose price is not known, and why, by provider."""
+"""Models of the families without a known price, and why, by provider."""
 
 HEAD = """\
 # Prices in US dollars per million tokens, by provider and model. `python -m benchmarks.prices` writes this file.
@@ -64,7 +64,7 @@ _DIGITS = 6
 
 
 def names_of(pattern: str) -> list[str]:
-    """Return the names that a pattern of a family stands for, but those of unlimited length."""
+    """Return the names that match a pattern of a family, except names of unlimited length."""
     return list(_names(_parser.parse(pattern)))
 
 
@@ -94,10 +94,10 @@ def families() -> Iterator[tuple[str, str]]:
 
 
 def price_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the price of an entry of the map; None where it has none by tokens.
+    """Return the price of an entry of the map; None if it has no price per token.
 
     Raises:
-        ValueError: a surcharge of long prompts is not the same for all tokens read.
+        ValueError: a surcharge for long prompts differs between kinds of tokens read.
     """
     usual = _rates(entry, "")
     if entry.get("mode") not in _MODES or usual is None:
@@ -108,7 +108,7 @@ def price_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _rates(entry: Mapping[str, Any], suffix: str) -> dict[str, float] | None:
-    """Return the prices in a tier; a cache without a price costs what other tokens do. Nothing to pay is not known."""
+    """Return the prices in a tier; a cache without a price costs as much as other tokens. A price of 0 is unknown."""
     read, written = (entry.get(f"{kind}_cost_per_token{suffix}") for kind in ("input", "output"))
     if not read or not (written or entry.get("mode") == "embedding"):
         return None
@@ -139,8 +139,8 @@ def price_lists(entries: Mapping[str, Any], version: str, day: date) -> dict[str
 
     Args:
         entries: litellm's map.
-        version: of litellm.
-        day: on which that was the newest.
+        version: version of litellm.
+        day: day on which this version was the newest.
     """
     found: dict[str, dict[str, Any]] = {}
     for provider, page in PAGES.items():
@@ -162,7 +162,7 @@ def price_lists(entries: Mapping[str, Any], version: str, day: date) -> dict[str
 
 
 def base_name(model: str) -> str:
-    """Return the name of a snapshot's model; empty for what is no snapshot."""
+    """Return the name of a snapshot's model; empty if the name is not a snapshot."""
     snapshot = prices.SNAPSHOT.fullmatch(model)
     return snapshot["name"] if snapshot is not None else ""
 

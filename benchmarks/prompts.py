@@ -1,14 +1,14 @@
-"""What prompts cost: tokens of each decision, and how much of a prompt a provider has read before.
+"""What prompts cost: the tokens of each decision, and how much of a prompt a provider has read before.
 
 python benchmarks/prompts.py                        # the table of this version
 python benchmarks/prompts.py --json > new.json      # the figures, to compare with those of another version
 python benchmarks/prompts.py --before old.json      # the table of both
 python benchmarks/prompts.py --world squeeze        # of one world, in seconds
 
-A decision is one answer that a participant was asked for. Its tokens are characters / 4, of its messages and of the
-JSON schema of its answer; `new` are those of its messages that no earlier prompt of the episode began with, so that no
-cache of prefixes can spare them. A prompt's share is what it has in common, from its first character on, with the
-prompt before it in the sweep (`after`), and with any prompt before it (`ever`).
+A decision is one requested answer of a participant. Its tokens are characters / 4, of its messages and of the JSON
+schema of its answer. `new` are the tokens of its messages that follow the longest beginning shared with an earlier
+prompt of the episode, so no cache of prefixes can save them. A prompt's share is the part that it has in common, from
+its first character on, with the previous prompt of the sweep (`after`), and with any earlier prompt (`ever`).
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ ARMS: Mapping[str, tuple[str, ...]] = {
 }
 STEPS = 12
 SHARED_AT = 4
-"""The size of the teams whose prompts are compared with one another."""
+"""The size of the teams whose prompts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is given for an answer.
+    """The input of a model for an answer.
 
     Attributes:
         text: the messages.
-        form: characters of the schema of the answer.
+        form: number of characters of the answer's schema.
     """
 
     text: str
@@ -74,7 +74,7 @@ def _prompt(request: Mapping[str, Any]) -> Prompt:
 
 
 def known_before(sweep: Sequence[str]) -> Iterator[int]:
-    """Tell for each prompt how many of its characters another one before it began with."""
+    """Return for each prompt how many of its first characters it shares with an earlier prompt."""
     known: list[str] = []
     for prompt in sweep:
         place = bisect.bisect(known, prompt)
@@ -83,7 +83,7 @@ def known_before(sweep: Sequence[str]) -> Iterator[int]:
 
 
 def shares(sweep: Sequence[str]) -> dict[str, float]:
-    """Return the medians of what prompts share with the one before them, and with the best of all before them."""
+    """Return the medians of the shares with the previous prompt, and with the best of all earlier prompts."""
     after = [_common(before, prompt) / len(prompt) for before, prompt in pairwise(sweep)]
     ever = [known / len(prompt) for known, prompt in zip(known_before(sweep), sweep, strict=True)][1:]
     return {"after": statistics.median(after), "ever": statistics.median(ever)}
@@ -98,7 +98,7 @@ def _common(one: str, other: str) -> int:
 
 
 def means(found: Sequence[Prompt]) -> dict[str, float]:
-    """Return the mean tokens of a prompt, and of those the new ones."""
+    """Return the mean tokens of a prompt, and the mean of its new tokens."""
     texts = [prompt.text for prompt in found]
     new = sum(map(len, texts)) - sum(known_before(texts))
     whole = sum(len(prompt.text) + prompt.form for prompt in found)
@@ -121,7 +121,7 @@ def figures(worlds: Sequence[str]) -> dict[str, Any]:
 
 
 def table(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
-    """Write the figures as Markdown."""
+    """Format the figures as Markdown."""
     yield f"| world | team | {' | '.join(f'n = {n}' for n in SIZES)} |"
     yield "|---" * (2 + len(SIZES)) + "|"
     for world, arms in now["tokens"].items():
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--before", type=Path, help="figures of another version, to show next to these")
-    parser.add_argument("--world", choices=WORLDS, action="append", help="measure this one alone; may be repeated")
+    parser.add_argument("--world", choices=WORLDS, action="append", help="measure only this world; may be repeated")
     given = parser.parse_args(arguments)
     before = json.loads(given.before.read_text(encoding="utf-8")) if given.before is not None else None
     now = figures(given.world or WORLDS)

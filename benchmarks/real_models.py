@@ -1,13 +1,13 @@
-"""What a real model does in every world, next to chance: the table of `docs/real-models.md`.
+"""How a real model plays every world, compared with chance: the table of `docs/real-models.md`.
 
-python examples/gguf_server.py --context 8192             # in another terminal; or any server of OpenAI's format
-python -m benchmarks.real_models                          # the table of what answers at localhost:8080
+python examples/gguf_server.py --context 8192             # in another terminal; or any server with OpenAI's format
+python -m benchmarks.real_models                          # the table of the model at localhost:8080
 python -m benchmarks.real_models --url URL --boards 4     # another server, more boards
 
-Each team plays the same boards twice, for as many calls: the model answers, and answers are drawn by chance
-(`llm=random`). An answer is whole when it ends by itself and has the form of the turn, counted before any repair. A
-plan is valid when the loop takes it. The score is the world's own, summed over the boards. Tokens are those that the
-model wrote, by the wall time of its episodes.
+Each team plays the same boards twice, with the same number of calls: with answers of the model, and with random answers
+(`llm=random`). An answer is whole if it ends by itself and fits the turn's schema, counted before any repair. A plan is
+valid if the loop accepts it. The score is the world's own, summed over the boards. Tokens are those that the model
+wrote, by the wall time of its episodes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORLDS: Mapping[str, tuple[int, tuple[str, ...]]] = {
     "transport_hard": (4, ()),
     "squeeze": (3, ()),
 }
-"""The size of the team in each world, and what is set there."""
+"""The size of the team in each world, and the world's settings."""
 LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
 TEAMS: Mapping[str, tuple[str, ...]] = {
     "individual": ("agents=naive", "topology=individual"),
@@ -45,7 +45,7 @@ TEAMS: Mapping[str, tuple[str, ...]] = {
 
 
 def played(words: Sequence[str], out: Path) -> Iterator[tuple[str, float]]:
-    """Play an episode; give what is counted of it, by name."""
+    """Play an episode; return its counts by name."""
     cell, begin = Cell.compose(list(words)), perf_counter()
     result = run_cell(cell, out)
     yield "seconds", perf_counter() - begin
@@ -58,7 +58,7 @@ def played(words: Sequence[str], out: Path) -> Iterator[tuple[str, float]]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, float]]:
-    """Give what is counted of the answers of an episode, by name."""
+    """Return the counts of the answers of an episode, by name."""
     with (folder / "calls.jsonl").open("rb") as lines:
         for call in unfolded(lines):
             if "reply" in call:
@@ -69,7 +69,7 @@ def answers(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def is_whole(request: Mapping[str, Any], reply: Mapping[str, Any]) -> bool:
-    """Return whether an answer has ended by itself, in the form that was asked for."""
+    """Return whether an answer ended by itself and fits the requested schema."""
     if reply["finish"] != "stop" or request["answer"] is None:
         return bool(reply["finish"] == "stop")
     try:
@@ -109,9 +109,9 @@ def main() -> None:
     """Measure and print the table, row by row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://localhost:8080/v1", help="address of the server")
-    parser.add_argument("--boards", type=int, default=2, help="boards that each team plays")
-    parser.add_argument("--calls", type=int, default=4, help="calls of each episode, for each agent")
-    parser.add_argument("--world", nargs="*", choices=WORLDS, default=list(WORLDS), help="worlds that are played")
+    parser.add_argument("--boards", type=int, default=2, help="number of boards that each team plays")
+    parser.add_argument("--calls", type=int, default=4, help="number of calls of each episode, for each agent")
+    parser.add_argument("--world", nargs="*", choices=WORLDS, default=list(WORLDS), help="worlds to play")
     arguments = parser.parse_args()
     for cells in (HEADER, ["---"] * len(HEADER)):
         sys.stdout.write(f"| {' | '.join(cells)} |\n")

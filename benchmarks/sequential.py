@@ -1,7 +1,7 @@
-"""How many boards a study takes, planned and with looks, and how often it errs: python benchmarks/sequential.py.
+"""How many boards a study needs, planned and with looks, and how often it errs: python benchmarks/sequential.py.
 
-Prints Markdown tables. Every figure is taken from `--studies` simulated studies with a fixed seed; with 4,000 of them
-a share of 0.05 is measured to 0.007, and one of 0.9 to 0.01 (two standard errors).
+Prints Markdown tables. Every figure comes from `--studies` simulated studies with a fixed seed; with 4,000 of them, a
+share of 0.05 is measured to 0.007, and one of 0.9 to 0.01 (two standard errors).
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from quorum.experiments.compare.statistics.room import room_closed
 Floats = NDArray[np.float64]
 POWER = 0.9
 MOST = 1.5
-"""Boards at which a sequential study ends at the latest, by those of the fixed design."""
+"""Boards at which a sequential study ends at the latest, as a multiple of those of the fixed design."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Differences of boards of a true effect.
+    """Differences on boards with a true effect.
 
     Attributes:
-        name: what they are.
+        name: kind of the differences.
         kind: draws them.
         effect: their mean.
         deviation: their standard deviation.
@@ -53,7 +53,7 @@ class Case:
 
     @property
     def sampler(self) -> Sampler:
-        """Draws them."""
+        """Return a function that draws them."""
         return self.kind(self.effect, self.deviation)
 
     def boards(self, wanted: float = POWER) -> int:
@@ -100,11 +100,11 @@ def error(name: str, plan: Plan | None, studies: int, boards: int = 150) -> floa
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What sequential studies come to.
+    """The results of sequential studies.
 
     Attributes:
-        boards: mean number of boards, by those of the fixed design.
-        found: share that is significant.
+        boards: mean number of boards, as a multiple of those of the fixed design.
+        found: share of significant studies.
     """
 
     boards: float
@@ -117,10 +117,10 @@ def played(case: Case, fixed: int, block: int, studies: int, *, effect: bool = T
     Args:
         case: the true differences.
         fixed: boards of the fixed design.
-        block: boards that are added at a time.
-        studies: how many are played.
-        effect: whether there is one; else signs are drawn.
-        planned: the planned effect by the true one; below 0 for the wrong direction.
+        block: number of boards that are added at a time.
+        studies: number of studies.
+        effect: whether there is one; otherwise signs are drawn.
+        planned: the planned effect as a multiple of the true one; below 0 for the wrong direction.
     """
     random = np.random.default_rng(2)
     most = -(-round(MOST * fixed) // block) * block
@@ -136,12 +136,12 @@ def played(case: Case, fixed: int, block: int, studies: int, *, effect: bool = T
 
 
 def _first(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the number of the first board that is marked, beyond the last one where none is."""
+    """Return the number of the first marked board; one more than the last if none is marked."""
     return np.where(marks.any(axis=1), marks.argmax(axis=1) + 1, marks.shape[1] + 1)
 
 
 def coverage(draw: Sampler, truth: float, plan: Plan | None, studies: int, *, share: bool, width: float) -> float:
-    """Return how often the interval holds the truth where a study of at most 60 boards stops at a half-width."""
+    """Return how often the interval contains the true value if a study of at most 60 boards stops at a half-width."""
     random = np.random.default_rng(3)
     held = 0
     for row in draw(random, (studies, 60)):
@@ -154,7 +154,7 @@ def coverage(draw: Sampler, truth: float, plan: Plan | None, studies: int, *, sh
 
 
 def actual_power(case: Case, boards: int, studies: int) -> float:
-    """Return how often the test itself finds an effect over so many boards, in samples that no plan has seen."""
+    """Return how often the test itself finds an effect over this many boards, in samples that no plan has seen."""
     samples = case.sampler(np.random.default_rng(4), (studies, boards))
     return float(np.mean([sign_flip_test(row) <= 0.05 for row in samples]))
 
@@ -182,7 +182,7 @@ def _gains(room: Floats, share: Floats | float, noise: Floats) -> tuple[Floats, 
 
 
 def room_coverage(name: str, boards: int, studies: int) -> float:
-    """Return how often the interval of the share of the room holds the truth, where there is one."""
+    """Return how often the interval of the share of the room contains the true value, if it exists."""
     draw, truth = ROOMS[name]
     random = np.random.default_rng(5)
     held = []
@@ -194,7 +194,7 @@ def room_coverage(name: str, boards: int, studies: int) -> float:
 
 
 def same_called_above(boards: int, studies: int) -> float:
-    """Return how often a third arm that is equal to two others is called above their noise floor, unequal draws."""
+    """Return how often an arm equal to two others exceeds their noise floor, with unequal draws."""
     random = np.random.default_rng(6)
     draws = np.where(np.arange(boards) % 2, 1, 3)
     above = 0
@@ -215,7 +215,7 @@ def errors(studies: int) -> Iterator[list[str]]:
 
 
 def savings(studies: int) -> Iterator[list[str]]:
-    """Yield boards by those of the fixed design, and power."""
+    """Yield boards as a multiple of those of the fixed design, and power."""
     for case in CASES:
         fixed = case.boards()
         cells = []
@@ -231,7 +231,7 @@ def _written(found: Outcome) -> str:
 
 
 def powers(studies: int) -> Iterator[list[str]]:
-    """Yield boards for a power, the power that the plan states, and the actual one."""
+    """Yield the boards for a power, the power that the plan states, and the actual one."""
     for case in CASES:
         cells = []
         for wanted in (0.8, 0.9):

@@ -1,9 +1,9 @@
-"""Whether studies find what is true, where it is known: python -m benchmarks.study_truth.
+"""Whether studies find the truth in a world in which it is known: python -m benchmarks.study_truth.
 
-The loop plays the world of `doors.py` with the arms of `quorum study talk`, for a team that ignores what messages say
-and for one that acts on it. `judge` analyses 2,000 studies of each team, as it does for `quorum study`; no two studies
-of a team have a board in common. Each figure stands next to its Monte Carlo error (one standard error) and what it must
-be; it ends with code 1 where one misses that by more than three of them. Half an hour on two processes.
+The loop plays the world of `doors.py` with the arms of `quorum study talk`, for a team that ignores messages and for
+one that follows them. `judge` analyses 2,000 studies of each team, as it does for `quorum study`; no two studies of a
+team share a board. Each figure stands next to its Monte Carlo error (one standard error) and its required value. The
+script ends with code 1 if a figure misses it by more than three errors. It takes half an hour on two processes.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ Floats = NDArray[np.float64]
 SCORE = METRICS["outcome.score"]
 TALK = load_question("talk").effects
 TWIN = EffectFile(name="twin", plus="twin", minus="treatment", says="nothing: other draws of the treatment")
-"""An effect that is none, judged as an effect; the noise floor comes from `again`, as always."""
+"""A comparison without an effect, judged as an effect; the noise floor comes from `again`, as always."""
 BOARDS = 12
-"""Boards of a study."""
+"""Number of boards of a study."""
 OTHERS = (6, 20, 40)
-"""Boards of the further studies in which a team is compared with itself alone."""
+"""Number of boards of the further studies that compare a team only with itself."""
 _AT_ONCE = 60
-"""Boards that a process plays at once: five studies."""
+"""Number of boards that a process plays at once: five studies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Arm:
     Attributes:
         draw: number of the draw.
         talks: whether the team talks.
-        control: the control arm that it is; empty for none.
+        control: name of its control arm; empty for none.
     """
 
     draw: int = 0
@@ -78,7 +78,7 @@ async def play(team: type[Guesser], arm: Arm, seed: int) -> float:
 
     Args:
         team: the minds of both agents.
-        arm: what they are given.
+        arm: the arm.
         seed: the board.
 
     Returns:
@@ -119,8 +119,8 @@ class Studied:
     """A study.
 
     Attributes:
-        talk: what `quorum study talk` would find; only of studies with all arms.
-        twin: what it would find if it were about the twin.
+        talk: the findings of `quorum study talk`; only for studies with all arms.
+        twin: its findings if it were about the twin.
     """
 
     talk: Judged
@@ -142,13 +142,13 @@ def study(scores: Floats) -> Studied:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What studies come to on average.
+    """The mean result of studies.
 
     Attributes:
-        what: it is.
-        values: one a study, shape (studies,).
-        least: what their expectation must be, at least.
-        most: what it may be, at most.
+        what: name of the result.
+        values: one for each study, shape (studies,).
+        least: lower limit of their expectation.
+        most: upper limit of their expectation.
         unit: "%" for shares.
     """
 
@@ -175,7 +175,7 @@ class Figure:
 
 
 def same_team(studies: Iterable[Studied], boards: int) -> Iterator[Figure]:
-    """Yield how often a team is called different from itself."""
+    """Yield how often a study calls a team different from itself."""
     found = list(studies)
     significant = [one.talk.same is not None and one.talk.same.p <= LEVEL for one in found]
     above = [_above(one.twin) for one in found]
@@ -184,7 +184,7 @@ def same_team(studies: Iterable[Studied], boards: int) -> Iterator[Figure]:
 
 
 def ignoring(studies: Sequence[Studied]) -> Iterator[Figure]:
-    """Yield what is found of a team on which no message has an effect."""
+    """Yield the findings for a team on which no message has an effect."""
     yield _mean(studies, "content", 0)
     yield _mean(studies, "truth", 0)
     yield Figure("content: interval covers 0", _covers(studies, "content", 0), least=0.95)
@@ -196,7 +196,7 @@ def ignoring(studies: Sequence[Studied]) -> Iterator[Figure]:
 
 
 def using(studies: Sequence[Studied]) -> Iterator[Figure]:
-    """Yield what is found of a team that does what it reads."""
+    """Yield the findings for a team that follows messages."""
     yield _mean(studies, "turns", 0)
     yield _mean(studies, "envelope", 0)
     yield _mean(studies, "content", CONTENT)
@@ -227,7 +227,7 @@ def _mean(studies: Sequence[Studied], effect: str, expected: float) -> Figure:
 
 
 def _covers(studies: Sequence[Studied], effect: str, value: float) -> Floats:
-    """Return whether intervals hold a value; one without ends holds all."""
+    """Return whether intervals contain a value; one without ends contains all."""
     means = [one.effect(effect).mean for one in studies]
     return _shares(not (mean.low > value or mean.high < value) for mean in means)
 
@@ -239,11 +239,11 @@ TEAMS: dict[str, tuple[type[Guesser], Callable[[Sequence[Studied]], Iterator[Fig
 
 
 def measure(studies: int, processes: int) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of each team, with what it does.
+    """Yield the figures of each team, with its description.
 
     Args:
-        studies: of each team. Of 20 and 40 boards there are fewer, as they share the boards.
-        processes: that play.
+        studies: number of studies of each team. Studies of 20 and 40 boards are fewer, because they share the boards.
+        processes: number of processes.
     """
     for label, (team, figures) in TEAMS.items():
         with ProcessPoolExecutor(processes) as pool:
@@ -258,15 +258,15 @@ def measure(studies: int, processes: int) -> Iterator[tuple[str, Figure]]:
 
 
 def _grouped(scores: Floats, boards: int, most: int) -> Iterator[Floats]:
-    """Yield the scores of at most so many groups of boards, shape (arms, boards) each."""
+    """Yield the scores of at most this many groups of boards, each of shape (arms, boards)."""
     for start in range(0, scores.shape[1] - boards + 1, boards)[:most]:
         yield scores[:, start : start + boards]
 
 
 def main() -> int:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(description="Hold studies against a world in which the truth is known.")
-    parser.add_argument("--studies", type=int, default=2_000, help="of each team")
+    parser = argparse.ArgumentParser(description="Compare studies with a world in which the truth is known.")
+    parser.add_argument("--studies", type=int, default=2_000, help="number of studies of each team")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     table = Table("team", "what", "measured", "error", "must be", "studies", title="Studies on simulated truth")

@@ -1,7 +1,7 @@
-"""What a sweep costs beyond its episodes: planning, CPU a cell, what a second worker brings, many episodes at once.
+"""What a sweep costs beyond its episodes: planning, CPU a cell, the gain of a second worker, many episodes at once.
 
-Every figure is the median of several runs; runs that are compared alternate. On a machine that is busy with other
-things times are too long and ratios too small: the load is printed with the table.
+Every figure is the median of several runs; runs that are compared alternate. On a busy machine, times are too long and
+ratios too small: the script prints the load with the table.
 
 python benchmarks/sweep_cost.py
 """
@@ -35,10 +35,10 @@ RUNS = 3
 GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=range(0,1000)")
 TRIVIAL = ("n=1", "max_steps=1")
 FEW, MANY = 20, 220
-"""Cells of the two sweeps whose difference is what a cell costs."""
+"""Cells of the two sweeps whose difference is the cost of a cell."""
 COMPUTING = ("n=16", "max_steps=1000", "seed=range(0,200)")
 EPISODES, LATENCY = 200, 5.0
-"""Episodes at once, and seconds that each of their calls takes; the calls of an episode come one after the other."""
+"""Episodes at once, and seconds of each of their calls; the calls of an episode come one after the other."""
 WAITING = (
     "agents=naive", "n=1", "env.blocks={1: 10}", "max_steps=240", f"seed=range(0,{EPISODES})", f"llm.latency={LATENCY}",
     f"llm.max_concurrency={EPISODES}",
@@ -47,13 +47,13 @@ WAITING = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What a sweep took.
+    """The cost of a sweep.
 
     Attributes:
-        wall: seconds from begin to end, workers' start included.
+        wall: seconds from start to end, including the start of workers.
         cpu: seconds of CPU of this process and its workers.
         span: seconds from the start of the first episode to the end of the last.
-        calls: calls of language models in the episode that made the most.
+        calls: largest number of model calls in one episode.
     """
 
     wall: float

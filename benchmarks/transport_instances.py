@@ -1,8 +1,8 @@
 """Makes the frozen boards of grid transportation: `python benchmarks/transport_instances.py` (extra `optimum`).
 
-For each setting, seeds 0 to 9 draw the boards; CP-SAT gives the optimum and a plan, which is replayed. The same boards
-and optima come out again; the plans may be others with another version of OR-tools. `--check` writes nothing and
-compares.
+For each setting, seeds 0 to 9 draw the boards. CP-SAT computes the optimum and a plan, and the script replays the plan.
+Boards and optima are the same each time; plans may differ with another version of OR-tools. `--check` writes nothing
+and compares.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def make(grid: Grid, seed: int) -> Instance:
 
 
 def written(instance: Instance) -> dict[str, Any]:
-    """Return a board as it stands in the file of its setting."""
+    """Return a board in the format of its setting's file."""
     return {
         "seed": instance.seed,
         "optimum": instance.optimum,

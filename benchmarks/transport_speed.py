@@ -24,7 +24,7 @@ Measure = Callable[[], float]
 
 
 def single(n: int, difficulty: Difficulty, infos: str) -> Measure:
-    """Milliseconds of a step of the PettingZoo environment under random moves, dictionaries and all, without resets."""
+    """Milliseconds of a PettingZoo step under random moves, including dictionaries, without resets."""
     env = TransportEnv(grid_for(n, None, difficulty, "final_state"), infos=infos)  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     env.reset(seed=0)
@@ -45,7 +45,7 @@ def single(n: int, difficulty: Difficulty, infos: str) -> Measure:
 
 
 def batched(num_envs: int, n: int, difficulty: Difficulty) -> Measure:
-    """Agent-steps a second of a batch under random actions, resets and all."""
+    """Agent-steps a second of a batch under random actions, including resets."""
     envs = TransportVecEnv(num_envs, grid_for(n, None, difficulty, "final_state"))
     actions = np.random.default_rng(0).integers(26, size=(64, num_envs, n))
     envs.reset(seed=0)
@@ -71,7 +71,7 @@ MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
         for n in (8, 32) for difficulty in Difficulty
     },
 }  # fmt: skip
-"""What is measured: its unit, its target, and how."""
+"""The measurements: unit, target, and function."""
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""What the viewer costs: a large episode in a real browser, a tree of branches, and the size of an export.
+"""The cost of the viewer: a large episode in a real browser, a tree of branches, and the size of an export.
 
 python benchmarks/viewer.py [FOLDER]
 
-The large episode is a real run of CUBE, 64 rule-based minds that talk freely for 500 steps (`negotiator`, topology
-`decentralized`): about 120,000 events. The export is of a run of 8 zero-shot agents in the open world for 200 steps,
-answered by the simulated model. The tree is a run of 4 zero-shot agents and 20 branches of it. All are made in FOLDER,
-or taken from it where an earlier call left them.
+The large episode is a real run of CUBE: 64 rule-based minds talk freely for 500 steps (`negotiator`, topology
+`decentralized`), about 120,000 events. The export is of a run of 8 zero-shot agents in the open world for 200 steps,
+with the simulated model. The tree is a run of 4 zero-shot agents and 20 of its branches. The script makes all of them
+in FOLDER, or reuses those of an earlier call.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ FRAMES = """async (frames) => {
 
 
 def run(arguments: list[str], out: Path) -> Path:
-    """Run a cell into a folder, unless it is there; give its own folder."""
+    """Run a cell into a folder, unless it is there; return its own folder."""
     cell = Cell.compose(arguments)
     folder = out / cell.name
     return folder if folder.exists() else run_cell(cell, out).folder
 
 
 def opening(browser: Browser, folder: Path) -> tuple[float, float, float, list[float]]:
-    """Seconds until the page is complete, from the command and from the navigation, and until its lanes are there.
+    """Return seconds until the page is complete, from the command and from the navigation, and until its lanes appear.
 
     Last, the milliseconds of each frame while scrubbing.
     """
@@ -81,7 +81,7 @@ def opening(browser: Browser, folder: Path) -> tuple[float, float, float, list[f
 
 
 def family(out: Path) -> Path:
-    """Make a run and its branches, each with another mind of one agent from a fifth of the run on; give its folder."""
+    """Make a run and its branches, each with another mind for one agent after a fifth of it; return its folder."""
     first = run(BRANCHED, out)
     parent = Parent.open(first)
     for number in range(BRANCHES):
@@ -94,7 +94,7 @@ def family(out: Path) -> Path:
 
 
 def tree(browser: Browser, folder: Path) -> tuple[float, int, int, int]:
-    """Seconds from the key to the tree; bytes that the server sends for it; its rows, and its elements."""
+    """Return seconds from the key to the tree, bytes that the server sends for it, its rows, and its elements."""
     command = [sys.executable, "-m", "cli", "view", str(folder), "--no-browser"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

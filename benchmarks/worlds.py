@@ -1,4 +1,4 @@
-"""Which environments of PettingZoo run: a table of libraries, versions and what ran. docs/pettingzoo.md has it.
+"""Which environments of PettingZoo run: a table of libraries, versions and verbs, shown in docs/pettingzoo.md.
 
 python benchmarks/worlds.py > table.md
 """
@@ -27,12 +27,12 @@ class Entry(NamedTuple):
     """An environment of the table.
 
     Attributes:
-        library: the distribution that it comes from.
-        environment: what `env.id` names.
+        library: distribution of the environment.
+        environment: the value of `env.id`.
         kind: parallel or turns.
-        n: its agents.
+        n: number of agents.
         words: further parts of the configuration.
-        zero_sum: whether it is a game of turns that is played to its own end, where one wins what the other loses.
+        zero_sum: whether it is a game of turns, played to its own end, in which one wins what the other loses.
     """
 
     library: str
@@ -63,7 +63,7 @@ def quorum(*words: str) -> None:
     """Run the command.
 
     Raises:
-        RuntimeError: it ends with another exit code than 0.
+        RuntimeError: the exit code is not 0.
     """
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         code = app(list(words), prog_name="quorum", standalone_mode=False)
@@ -72,7 +72,7 @@ def quorum(*words: str) -> None:
 
 
 def try_all(entry: Entry) -> dict[str, str]:
-    """Return what became of each verb: `yes`, or the message."""
+    """Return the result of each verb: `yes`, or the message."""
     module = entry.environment.partition(":")[0]
     words = list(entry.words)
     if "env=foragers" not in words:
@@ -110,11 +110,11 @@ def try_all(entry: Entry) -> dict[str, str]:
 
 
 def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
-    """Play games to their end, and hold each trace against the library's own game, which gets the same moves.
+    """Play games to their end, and compare each trace with the library's own game, which gets the same moves.
 
     Raises:
-        RuntimeError: a game does not end by itself, the rewards are not those of its winner and loser, or a mind is
-            asked off turn.
+        RuntimeError: a game does not end by itself, the rewards are not those of its winner and loser, or a mind gets a
+            turn while it is off turn.
     """
     for seed in range(seeds):
         quorum(*run, f"seed={seed}", "--out", "games")
@@ -126,7 +126,7 @@ def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
         game.reset()
         movers = []
         for step in steps:
-            require(not any(game.terminations.values()), f"{path.name}: it goes on after its end")
+            require(not any(game.terminations.values()), f"{path.name}: it continues after its end")
             movers.append(game.possible_agents.index(game.agent_selection))
             who = [agent for agent, move in enumerate(step.joint) if move is not None]
             require(who == movers[-1:], f"{path.name}: agents {who} move in the turn of {game.agent_selection}")
@@ -136,7 +136,7 @@ def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
         require(folder.meta().outcome == "ended", f"{path.name}: the outcome is {folder.meta().outcome}")
         for stamped in folder.trace().among(ThoughtStart):
             asked = stamped.event.agent
-            require(asked == movers[stamped.t], f"{path.name}: agent {asked} is asked off turn at {stamped.t}")
+            require(asked == movers[stamped.t], f"{path.name}: agent {asked} gets a turn off turn at {stamped.t}")
         own = [game.rewards[agent] for agent in game.possible_agents]
         got = list(steps[-1].rewards or [steps[-1].reward] * len(own))
         require(got == own, f"{path.name}: the last step gives {got}, and the game {own}")

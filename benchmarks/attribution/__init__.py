@@ -1,1 +1,1 @@
-"""A benchmark of blame: labelled failures, methods that name who caused them, and how often they are right."""
+"""A benchmark of blame: labelled failures, methods that name a culprit, and how often they are right."""

@@ -1,4 +1,4 @@
-"""Measures methods that name who made a run fail, and the agreement of people who do. See docs/attribution.md.
+"""Measures methods that name the agent who made a run fail, and the agreement of annotators. See docs/attribution.md.
 
 python -m benchmarks.attribution table --half open --cases 40 --out open.jsonl
 python -m benchmarks.attribution natural runs/natural --out natural.jsonl --labels labels.jsonl
@@ -23,7 +23,7 @@ from quorum.experiments.blame.answer import USUAL_BUDGET
 
 
 def table(asked: argparse.Namespace) -> Iterator[str]:
-    """Make labelled runs, ask the methods about them, and yield the tables."""
+    """Make labelled runs, run the methods on them, and yield the tables."""
     cases = _cases(asked.out.with_suffix(".runs"), asked.half, asked.cases, asked.seed)
     short = [one for one in cases if asked.most_turns is None or turns_of(one.run) <= asked.most_turns]
     runs = [(one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in short]
@@ -37,7 +37,7 @@ def table(asked: argparse.Namespace) -> Iterator[str]:
 
 
 def of_folder(asked: argparse.Namespace) -> Iterator[str]:
-    """Ask the methods about the failed runs of a folder, and yield a table of agreement."""
+    """Run the methods on the failed runs of a folder, and yield a table of agreement."""
     labels = read_labels(asked.labels, asked.folder) if asked.labels is not None else []
     runs = ((name, asked.folder / name, None) for name, _ in failed_runs(asked.folder))
     records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
@@ -51,10 +51,10 @@ def _settings(asked: argparse.Namespace) -> Settings:
 
 
 def _cases(folder: Path, half: str, count: int, seed: int) -> list[Case]:
-    """Return labelled runs, which are made once; those of a command that was killed are made again.
+    """Return labelled runs. They are made only once; cases of a killed command are made again.
 
     Raises:
-        UserError: the folder holds other cases.
+        UserError: the folder contains other cases.
     """
     kinds_of(half)  # registers the minds of the runs
     if not folder.exists():
@@ -73,12 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     methods = argparse.ArgumentParser(add_help=False)
-    methods.add_argument("--out", type=Path, required=True, help="keeps each answer; a killed command continues")
-    methods.add_argument("--method", action="append", default=[], help="beginning of a row, or module:function")
+    methods.add_argument("--out", type=Path, required=True, help="file of the answers; a killed command continues it")
+    methods.add_argument("--method", action="append", default=[], help="start of a row's name, or module:function")
     methods.add_argument("--reader", default=SIMULATED, help="model of the readers, as llm=NAME")
-    methods.add_argument("--budget-calls", type=int, help="answers that a paid model may give for each run")
-    methods.add_argument("--budget-reruns", type=int, default=USUAL_BUDGET.reruns, help="of a search, for each run")
-    methods.add_argument("--margin", type=int, help="of the search: as quorum blame --margin")
+    methods.add_argument("--budget-calls", type=int, help="maximum number of answers of a paid model for each run")
+    methods.add_argument("--budget-reruns", type=int, default=USUAL_BUDGET.reruns, help="re-runs of a search per run")
+    methods.add_argument("--margin", type=int, help="margin of the search, as in quorum blame --margin")
 
     one = commands.add_parser("table", parents=[methods], help="how often methods are right on labelled runs")
     one.add_argument("--half", choices=("open", "hidden"), required=True)
@@ -88,17 +88,17 @@ def _parser() -> argparse.ArgumentParser:
     one.set_defaults(lines=table)
 
     one = commands.add_parser("natural", parents=[methods], help="how far methods agree on failed runs of your own")
-    one.add_argument("folder", type=Path, help="of runs")
-    one.add_argument("--labels", type=Path, help="labels by hand")
+    one.add_argument("folder", type=Path, help="folder of runs")
+    one.add_argument("--labels", type=Path, help="file of labels by hand")
     one.set_defaults(lines=of_folder)
 
-    one = commands.add_parser("label-sheet", help="a label to be filled in for each failed run")
-    one.add_argument("folder", type=Path, help="of runs")
+    one = commands.add_parser("label-sheet", help="print an empty label for each failed run")
+    one.add_argument("folder", type=Path, help="folder of runs")
     one.add_argument("--annotator", required=True, help="your name")
     one.set_defaults(lines=lambda asked: sheet(asked.folder, asked.annotator))
 
     one = commands.add_parser("agree", help="how far annotators agree")
-    one.add_argument("labels", type=Path, help="a label a line")
+    one.add_argument("labels", type=Path, help="file with a label on each line")
     one.add_argument("--runs", type=Path, help="folder of the runs, to check that agents and steps exist")
     one.set_defaults(lines=lambda asked: agreement(read_labels(asked.labels, asked.runs)))
     return parser

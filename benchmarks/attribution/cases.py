@@ -1,4 +1,4 @@
-"""Labelled failures: episodes that succeed, and fail for good with one wrong decision of one agent.
+"""Labelled failures: episodes that succeed, but fail for good with one wrong decision of one agent.
 
 python -m benchmarks.attribution.cases FOLDER --half open --count 300
 """
@@ -34,19 +34,19 @@ CONFIGS = Path(__file__).with_name("configs")
 LABELS, CANDIDATES = "labels.jsonl", "candidates.json"
 HALVES = {"open": "benchmarks.attribution.faults", "hidden": "benchmarks.attribution.hidden"}
 GENEROUS = 600
-"""Steps in which a team without a fault must finish."""
+"""Number of steps within which a team without a fault must finish."""
 SLACK = 1.2
-"""The limit of a case, in terms of the steps that its team takes without a fault."""
+"""The limit of a case, as a multiple of the steps that its team takes without a fault."""
 KEPT = "kept"
-"""What comes of a candidate that is a case."""
+"""The result of a candidate that is a case."""
 LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 TRIES = 4
-"""Turns of one board that are tried before the next board."""
+"""Turns to try on one board before the next board."""
 FAIR = 12
-"""Candidates of a kind on a board; if none of them fails, it is not tried there any more."""
+"""Candidates of a kind to try on a board; if none of them fails, the kind is not tried there again."""
 MOST = 300
-"""Boards that are tried for one case, at most."""
+"""Maximum number of boards to try for one case."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Case:
         agent: name of the agent that decides wrongly.
         t: environment step of the decision.
         t_hat: cognitive time at which its thought starts.
-        kind: what goes wrong.
+        kind: kind of the fault.
         half: `open` or `hidden`.
     """
 
@@ -79,9 +79,9 @@ class Clean:
     """An episode without a fault.
 
     Attributes:
-        cell: what was played; its limit is a little more than its team needs.
-        steps: that it took; None if it does not succeed.
-        events: of its trace.
+        cell: the cell that was played; its limit is a little more than its team needs.
+        steps: number of steps; None if it does not succeed.
+        events: events of its trace.
         thoughts: its turns, by the index of the agent, in order.
     """
 
@@ -92,16 +92,16 @@ class Clean:
 
 
 def make_cases(folder: Path, half: str, count: int, seed: int = 0) -> Iterator[Case]:
-    """Play pairs of episodes until so many cases are found, the same number of each kind as far as possible.
+    """Play pairs of episodes until `count` cases are found, with equal numbers of each kind as far as possible.
 
     Args:
-        folder: for the runs, the labels and the numbers of candidates; made if it is not there.
+        folder: folder of the runs, the labels and the numbers of candidates; created if necessary.
         half: `open` or `hidden`.
         count: number of cases.
         seed: of the draws of boards, agents and turns.
 
     Raises:
-        FileExistsError: the folder holds labels already.
+        FileExistsError: the folder already contains labels.
         RuntimeError: a kind hardly ever makes an episode fail.
     """
     kinds = kinds_of(half)
@@ -118,13 +118,13 @@ def make_cases(folder: Path, half: str, count: int, seed: int = 0) -> Iterator[C
 
 
 def read_cases(folder: Path) -> list[Case]:
-    """Read the cases that were made in a folder."""
+    """Read the cases of a folder."""
     lines = (folder / LABELS).read_text(encoding="utf-8").splitlines()
     return [Case(**{**(label := json.loads(line)), "run": folder / label["run"]}) for line in lines]
 
 
 def read_candidates(folder: Path) -> dict[str, dict[str, int]]:
-    """Read what came of the candidates: for each kind, how many were kept, and how many were thrown away and why."""
+    """Read the numbers of candidates: for each kind, how many were kept, and how many were discarded and why."""
     found: dict[str, dict[str, int]] = json.loads((folder / CANDIDATES).read_text(encoding="utf-8"))
     return found
 
@@ -143,9 +143,9 @@ class _Search:
         folder: for the runs.
         half: `open` or `hidden`.
         rng: draws boards, agents and turns.
-        found: what came of the candidates, by kind.
-        tried: how many there were, by kind and board.
-        kept: how many of them are cases.
+        found: results of the candidates, by kind.
+        tried: number of candidates, by kind and board.
+        kept: number of candidates that are cases.
     """
 
     folder: Path
@@ -188,13 +188,13 @@ class _Search:
         raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
 
     def _drawn(self, turns: Sequence[tuple[int, int]], clean: Clean) -> Sequence[tuple[int, int]]:
-        """Draw some turns, each step with the same weight: else most would be of the first, in which all decide."""
+        """Draw turns, each step with the same weight: otherwise most would be of the first, in which all decide."""
         steps = {turn: clean.thoughts[turn[0]][turn[1]].t for turn in turns}
         sizes = Counter(steps.values())
         return nlargest(TRIES, turns, key=lambda turn: self.rng.random() ** sizes[steps[turn]])
 
     def _may_fail(self, kind: str, words: str) -> bool:
-        """Whether a kind has ever made an episode fail on a board, or was hardly tried there."""
+        """Whether a kind has made an episode fail on a board, or has hardly been tried there."""
         return self.kept[kind, words] > 0 or self.tried[kind, words] < FAIR
 
 
@@ -248,7 +248,7 @@ def _steps(events: Sequence[Stamped]) -> int | None:
 
 
 def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
-    """Return the turns that allow what a fault needs: the agent, and the number among its turns."""
+    """Return the turns that a fault can use: the agent, and the number among its turns."""
     return [
         (agent, turn)
         for agent, starts in clean.thoughts.items()
@@ -260,11 +260,11 @@ def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
 
 
 def _verdict(cell: Cell, clean: Clean) -> str:
-    """Play an episode with a fault to its latest end, and say what comes of it: `KEPT`, or why it is no case."""
+    """Play an episode with a fault to its latest end, and return its result: `KEPT`, or why it is not a case."""
     limit = cell.configuration.max_steps
     try:
         events = _played(Cell.of(_limited(cell.plain, LATEST * limit)))
-    except Exception as error:  # of the rules of a world, in a state that they never meet
+    except Exception as error:  # a world may raise in a state that its own rules never reach
         _log.warning("%s: %r", cell.name, error)
         return "error"
     end = events[-1].event
@@ -284,7 +284,7 @@ def _played(cell: Cell) -> list[Stamped]:
 
 
 def main() -> None:
-    """Make the cases of a half, a line each."""
+    """Make the cases of a half, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=HALVES, default="open")

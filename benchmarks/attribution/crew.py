@@ -1,6 +1,6 @@
-"""A crew for CUBE that acts on what it is told: agent 0 gives orders by reports alone, the others carry them out.
+"""A crew for CUBE that follows orders: agent 0 gives orders based on reports alone, and the others carry them out.
 
-Nobody checks what is said against what can be seen, as teams of language models often do not. It needs
+Nobody compares messages with observations, as teams of language models often do not. It needs
 `topology=hierarchy`, with all agents under the root.
 """
 
@@ -22,18 +22,18 @@ from quorum.experiments.configuration.registry import minds
 FOREVER = 1_000_000
 """Steps of a patience that never ends."""
 BREAK = 3
-"""Steps that one without an order waits before it asks again."""
+"""Steps that an agent without an order waits before it asks again."""
 _ORDER = re.compile(r"Deliver block_(\d+) with (\d+) agents?\.")
 _REPORT = re.compile(r"block_(\d+) is delivered\.")
 
 
 @dataclass
 class Worker:
-    """The mind of one who asks for orders, and carries out the last that it has got.
+    """The mind of an agent that asks for orders, and carries out the last order that it received.
 
     Attributes:
-        world: in which it acts.
-        order: the block, and how many agents meet there; None for none.
+        world: the world in which it acts.
+        order: the block, and how many agents meet there; None for no order.
     """
 
     world: World
@@ -76,10 +76,10 @@ class Worker:
 
 @dataclass
 class Chief(Worker):
-    """The mind of the one who gives orders, and works as well.
+    """The mind of the agent that gives orders, and works as well.
 
     Attributes:
-        needs: how many agents each block takes that is not known to be delivered; those nearest to the goal first.
+        needs: how many agents each block needs, for blocks not known to be delivered; nearest to the goal first.
         places: the block of each agent.
     """
 
@@ -88,7 +88,7 @@ class Chief(Worker):
     _briefed: bool = False
 
     def hear(self, view: View) -> None:
-        """Take in the reports."""
+        """Process the reports."""
         seen = view.observation
         assert isinstance(seen, SymbolicObservation)
         if not self._briefed:
@@ -104,7 +104,7 @@ class Chief(Worker):
             self.order = None
 
     def say(self, view: View, seen: SymbolicObservation) -> Sequence[Draft]:
-        """Give an order to each who has asked for one."""
+        """Give an order to each agent that has asked for one."""
         self._place(view.agent)
         asking = [agent for agent in view.turn.recipients if agent not in self.places]
         orders = [(agent, self._place(agent)) for agent in asking]
@@ -125,7 +125,7 @@ class Chief(Worker):
         return super().plan(seen)
 
     def _place(self, agent: int) -> tuple[int, int]:
-        """Find a block for an agent: first one that is short of agents, then the next; -1 where there is none."""
+        """Find a block for an agent: first one that needs more agents, then the next; -1 if there is none."""
         if agent in self.places and self.places[agent] in self.needs:
             return self.places[agent], self.needs[self.places[agent]]
         there = Counter(self.places.values())

@@ -1,4 +1,4 @@
-"""The open half: faults that whoever writes a search may read, and the boards on which they are played."""
+"""The open half: faults that authors of a search may read, and the boards on which they are played."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maeil.mind import Act, Thought
 from maeil.plans import Plan, Task
 
 FIRST_SEED = 0
-"""The first of the boards; the others follow."""
+"""The first board; the others follow."""
 BOARDS = (
     "env=cube agents=heuristic n=2 env.side=8 env.blocks={1:2,2:1}",
     "env=cube agents=heuristic n=3 env.side=10 env.blocks={1:3,2:1}",
@@ -33,7 +33,7 @@ BOARDS = (
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=cramped_room",
     "env=transport agents=naive topology=debate n=4",
 )
-"""What is composed, without seed and limit."""
+"""The configuration, without seed and limit."""
 BLOCK = re.compile(r"\bblock_(\d+)\b")
 
 
@@ -45,7 +45,7 @@ def gives_up(moment: Moment) -> Thought | None:
 
 @fault("wrong_target")
 def wrong_target(moment: Moment) -> Thought | None:
-    """Choose something that another plan should serve, and hold on to it."""
+    """Choose a task of another agent's plan, and keep it."""
     seen, plan = moment.view.observation, moment.plan
     if plan is None or plan.task is None:
         return None
@@ -81,7 +81,7 @@ def swaps_left_and_right(moment: Moment) -> Thought | None:
 
 @fault("misreads_a_number")
 def misreads_a_number(moment: Moment) -> Thought | None:
-    """Believe that it takes one agent more, and wait for that one."""
+    """Believe that the task needs one more agent, and wait for that agent."""
     plan = moment.plan
     meeting = next((a for a in plan.actions if isinstance(a, Rendezvous)), None) if plan is not None else None
     if plan is None or meeting is None:

@@ -1,7 +1,7 @@
 """Teams in which one agent decides one turn wrongly: minds around other minds.
 
-A fault is a function of a moment: it returns what the agent answers instead of what its mind answers, or None if it
-cannot happen. It knows the contract of minds (`maeil.Mind`) and the world, and nothing of who looks for it.
+A fault is a function of a moment: it returns the agent's answer in place of its mind's answer, or None if it cannot
+happen. It knows the contract of minds (`maeil.Mind`) and the world, and nothing about the methods that look for it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Moment:
     """The turn in which a fault happens.
 
     Attributes:
-        view: what the agent sees.
-        thought: what its own mind answers.
-        world: in which it acts.
-        last: the last plan that it committed in an earlier turn; None for none.
+        view: the agent's view.
+        thought: its own mind's answer.
+        world: the world in which it acts.
+        last: the last plan that it committed in an earlier turn; None if there is none.
     """
 
     view: View
@@ -46,7 +46,7 @@ class Moment:
         """Return the same thought with other actions for the same task; None if the world does not allow them.
 
         Args:
-            actions: what the agent does; symbolic actions.
+            actions: the agent's symbolic actions.
             keep: whether the plan keeps its task and rationale.
         """
         own = self.plan
@@ -63,8 +63,8 @@ class Fault:
     """A way in which a decision can be wrong.
 
     Attributes:
-        happens: returns the wrong answer; None where the fault cannot happen.
-        act: what a turn must allow.
+        happens: returns the wrong answer; None if the fault cannot happen.
+        act: the act that a turn must allow.
     """
 
     happens: Happens
@@ -72,7 +72,7 @@ class Fault:
 
 
 FAULTS: dict[str, Fault] = {}
-"""The faults that are known, by kind."""
+"""All faults, by kind."""
 
 
 def fault(kind: str, act: Act = Act.PLAN) -> Callable[[Happens], Happens]:
@@ -88,7 +88,7 @@ def fault(kind: str, act: Act = Act.PLAN) -> Callable[[Happens], Happens]:
 
 
 def rest(world: World, steps: int = 1000) -> tuple[SymbolicAction, ...]:
-    """Return the actions of one who does nothing."""
+    """Return the actions of an agent that does nothing."""
     if "steps" in type(world.idle).model_fields:
         return (world.idle.model_copy(update={"steps": steps}),)
     return (world.idle,) * steps
@@ -96,12 +96,12 @@ def rest(world: World, steps: int = 1000) -> tuple[SymbolicAction, ...]:
 
 @dataclass
 class FaultyMind:
-    """Decides as another mind does, except in one turn.
+    """Decides as the wrapped mind does, except in one turn.
 
     Attributes:
-        mind: the other mind.
-        fault: what happens instead.
-        turn: the turn of the agent, from 0; a turn in which it has to answer again counts once.
+        mind: the wrapped mind.
+        fault: the fault.
+        turn: the turn of the agent, from 0; a repeated answer to the same turn counts once.
         world: the world.
     """
 
@@ -113,7 +113,7 @@ class FaultyMind:
     _last: Plan | None = field(default=None, init=False)
 
     async def think(self, view: View) -> Thought:
-        """Answer a turn. The other mind goes on from the state that the fault causes."""
+        """Answer a turn. The wrapped mind continues from the state that the fault causes."""
         thought = await self.mind.think(view)
         if not view.problems:
             if self._turns == self.turn and not thought.failure:
@@ -125,16 +125,16 @@ class FaultyMind:
 
 
 class FaultyConfig(ComponentConfig):
-    """Which agent decides wrongly, when, and how."""
+    """Values of a fault: its kind, its agent and its turn."""
 
     base: Mapping[str, Any]
     """The mind of all agents, with all its values."""
     kind: str
-    """What goes wrong."""
+    """Kind of the fault."""
     agent: NonNegativeInt
     """Index of the agent that decides wrongly."""
     turn: Annotated[int, Field(ge=-1)]
-    """The turn of this agent in which it does, from 0; -1: none."""
+    """Turn of this agent with the wrong decision, from 0; -1: none."""
 
     @field_validator("kind")
     @classmethod
@@ -145,7 +145,7 @@ class FaultyConfig(ComponentConfig):
 
 
 def build(config: FaultyConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, all by the base."""
+    """Make the minds of a team, all from the base."""
     values = component_values(minds, {"base": config.base}, place="agents.base", recorded=True)
     built = list(minds.get(values.name).build(values, context))
     if config.agent < len(built):

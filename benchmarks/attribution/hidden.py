@@ -1,6 +1,6 @@
-"""The hidden half: faults and boards that no rule of a search has seen. Only `cases` may load it, by name, when asked.
+"""The hidden half: faults and boards that no rule of a search has seen. Only `cases` may load it, by name, on request.
 
-Whoever writes or tunes a search does not read this file, and looks at no case of it one by one.
+If you write or tune a search, do not read this file, and do not look at its single cases.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def starts_alone(moment: Moment) -> Thought | None:
 
 @fault("stops_halfway")
 def stops_halfway(moment: Moment) -> Thought | None:
-    """Do all of the plan but what it is for, and rest there."""
+    """Do everything in the plan except its task, and rest there."""
     if moment.plan is None:
         return None
     return moment.act(*(moment.plan.actions[:-1] or moment.plan.actions), *rest(moment.world))
@@ -64,7 +64,7 @@ def stops_halfway(moment: Moment) -> Thought | None:
 
 @fault("stands_in_the_way")
 def stands_in_the_way(moment: Moment) -> Thought | None:
-    """Rest where the others have to pass or to work."""
+    """Rest where the others must pass or work."""
     seen, agent = moment.view.observation, moment.view.agent
     if moment.plan is None:
         return None
@@ -111,7 +111,7 @@ def wrong_meeting_place(moment: Moment) -> Thought | None:
 
 @fault("orders_too_many", Act.SPEAK)
 def orders_too_many(moment: Moment) -> Thought | None:
-    """Tell everybody that it takes one agent more than it does."""
+    """Claim to everybody that the task needs one more agent than it does."""
     more = [
         replace(draft, content=re.sub(r"with (\d+)", lambda found: f"with {int(found[1]) + 1}", draft.content))
         for draft in moment.thought.messages

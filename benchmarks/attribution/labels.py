@@ -1,10 +1,10 @@
-"""Labels by hand: who made a run fail, by two or more annotators, and how far they agree.
+"""Labels by hand: the agent that made a run fail, by two or more annotators, and how far they agree.
 
 A label is a line of JSON:
 
     {"run": "cube-n4-s3", "annotator": "ada", "agent": "agent_1", "t": 12, "confidence": "high", "note": ""}
 
-`agent` is null where no single agent is to blame, and `t` is null where no single decision is. `confidence` is low,
+`agent` is null if no single agent is to blame, and `t` is null if no single decision is. `confidence` is low,
 medium, high or null.
 """
 
@@ -29,15 +29,15 @@ TOLERANCES = (0, 1, 2, 5)
 
 
 class HumanLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an annotator says about a run.
+    """An annotator's label of a run.
 
     Attributes:
         run: name of its folder.
-        annotator: who says it.
+        annotator: name of the annotator.
         agent: name of the participant with the decisive mistake; None: no single one.
         t: environment step of the decision; None: no single one.
         confidence: how sure the annotator is.
-        note: why.
+        note: the reason.
     """
 
     run: str
@@ -52,11 +52,11 @@ def read_labels(file: Path, runs: Path | None = None) -> list[HumanLabel]:
     """Read the labels of a file.
 
     Args:
-        file: a label a line.
-        runs: folder of the runs; None: whether they, their agents and their steps exist is not checked.
+        file: a file with a label on each line.
+        runs: folder of the runs, to check that they, their agents and their steps exist; None: no check.
 
     Raises:
-        UserError: it cannot be read, or a label is wrong.
+        UserError: the file cannot be read, or a label is wrong.
     """
     with os_errors(f"{file}: cannot be read", "Give a file of labels."):
         lines = file.read_bytes().splitlines()
@@ -106,13 +106,13 @@ def failed_runs(folder: Path) -> Iterator[tuple[str, Trace]]:
 
 
 def sheet(folder: Path, annotator: str) -> Iterator[str]:
-    """Yield a label to be filled in for each failed run of a folder."""
+    """Yield an empty label for each failed run of a folder."""
     for name, _ in failed_runs(folder):
         yield msgspec.json.encode(HumanLabel(name, annotator, "", None)).decode()
 
 
 def agreement(labels: Sequence[HumanLabel]) -> Iterator[str]:
-    """Yield a table of how far each two annotators agree.
+    """Yield a table of the agreement of each pair of annotators.
 
     Raises:
         UserError: no two annotators have labelled the same run.
@@ -138,10 +138,10 @@ def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
     """Return Cohen's kappa, the agreement of two raters above that of chance (Cohen 1960).
 
     Args:
-        pairs: what each of the two says about each subject.
+        pairs: the answers of both raters about each subject.
 
     Returns:
-        At most 1; None where chance alone makes them agree, or there is no subject.
+        At most 1; None if chance alone makes them agree, or there is no subject.
     """
     n = len(pairs)
     one, other = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
@@ -153,5 +153,5 @@ def kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
 
 
 def written(value: float | None) -> str:
-    """Write a kappa."""
+    """Format a kappa."""
     return "-" if value is None else f"{value:.2f}"

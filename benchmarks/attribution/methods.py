@@ -1,7 +1,7 @@
 """The rows of the table: each method names the agent and the step that made a failed run fail.
 
 A method is a function that takes the folder of a run and returns its answers: one, or several that are equally likely,
-as those of guessing. None of them sees the label.
+such as guesses. No method sees the label.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIMULATED = "llm=simulated"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a method says about a run.
+    """An answer of a method about a run.
 
     Attributes:
         agent: name of the participant; None: nobody.
@@ -54,13 +54,13 @@ Method = Callable[[Path], Sequence[Answer]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the methods have in common.
+    """Settings that the methods share.
 
     Attributes:
         reader: the model of the readers, as `llm=NAME`.
-        calls: answers that a paid model may give for each run; None: no paid model is asked.
-        reruns: episodes that a search may play for each run.
-        margin: of a search: see `Question`.
+        calls: maximum number of answers of a paid model for each run; None: no paid model is called.
+        reruns: maximum number of episodes that a search plays for each run.
+        margin: margin of a search: see `Question`.
     """
 
     reader: str = SIMULATED
@@ -75,12 +75,12 @@ def first_turn(run: Path) -> Sequence[Answer]:
 
 
 def any_turn(run: Path) -> Sequence[Answer]:
-    """Name every turn, each as likely: what guessing is expected to score, without a draw."""
+    """Name every turn, each as likely: the expected score of guessing, without a draw."""
     return [_turn(turn) for turn in _turns(run)]
 
 
 def first_difference(run: Path, reference: str) -> Sequence[Answer]:
-    """Name the first turn in which the reference policy decides otherwise; nothing is played again."""
+    """Name the first turn in which the reference policy decides differently; plays nothing again."""
     candidates = decisions_of(Reference.of(Parent.open(run), reference_of(run, reference), CONFIGS)).candidates
     return [Answer(candidates[0].agent, candidates[0].t) if candidates else Answer(None)]
 
@@ -113,8 +113,8 @@ def reference_of(run: Path, name: str) -> tuple[str, ...]:
 
     Args:
         run: folder of the run.
-        name: `heuristic`; `own mind`, that of the team, without the fault where one was planted; or `another mind`: the
-            simulated model for a team of greedy rules, and greedy rules for all others.
+        name: `heuristic`; `own mind`, the team's mind without a planted fault; or `another mind`: the simulated model
+            for a team of greedy rules, and greedy rules for all others.
     """
     agents = RunFolder(run).configuration()["agents"]
     if name == OWN:
@@ -142,11 +142,11 @@ def methods(settings: Settings) -> Mapping[str, Method]:
 
 
 def chosen(names: Sequence[str], settings: Settings) -> Mapping[str, Method]:
-    """Return the rows of some names, or all of them.
+    """Return the rows with these names, or all of them.
 
     Args:
-        names: beginnings of the names of rows, or `module:function` for a function that takes the folder of a run.
-        settings: of the rows.
+        names: starts of the names of rows, or `module:function` for a function that takes the folder of a run.
+        settings: settings of the rows.
 
     Raises:
         UserError: there is no such row or function.

@@ -9,10 +9,10 @@ from benchmarks.attribution.score import Record, share
 
 
 def agreement(records: Sequence[Record], labels: Sequence[HumanLabel]) -> Iterator[str]:
-    """Yield a table: how often each method names somebody, and Cohen's kappa of the agent with all methods and people.
+    """Yield a table: how often each method names an agent, and Cohen's kappa with all methods and annotators.
 
-    Naming nobody is an answer as well. Methods that never name anybody have no column, and those that give several
-    equally likely answers no row.
+    Naming nobody is an answer as well. Methods that never name an agent have no column, and methods with several
+    equally likely answers have no row.
     """
     said: dict[str, dict[str, str | None]] = {}
     for one in records:

@@ -1,4 +1,4 @@
-"""What methods answered, kept as JSON lines, and the tables of how often they were right."""
+"""The answers of methods, stored as JSON lines, and the tables of how often they were right."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from quorum.experiments.blame.posterior import Tally
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 """Bounds of the probabilities in the table of calibration."""
 SURE = 0.8
-"""Probability from which on a verdict is called sure."""
+"""Probability above which a verdict counts as sure."""
 
 
 class Label(msgspec.Struct, frozen=True):
-    """What is known of a run.
+    """The label of a run.
 
     Attributes:
         agent: name of the participant with the decisive mistake.
@@ -39,8 +39,8 @@ class Record(msgspec.Struct, frozen=True):
     Attributes:
         run: name of its folder, or of the case.
         method: name of the row.
-        answers: equally likely; none if the method refused the run.
-        label: of the run; None if nothing is known.
+        answers: equally likely answers; none if the method refused the run.
+        label: label of the run; None if nothing is known.
         refused: why the method could not judge the run; empty if it could.
     """
 
@@ -52,22 +52,22 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> bool:
-        """Whether it names somebody."""
+        """Whether it names an agent."""
         return any(answer.agent is not None for answer in self.answers)
 
     @property
     def agent(self) -> float:
-        """The chance that the agent is right."""
+        """The probability that the agent is right."""
         return fmean([self._right(answer) for answer in self.answers] or [0])
 
     @property
     def step(self) -> float:
-        """The chance that agent and step are right."""
+        """The probability that agent and step are right."""
         return fmean([self._right(one) and one.t == self._label.t for one in self.answers] or [0])
 
     @property
     def probability(self) -> float | None:
-        """What the method says how probable its answer is; None if it says nothing."""
+        """The probability that the method states for its answer; None if it states none."""
         return self.answers[0].probability if len(self.answers) == 1 else None
 
     @property
@@ -84,12 +84,12 @@ Runs = Iterable[tuple[str, Path, Label | None]]
 
 
 def record(runs: Runs, rows: Mapping[str, Method], file: Path) -> list[Record]:
-    """Ask all methods about all runs, and add each answer to a file as soon as it is there.
+    """Run all methods on all runs, and add each answer to a file as soon as it is available.
 
-    What the file has of a run and a method is not asked again, so that a killed command continues.
+    A run and a method that are already in the file are skipped, so a killed command continues.
 
     Raises:
-        UserError: the file is of other runs.
+        UserError: the file belongs to other runs.
     """
     known = {(one.run, one.method): one for one in _read(file)}
     found = []
@@ -115,7 +115,7 @@ def _ask(name: str, folder: Path, label: Label | None, row: str, method: Method)
 
 
 def _read(file: Path) -> Iterator[Record]:
-    """Read the records of a file, and drop a last line that was cut off."""
+    """Read the records of a file, and drop a truncated last line."""
     try:
         text = file.read_bytes()
     except FileNotFoundError:
@@ -140,11 +140,11 @@ def accuracy(records: Sequence[Record]) -> Iterator[str]:
 
 
 def by_group(records: Sequence[Record], what: str, of: Mapping[str, str]) -> Iterator[str]:
-    """Yield a table with a row for each group of runs: in how many percent agent, and agent and step, are right.
+    """Yield a table with a row for each group of runs: the percentage with the right agent, and with agent and step.
 
     Args:
-        records: of the runs.
-        what: the groups are.
+        records: records of the runs.
+        what: name of the groups.
         of: the group of each run.
     """
     methods = dict(_by_method(records))
@@ -160,9 +160,9 @@ def by_group(records: Sequence[Record], what: str, of: Mapping[str, str]) -> Ite
 
 
 def calibration(records: Sequence[Record]) -> Iterator[str]:
-    """Yield a table of how often verdicts are right, by the probability that they give.
+    """Yield a table of how often verdicts are right, by their stated probability.
 
-    Bins hold those that name somebody. Sure ones that name nobody have a row, too: a labelled run has somebody to name.
+    Bins hold answers that name an agent. Sure answers that name nobody have a row, too: a labelled run has a culprit.
     """
     yield "| method | probability | verdicts | mean probability | agent and step right |"
     yield "|---|---|---|---|---|"
@@ -185,7 +185,7 @@ def refusals(records: Sequence[Record]) -> Iterator[str]:
 
 
 def share(values: Sequence[float]) -> str:
-    """Write a share in percent, with its 95 % interval where each value is 0 or 1."""
+    """Format a share in percent, with its 95 % interval if each value is 0 or 1."""
     if not values:
         return "-"
     whole = f"{100 * fmean(values):.0f} %"

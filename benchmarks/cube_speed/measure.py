@@ -1,4 +1,4 @@
-"""Timing that bears a noisy machine: short runs, taken turn about, and their median."""
+"""Timing for noisy machines: short runs that alternate, and their median."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from benchmarks.cube_speed.timing import Run
 
 Progress = Callable[[str], None]
-"""Called with what is being measured."""
+"""Called with the current measurement."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Subject:
     """Something to measure.
 
     Attributes:
-        name: what it is.
-        n: number of agents; 0 where there are none to speak of.
-        unit: of the measurements.
-        run: takes one.
-        target: what the median should reach, or None.
+        name: its name.
+        n: number of agents; 0 if it does not apply.
+        unit: unit of the measurements.
+        run: takes one measurement.
+        target: target of the median, or None.
         better: whether less or more is better.
-        published: the same by the published implementation, or None.
+        published: the value of the published implementation, or None.
     """
 
     name: str
@@ -41,16 +41,16 @@ class Row:
     """A measured subject.
 
     Attributes:
-        name: see `Subject`; so are the following.
+        name: see `Subject`.
         n: number of agents.
-        unit: of the values.
-        target: what the median should reach.
+        unit: unit of the values.
+        target: target of the median.
         better: whether less or more is better.
         measured: median of the runs.
-        low: least of the runs.
-        high: largest of the runs.
-        runs: their number.
-        published: by the published implementation.
+        low: smallest value.
+        high: largest value.
+        runs: number of runs.
+        published: value of the published implementation.
         ok: whether the median reaches the target; None without one.
     """
 
@@ -72,10 +72,10 @@ class Row:
 
 
 def measure(subjects: Sequence[Subject], rounds: int, progress: Progress) -> list[Row]:
-    """Measure all subjects in each of some rounds, so that a busy moment of the machine hits them alike.
+    """Measure all subjects in each of several rounds, so that a busy moment of the machine affects them alike.
 
     Args:
-        subjects: what to measure; their runs warm up first.
+        subjects: the subjects; their runs warm up first.
         rounds: number of measurements of each.
         progress: called in each round.
     """

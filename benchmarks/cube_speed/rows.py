@@ -1,4 +1,4 @@
-"""The speed table of CUBE: every figure that its environment promises, and what it is measured as."""
+"""The speed table of CUBE: every figure that its environment promises, and how it is measured."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from quorum.experiments.episode.runner import run_cell
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}
 LIVE_STEP_TARGETS = {8: 15, 64: 45, 256: 130}
-"""Of steps that copy nothing and give no infos."""
+"""Speed of steps that copy nothing and give no infos."""
 BATCH = 1024
 _PUBLISHED = {
     (series.quantity, n): value
     for series in published_series()
     for n, value in zip(series.sizes, series.values, strict=True)
 }
-"""What the CUBE page has, by quantity and n."""
+"""The values of the CUBE page, by quantity and n."""
 
 
 def subjects(*, quick: bool) -> list[Subject]:
-    """Return what the table measures; `quick` with few calls and small teams, to see that all of it runs."""
+    """Return the rows of the table; with `quick`, few calls and small teams, as a trial."""
     scale = 1 if quick else 20
     large = 8 if quick else 256
     found = [_step(n, scale, right=right) for n in STEP_TARGETS if n <= large for right in (False, True)]
@@ -110,7 +110,7 @@ def _reset(n: int, scale: int) -> Run:
 
 
 def _batched(scale: int, *, observe: bool, target: float | None) -> Subject:
-    """A batch that gives views; without a target one that gives copies and plain infos."""
+    """A batch that returns views; without a target, a batch that returns copies and plain infos."""
     n, worlds = 8, BATCH if scale > 1 else 16
     fast: dict[str, Any] = {} if target is None else {"infos": "none", "copy": False}
     envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS, **fast)

@@ -23,7 +23,7 @@ def typed(*words: str) -> str:
 def test_without_a_question_it_lists_them() -> None:
     found = json.loads(typed("--json"))
     assert set(found) == {"talk", "team", "topology"}
-    assert found["talk"]["asks"] == "Does talk help this team, and what of it?"
+    assert found["talk"]["asks"] == "Does talk help this team, and which part of it?"
     assert "mute" in typed()
 
 

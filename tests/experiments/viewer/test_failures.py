@@ -70,7 +70,7 @@ def test_of_a_very_long_trace_nothing_is_kept(failing: Path, monkeypatch: pytest
 
 
 def test_the_lane_says_which_kinds_are_not_known_where_messages_are_text_alone(failing: Path, opened: Open) -> None:
-    unknown = "messages are text alone: ignored input and mismatch are not known"
+    unknown = "messages are text only: ignored input and mismatch are unknown"
     alone = recorded_run("n=2", "agents=dmas", "topology=dialogue", "max_steps=20")
     for run, known in ((failing, True), (alone, False)):
         with served(run) as address:

@@ -207,7 +207,7 @@ def test_a_run_under_way_is_shown_up_to_where_it_was(two: tuple[Path, Path], tmp
         page, complaints = opened(address)
         reached = page.evaluate("quorum.sides[1].plain.steps")
         assert 0 < reached < steps(two[1])
-        over = ["success", f"read up to t = {reached}: load the page again for more"]
+        over = ["success", f"read up to t = {reached}: reload the page for more"]
         assert page.locator(".over").all_inner_texts() == over
         assert page.locator(".side").nth(1).locator(".badge.under-way").inner_text() == "under way"
         page.keyboard.press("End")

@@ -92,7 +92,7 @@ def test_each_kind_of_proof_is_reported_and_what_lies_outside_the_plan_is_not(ad
     ]
     unmet = why(page, plan(), tasks=tasks)
     assert (
-        "at t = 8 push block_3/left had 2 of 3 in place (spatial), 2 of 3 meeting all of it at once (joint)."
+        "at t = 8 push block_3/left had 2 of 3 in place (spatial), 2 of 3 meeting all conditions at once (joint)."
         in unmet["words"]
     )
     over = [{"name": "push:block_3/left", "changes": [[6, 0, 0, 0, 0, 0, 0]]}]

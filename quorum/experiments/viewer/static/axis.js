@@ -1,4 +1,4 @@
-/* One axis for both clocks: a step of the environment has the width 1, and before it its thinking is unfolded. */
+/* One axis for both clocks: each environment step has the width 1, and the thinking before it is unfolded in front of it. */
 
 const EACH_THOUGHT = 0.35;
 const MOST = 8;
@@ -6,7 +6,7 @@ const MOST = 8;
 export class Axis {
   /**
    * @param first the first `t`.
-   * @param spans of each `t` from the first on: cognitive time at its begin and end, thoughts.
+   * @param spans of each `t` from the first on: cognitive time at its start and end, number of thoughts.
    * @param steps environment steps taken from the first on.
    */
   constructor(first, spans, steps) {
@@ -23,17 +23,17 @@ export class Axis {
     this.length = this.starts[steps + 1];
   }
 
-  /** Where `t` begins, with the thinking before its step. */
+  /** Position at which `t` starts, with the thinking before its step. */
   begin(t) {
     return t < this.first ? 0 : t > this.last ? this.length : this.starts[t - this.first];
   }
 
-  /** How wide the thinking before the step from `t` is. */
+  /** Width of the thinking before the step from `t`. */
   unfolded(t) {
     return this.thinking[t - this.first];
   }
 
-  /** Place of an instant. */
+  /** Position of an instant. */
   at(t, tHat) {
     if (t < this.first || t > this.last) return this.begin(t);
     const [from, to] = this.spans[t - this.first] || [0, 0];
@@ -41,12 +41,12 @@ export class Axis {
     return this.begin(t) + share * this.unfolded(t);
   }
 
-  /** Where the environment's step from `t` begins. */
+  /** Position at which the environment's step from `t` starts. */
   step(t) {
     return t < this.first || t > this.last ? this.begin(t) : this.begin(t) + this.unfolded(t);
   }
 
-  /** The `t` of a place. */
+  /** The `t` of a position. */
   t(x) {
     let low = this.first;
     let high = this.last;

@@ -1,4 +1,4 @@
-/* The lanes of beliefs: what each agent answered when a probe asked it, and how far each fact had travelled to it. */
+/* The lanes of beliefs: each agent's answers to a probe, and how far each fact had travelled to it. */
 import { el } from "./dom.js";
 import { colour } from "./theme.js";
 
@@ -32,13 +32,13 @@ export function drawBeliefs(view, row, y) {
   view.hits.push([x - HALF, y, x + HALF, y + row.height, "belief", item]);
 }
 
-/** Say in a line how much of what an agent believes is right, in all and by hop. */
+/** Return a line with the share of an agent's right answers, in total and by hop. */
 export function beliefLine({ answers }) {
   const hops = Object.entries(Object.groupBy(answers, ({ hop }) => hop === null ? "no message" : `hop ${hop}`));
   return `believes ${share(answers)} right; ${hops.map(([hop, own]) => `${hop}: ${share(own)}`).join(", ")}`;
 }
 
-/** Say each answer of an agent, by fact. */
+/** Return the lines of an agent's answers, by fact. */
 export function beliefLines(item) {
   return [el("p", {}, beliefLine(item)), ...Object.entries(Object.groupBy(item.answers, ({ fact }) => fact)).flatMap(([fact, own]) => [
     el("h4", {}, `${fact}: ${share(own)} right`),

@@ -1,4 +1,4 @@
-/* The world at an instant, on a canvas: wheel to look closer, drag to look elsewhere, double click for all of it. */
+/* The world at an instant, on a canvas: wheel to zoom, drag to move, double click for the whole board. */
 import { el, sharp } from "./dom.js";
 import { hue, paintGround, paintMark } from "./kinds.js";
 import { colour } from "./theme.js";
@@ -13,7 +13,7 @@ const FOLLOWED = 28;
 const IMAGES = 50;
 
 export class Board {
-  /** @param on `pick(agent)`, with the agent, or -1, that was clicked; `follow()`, when that begins, ends, or can be had or not. */
+  /** @param on `pick(agent)`, called with the clicked agent, or -1; `follow()`, called when following starts, ends, or becomes available or unavailable. */
   constructor(film, on) {
     this.film = film;
     this.canvas = el("canvas", { class: "board", role: "img", "aria-label": "the world at the chosen instant" });
@@ -46,7 +46,7 @@ export class Board {
     this.draw();
   }
 
-  /** Keep the chosen agent in the middle, so near that it can be read; or show the whole board again. */
+  /** Keep the chosen agent in the middle, zoomed in so that its label is readable; or show the whole board again. */
   follow(wanted) {
     if (wanted === this.follows) return;
     this.follows = wanted;
@@ -56,7 +56,7 @@ export class Board {
     this.on.follow();
   }
 
-  /** Pixels of a cell where the whole board is shown. */
+  /** Pixels of a cell when the whole board is shown. */
   #fit() {
     const { canvas: frame } = this.film;
     const { clientWidth: width, clientHeight: high } = this.canvas.parentElement;
@@ -69,7 +69,7 @@ export class Board {
     return frame.margin + 0.02 * Math.max(frame.width, frame.height);
   }
 
-  /** The place that is shown in the middle: what was dragged there, or the followed agent, as near as the edges of the world let it. */
+  /** The position in the middle: the dragged one, or the followed agent, limited by the edges of the world. */
   #middle(picture, size, width, high) {
     const { canvas: frame } = this.film;
     const mark = this.follows && [...picture.marks.values()].find(({ agent }) => agent === this.chosen);
@@ -84,7 +84,7 @@ export class Board {
     return this.centre || [frame.width / 2, frame.height / 2];
   }
 
-  /** Draw again, after a change of size or theme. */
+  /** Redraw after a change of size or theme. */
   refresh() {
     this.drawn = null;
     this.draw();
@@ -124,7 +124,7 @@ export class Board {
     for (const place of this.differing) this.#outline(c, place);
   }
 
-  /** Outline a place that differs in another run: in two colours, so that it stands out from whatever is there. */
+  /** Outline a place that differs in another run, in two colours so that it stands out from any background. */
   #outline(c, [x, y, width, height]) {
     const { left, top, size } = this.view;
     const box = [left + x * size - 1, top + y * size - 1, width * size + 2, height * size + 2];
@@ -138,14 +138,14 @@ export class Board {
     c.setLineDash([]);
   }
 
-  /** Say whether the board is too large to be read as a whole, so that an agent can be followed. */
+  /** Report whether the board is too large to read as a whole, so following an agent is available. */
   #offer(followable) {
     if (followable === this.followable) return;
     this.followable = followable;
     this.on.follow();
   }
 
-  /** The ways that are drawn, that of the chosen agent last: above the others. */
+  /** The paths to draw; the chosen agent's comes last, above the others. */
   #ways({ marks }) {
     if (!this.ways) return [];
     const kindOf = new Map([...marks.values()].filter((mark) => mark.agent >= 0).map((mark) => [mark.agent, mark.kind]));
@@ -158,7 +158,7 @@ export class Board {
     return found.sort((one, other) => one[2] - other[2]);
   }
 
-  /** Draw ground and lines on a canvas of their own, which is kept: of most pictures only a few cells differ. */
+  /** Draw ground and lines on a separate canvas that is kept: between most pictures only a few cells differ. */
   #ground(c, ground, width, high) {
     const { left, top, size } = this.view;
     const { width: columns, kinds } = this.film.canvas;
@@ -231,7 +231,7 @@ export class Board {
     c.strokeRect(Math.round(left) + 0.5, Math.round(top) + 0.5, Math.round(columns * size), Math.round(rows * size));
   }
 
-  /** Follow no longer, and stay at the place. */
+  /** Stop following, and stay at the position. */
   #letGo() {
     if (!this.follows) return;
     this.follows = false;
@@ -300,7 +300,7 @@ export class Board {
   }
 }
 
-/** Where a mark is drawn: agents of a large map are drawn larger than they are, so that they can be found. */
+/** The rectangle of a mark: agents on a large map are drawn larger than they are, so that they can be found. */
 function rectangle(mark, { left, top, size }) {
   const grown = mark.agent >= 0 ? Math.max(0, SMALLEST_AGENT - mark.width * size) : 0;
   const half = grown / 2;

@@ -1,15 +1,15 @@
-/* The command for a branch at the cursor, as a shell takes it: shown, and copied. */
+/* The command for a branch at the cursor, quoted for a shell, to show and copy. */
 import { button, el, fill, say } from "./dom.js";
 import { short, visible } from "./text.js";
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 const DIGITS = 12;
-/** What stands in the command for something that the user chooses. */
+/** Placeholder in the command for a value that the user chooses. */
 const MIND = "MIND";
 
-/** Quote a word for a shell. What a page would show as another sign is written as its number: what is copied is what is read. */
+/** Quote an argument for a shell. Characters that a page would show differently are written as their numbers, so the copied text is the shown text. */
 export function quoted(name) {
-  const word = name.replaceAll("\0", "\ufffd"); // which no word of a shell can hold
+  const word = name.replaceAll("\0", "\ufffd"); // a shell argument cannot contain it
   if (PLAIN.test(word)) return word;
   if (visible(word) === word && !/[\n\t]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
   const signs = Array.from(word, (sign) => (visible(sign) === sign && !"\n\t".includes(sign) ? sign.replace(/[\\']/g, "\\$&") : number(sign)));
@@ -25,7 +25,7 @@ function hex(code, digits) {
   return code.toString(16).padStart(digits, "0");
 }
 
-/** An instant, as `--at` takes it: never later than it is. @param {number} t @param {number} [tHat] */
+/** An instant in the format of `--at`, rounded down. @param {number} t @param {number} [tHat] */
 export function instantOption(t, tHat) {
   if (tHat === undefined || tHat === null || !(tHat >= 0 && tHat < 1e12)) return String(t);
   if (/^\d+(\.\d{1,12})?$/.test(String(tHat))) return `${t}:${tHat}`;
@@ -34,12 +34,12 @@ export function instantOption(t, tHat) {
 }
 
 /**
- * What is branched: the thought that brought what is selected, or the step of the cursor.
+ * Return the branch point: the thought behind the selection, or the step of the cursor.
  * @param {import("./model.js").Model} model
  * @param {number} t of the cursor
  * @param {number} chosen agent, or -1
- * @param {{ sort: string, item: any }|null} opened what the reader shows
- * @returns {{ at: string, options: string[][], meaning: string }} words of the command, and what they mean
+ * @param {{ sort: string, item: any }|null} opened the item in the reader
+ * @returns {{ at: string, options: string[][], meaning: string }} arguments of the command, and their meaning
  */
 export function branchAt(model, t, chosen, opened) {
   const { sort, item } = opened ?? {};
@@ -48,15 +48,15 @@ export function branchAt(model, t, chosen, opened) {
   const named = (agent) => agent >= 0 && agent < model.names.length;
   if (there && sort === "message") {
     const thought = thoughtOf(model, item.sender, (found) => found.t === t && found.ends === item.t_hat);
-    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], meaning: `Without message ${item.message}, from the thought that sends it on.` };
+    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], meaning: `Without message ${item.message}, from the thought that sends it.` };
   }
   if (there && sort === "plan") {
     const thought = thoughtOf(model, item.agent, (found) => found.t === t && found.ends === item.t_hat);
     return { at: instantOption(t, thought?.begins), options: [["--plan", `${model.name(item.agent)}:${JSON.stringify(item.actions)}`]], meaning: "With this plan: change its actions." };
   }
-  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], meaning: `From this thought of ${model.name(item.agent)} on, with another mind: put its name in the place of ${MIND}.` };
-  if (named(chosen)) return { at: String(t), options: [mind(chosen)], meaning: `${model.name(chosen)} with another mind from this step on: put its name in the place of ${MIND}.` };
-  return { at: String(t), options: [], meaning: "Without a change it equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
+  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], meaning: `From this thought of ${model.name(item.agent)} on, with another mind: replace ${MIND} with its name.` };
+  if (named(chosen)) return { at: String(t), options: [mind(chosen)], meaning: `${model.name(chosen)} with another mind from this step on: replace ${MIND} with its name.` };
+  return { at: String(t), options: [], meaning: "Without a change, the branch equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
 }
 
 function thoughtOf(model, agent, test) {
@@ -95,12 +95,12 @@ export class CommandBox {
       say(this.copied, "copied");
     } catch {
       window.getSelection().selectAllChildren(this.text);
-      say(this.copied, "it is selected: copy it by the keys of your system");
+      say(this.copied, "the command is selected: copy it with your keyboard");
     }
   }
 }
 
-/** The command with its placeholder marked: the last one, which is the end of its word. */
+/** The command with its placeholder marked: the last one, which ends its argument. */
 function marked(command) {
   const from = command.lastIndexOf(`=${MIND}`) + 1;
   return [command.slice(0, from), el("mark", {}, MIND), command.slice(from + MIND.length)];

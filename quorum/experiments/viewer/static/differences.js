@@ -1,4 +1,4 @@
-/* What parts two runs: the values of their configurations that differ, and their figures with the difference. */
+/* The differences between two runs: configuration values that differ, and the figures of both with their difference. */
 import { el } from "./dom.js";
 import { shown } from "./text.js";
 
@@ -8,7 +8,7 @@ const FIGURES = [
   ["tokens in", "model.prompt_tokens"], ["tokens out", "model.completion_tokens"], ["money, USD", "model.usd"],
 ];
 
-/** Say what differs in the configurations; what only comes with another component is folded. @param {import("./contract.js").Difference[]} differences */
+/** List the differences of the configurations; those that only follow from another component are folded. @param {import("./contract.js").Difference[]} differences */
 export function differenceList(differences) {
   const others = new Set(differences.filter(([key]) => key.endsWith(NAME)).map(([key]) => key.split(".")[0]));
   const implied = ([key]) => !key.endsWith(NAME) && others.has(key.split(".")[0]);
@@ -41,6 +41,6 @@ export function figureTable(episodes) {
 
 function difference(one, other) {
   if (one === null || other === null) return shown(null);
-  const by = Number((other - one).toPrecision(12)); // 0.3 - 0.1 is meant as 0.2
+  const by = Number((other - one).toPrecision(12)); // so that 0.3 - 0.1 gives 0.2
   return by > 0 ? `+${shown(by)}` : by < 0 ? `\u2212${shown(-by)}` : "0";
 }

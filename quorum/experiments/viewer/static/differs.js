@@ -1,9 +1,9 @@
-/* What differs between two runs: what one has at a step, and the other has not at the same step. */
+/* The differences between two runs: items that only one of them has at a step. */
 
 const SORTS = ["thought", "message", "plan", "action", "repair", "finding", "failure"];
 const SEEN = ["kind", "x", "y", "width", "height", "label", "agent", "turn"];
 
-/** What makes two of a sort the same: not their numbers and their cognitive times, which the tokens of other models shift. */
+/** The identity of an item: without its number and its cognitive time, which the tokens of other models shift. */
 const SUBSTANCE = {
   thought: ({ agent, acts, refused }) => [agent, acts, refused ?? null],
   message: ({ sender, recipients, what, content }) => [sender, recipients, what, content],
@@ -14,7 +14,7 @@ const SUBSTANCE = {
   failure: ({ kind, agent, task }) => [kind, agent, task],
 };
 
-/** All of a page that can differ, by sort. @param {import("./model.js").Model} model */
+/** All items of a page that can differ, by kind. @param {import("./model.js").Model} model */
 function itemsOf(model) {
   return {
     thought: model.thoughtsOf.flat(),
@@ -32,10 +32,10 @@ function keyOf(sort, item, model) {
 }
 
 /**
- * Find what a page has that the other run has not at the same step.
+ * Find the items of a page that the other run does not have at the same step.
  * @param {import("./model.js").Model} model
  * @param {import("./model.js").Model[]} others the pages of the other run that have its steps
- * @returns {Map<object, string>} the items, with their sort
+ * @returns {Map<object, string>} the items, with their kind
  */
 export function differing(model, others) {
   const found = new Map();
@@ -45,7 +45,7 @@ export function differing(model, others) {
     const there = new Map();
     otherItems.forEach((items, place) => {
       for (const item of items[sort]) {
-        if (place && item.t < others[place].first) continue; // it goes on from the page before, where it stands, too
+        if (place && item.t < others[place].first) continue; // it continues from the previous page, which also has it
         const key = keyOf(sort, item, others[place]);
         there.set(key, (there.get(key) ?? 0) + 1);
       }
@@ -60,7 +60,7 @@ export function differing(model, others) {
   return found;
 }
 
-/** Say how much differs. @param {Map<object, string>} found */
+/** Summarize the differences. @param {Map<object, string>} found */
 export function differingWords(found) {
   const sorts = [...found.values()];
   const counts = SORTS.map((sort) => [sort, sorts.filter((other) => other === sort).length]).filter(([, count]) => count);

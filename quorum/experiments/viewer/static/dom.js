@@ -14,13 +14,13 @@ export function el(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Put children into an element in place of what it holds. */
+/** Replace the children of an element. */
 export function fill(element, children) {
   const nodes = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
   element.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : visible(child))));
 }
 
-/** Set an element's text if it differs: to set it again costs a layout. */
+/** Set an element's text only if it differs, because setting it again costs a layout. */
 export function say(element, text) {
   const wanted = visible(text);
   if (element.textContent !== wanted) element.textContent = wanted;
@@ -39,7 +39,7 @@ export function fitted(canvas, width, height) {
   return sharp(canvas, width, height);
 }
 
-/** The same for a canvas that the style sheet lets fill its box: it follows the box before it is drawn again. */
+/** The same for a canvas that fills its box: resize it to the box before redrawing. */
 export function sharp(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * ratio));

@@ -21,9 +21,9 @@ import { WORLD_KEYS, World } from "./world.js";
 
 const LIST_PAUSE = 100;
 const KEYS = [
-  ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
-  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ["b", "the branches, or the lanes again"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
-  ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+  ...TIME_KEYS, ["+ \u2212", "zoom the time axis"],
+  ["0", "the whole time axis"], ["m", "messages or lanes"], ["b", "branches or lanes"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
+  ["wheel", "on the world: zoom; on the lanes: ctrl zooms, shift moves along the time"],
 ];
 
 /** Build the page. */
@@ -82,7 +82,7 @@ class Episode {
     this.command = new CommandBox();
     this.head = new Head([this.search.root, button("branch\u2026", "the command for a branch from here (c)", () => this.showCommand()), button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], this.source.family ? up : null);
     this.#head();
-    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the runs that branch off this one, or off the one that it branches off (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
+    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the branches of this run and of its parent (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
@@ -108,16 +108,16 @@ class Episode {
     ];
   }
 
-  /** Say what is known of the run as a whole. */
+  /** Show the data about the run as a whole. */
   #head() {
     const { plain } = this;
     this.head.tell(plain);
     fill(this.about, [el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
   }
 
-  /** Take in that the run has gone on; what is shown is read first, so that the page is never empty. */
+  /** Process the growth of the run; read the visible part first, so that the page is never empty. */
   async grow(plain) {
-    if (plain.agents.length !== this.plain.agents.length) { // its beginning was not written yet
+    if (plain.agents.length !== this.plain.agents.length) { // its first event was not written yet
       window.location.reload();
       return;
     }
@@ -144,14 +144,14 @@ class Episode {
     this.#project(film, page.ways);
   }
 
-  /** Where the player will stand in a run that has gone on. */
+  /** Position of the player in a run that has grown. */
   #instantIn(plain) {
     return this.player.t >= this.player.last && !this.player.playing ? plain.steps : this.player.t;
   }
 
-  /** Say that the server of a run that is under way does not answer; it is asked again. */
+  /** Report that the server of a running episode does not answer; the page tries again. */
   lose(reason) {
-    this.#showProblems([`What is new of the run could not be read, and is asked for again: ${reason}`]);
+    this.#showProblems([`New data of the run could not be read; trying again: ${reason}`]);
   }
 
   begin(t) {
@@ -183,11 +183,11 @@ class Episode {
     this.#showProblems(problems);
     this.world.project(pictures, ways);
     this.#refresh();
-    this.talk.refresh(); // the world's own words have come
+    this.talk.refresh(); // the world's own phrases have arrived
     this.#show(this.player.t);
   }
 
-  /** Turn to the page of the instant that the player stands at, when it is read; it may have gone on meanwhile. */
+  /** Turn to the page of the player's instant when it is read; the player may have moved in the meantime. */
   async #turn() {
     let page;
     let model;
@@ -197,7 +197,7 @@ class Episode {
       this.#showProblems([error.message]);
       return;
     }
-    if (model === this.model) { // it came back
+    if (model === this.model) { // the player returned to this page
       this.#showProblems(this.missing);
       return;
     }
@@ -212,13 +212,13 @@ class Episode {
     this.draw(page, model);
   }
 
-  /** Show the pictures of a page when they are there. */
+  /** Show the pictures of a page when they are available. */
   async draw(page, model) {
     const film = await this.world.awaited(page.film);
     if (this.model === model) this.#project(film, page.ways);
   }
 
-  /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
+  /** Show the problems of the run and of its visible part, and the visible steps, if these are not all. */
   #showProblems(more = []) {
     const problems = [...this.plain.problems, ...more];
     say(this.where, this.pages.firsts.length > 1 ? this.pages.steps(this.pages.number(this.model.first)) : "");
@@ -226,7 +226,7 @@ class Episode {
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
-  /** Return the picture that is shown, as plain data. */
+  /** Return the current picture as plain data. */
   picture() {
     const { t, ground, marks, caption, holdings } = this.world.film.at(this.player.t);
     const ways = this.world.board.ways?.at(this.player.t) ?? [];
@@ -275,21 +275,21 @@ class Episode {
     if (view === "branches") this.#findBranches();
   }
 
-  /** Show the command for a branch at the cursor, with what is selected. */
+  /** Show the command for a branch at the cursor, with the selection. */
   async showCommand() {
     const branch = branchAt(this.model, this.player.t, this.chosen, this.reader.opened);
     try {
       this.path ??= (await this.source.family?.())?.path;
     } catch {
-      /* the server is gone: the name is what is known */
+      /* the server is gone: only the name is known */
     }
-    this.command.show(this.path ?? this.plain.name, branch); // a file that is passed on says nothing of the machine that it was made on
+    this.command.show(this.path ?? this.plain.name, branch); // an exported file must not reveal the machine that made it
   }
 
-  /** Ask which runs have a beginning in common with this one, each time that they are looked at. */
+  /** Request the runs that share a beginning with this one, each time the user opens the view. */
   async #findBranches() {
     if (!this.source.family) {
-      fill(this.branches, [el("p", { class: "soft" }, "Other runs are not in this file.")]);
+      fill(this.branches, [el("p", { class: "soft" }, "This file contains no other runs.")]);
       return;
     }
     try {
@@ -297,15 +297,15 @@ class Episode {
       const picks = new Picks(this.up, runs.length > 1 ? [this.plain.name] : []);
       fill(this.branches, [
         picks.root,
-        leftOut ? el("p", { class: "soft" }, `${leftOut} more are left out.`) : null,
-        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "No run in this folder branches off it."),
+        leftOut ? el("p", { class: "soft" }, `${leftOut} more are not shown.`) : null,
+        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "This run has no branches in this folder."),
       ]);
     } catch (error) {
       fill(this.branches, [el("p", { class: "problems" }, `The branches cannot be read: ${error.message}`)]);
     }
   }
 
-  /** Choose an agent, or nobody by the agent that is chosen already unless it is `kept`. */
+  /** Select an agent; if it is already selected and not `kept`, clear the selection. */
   #choose(agent, kept = false) {
     this.chosen = agent === this.chosen && !kept ? -1 : agent;
     this.talk.choose(this.chosen);

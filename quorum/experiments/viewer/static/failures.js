@@ -4,7 +4,7 @@ import { colour } from "./theme.js";
 
 const RADIUS = 6;
 
-/** The failures that show on a page, on its axis; those of one step stand side by side. @param {import("./model.js").Model} model */
+/** The failures on a page, on its axis; those of one step are side by side. @param {import("./model.js").Model} model */
 export function failuresOf(model) {
   const there = new Map();
   return (model.episode.failures ?? []).filter((item) => model.has(item.t)).map((item) => {
@@ -35,12 +35,12 @@ export function drawFailures(view, row, y) {
   }
 }
 
-/** Say a failure in a line. */
+/** Return a failure as a line. */
 export function failureLine(model, { kind, mast, agent, task, proofs }) {
   return `${kind.replaceAll("_", " ")} (MAST ${mast}) of ${model.name(agent)}${task ? ` about ${task}` : ""}: ${proofs.map(({ words }) => words).join("; ")}`;
 }
 
-/** Say a failure with the events that prove it; each leads to its instant. */
+/** Return a failure with the events that prove it; each links to its instant. */
 export function failureLines(model, { agent, task, mast, proofs }, seek) {
   const lines = proofs.map(({ t, words }) => el("li", {}, button(`t = ${t}`, "go to this instant", () => seek(t), { class: "link" }), " ", el("bdi", {}, words)));
   return el("div", { class: "why" },

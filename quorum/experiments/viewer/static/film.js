@@ -16,7 +16,7 @@ export class Film {
     while (this.now.t < this.last) this.#forward();
   }
 
-  /** Return the picture at `t`, or the last one there is: `ground`, `marks` by name, `caption`, `holdings`. */
+  /** Return the picture at `t`, or the last available one: `ground`, `marks` by name, `caption`, `holdings`. */
   at(t) {
     const wanted = Math.max(this.first, Math.min(t, this.last));
     if (wanted < this.now.t || wanted - this.now.t > EVERY) {

@@ -1,4 +1,4 @@
-/* The lane of the interaction graph: where cooperation fails in it, and what became of messages. */
+/* The lane of the interaction graph: failures of cooperation in it, and the fate of messages. */
 import { button, el } from "./dom.js";
 import { listed } from "./plan_words.js";
 import { shown } from "./text.js";
@@ -6,18 +6,18 @@ import { colour } from "./theme.js";
 
 const HALF = 7;
 
-/** The letter and the words of each pattern. */
+/** The letter and the description of each pattern. */
 export const PATTERNS = {
-  orphan: ["O", "nobody has taken up a message"],
+  orphan: ["O", "nobody has acted on a message"],
   excessive_rerouting: ["E", "a message is passed on again and again"],
-  repeated_effort: ["R", "more agents work on it than it takes"],
-  missing_dependency: ["D", "an agent is asked for different things by agents who have not heard of each other"],
-  incomplete_coverage: ["C", "a plan for several agents begins, whose author has heard of fewer"],
-  missed_submission: ["M", "enough agents know that it is asked for, and nobody does it"],
-  deadlock: ["L", "nothing has come off for a long time"],
+  repeated_effort: ["R", "more agents work on it than it needs"],
+  missing_dependency: ["D", "agents that have not heard of each other ask one agent for different things"],
+  incomplete_coverage: ["C", "a plan for several agents starts, but its author has heard from fewer"],
+  missed_submission: ["M", "enough agents know about the request, and nobody acts on it"],
+  deadlock: ["L", "nothing has succeeded for a long time"],
 };
 
-/** What the recipients of a message did with it, in the order in which it is shown. */
+/** The reactions of a message's recipients, in the order of display. */
 export const REACTIONS = ["consume", "wait", "reroute", "discard"];
 
 /** The findings of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
@@ -57,7 +57,7 @@ export function mark(c, letter, x, y) {
   c.fillText(letter, x, y + 0.5);
 }
 
-/** Draw what a recipient did with a message, where it has read it. */
+/** Draw a recipient's reaction to a message, at the place where it read it. */
 export function drawReaction(c, reaction, x, y) {
   c.strokeStyle = colour("message");
   c.fillStyle = colour(reaction === "consume" ? "message" : "paper");
@@ -87,13 +87,13 @@ export function reactionsOf({ reactions }) {
   return found;
 }
 
-/** Say a finding in a line. */
+/** Return a finding as a line. */
 export function findingLine(model, item) {
-  const about = item.subject ? ` (${item.subject}${item.needed ? `, which takes ${shown(item.needed)}` : ""})` : "";
+  const about = item.subject ? ` (${item.subject}${item.needed ? `, which needs ${shown(item.needed)}` : ""})` : "";
   return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${names(model, item.agents)}`;
 }
 
-/** Say all of a finding: whom it concerns, and the messages that prove it. */
+/** Return the details of a finding: the agents concerned, and the messages that prove it. */
 export function findingLines(model, item, open, seek) {
   const proof = item.messages.map((id) => [id, model.messages.find(({ message }) => message === id)]);
   return [

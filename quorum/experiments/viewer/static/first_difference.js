@@ -1,11 +1,11 @@
-/* The first step at which two episodes of one board do not look the same. */
+/* The first step at which two episodes of one board look different. */
 import { differingPlaces } from "./differs.js";
 import { Film } from "./film.js";
 
 /**
  * Find it, as far as both episodes go and are drawn.
  * @param {{ plain: import("./contract.js").Episode, pages: import("./pages.js").Pages }[]} sides two of them.
- * @returns {Promise<{ t: number|null, until: number, drawn: boolean }>} `t` is null where there is none `until` a step; `drawn`: whether both pictures go as far as the shorter episode.
+ * @returns {Promise<{ t: number|null, until: number, drawn: boolean }>} `t` is null if there is none `until` a step; `drawn`: whether both pictures reach the end of the shorter episode.
  */
 export async function firstDifference(sides) {
   const last = Math.min(...sides.map(({ plain }) => plain.steps));
@@ -27,7 +27,7 @@ class Reel {
     this.film = null;
   }
 
-  /** The picture at `t`; null where there is none. */
+  /** The picture at `t`; null if there is none. */
   async at(t) {
     const number = this.pages.number(t);
     if (number !== this.number) {

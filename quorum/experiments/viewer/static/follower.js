@@ -1,4 +1,4 @@
-/* Follows a run that is under way: looks now and then whether there is more of it, until it is whole. */
+/* Follows a running episode: checks regularly for new data, until the run is complete. */
 
 const PAUSE = 2000;
 const SHARE = 5;
@@ -6,8 +6,8 @@ const SHARE = 5;
 /**
  * Follow a run until it is over.
  * @param {import("./sources.js").Source} source
- * @param {import("./contract.js").Episode} episode as it was read last.
- * @param on `grown(episode)`, a promise, and `lost(reason)`, where the server does not answer.
+ * @param {import("./contract.js").Episode} episode as read last.
+ * @param on `grown(episode)`, a promise, and `lost(reason)`, called if the server does not answer.
  */
 export async function follow(source, episode, on) {
   let { size } = episode;

@@ -1,23 +1,23 @@
-/* Which run branches off which: the order of a tree, and how it is drawn. */
+/* The tree of runs and their branches: its order, and its drawing. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROOM = 2.5;
 
 /**
  * @typedef {object} Node
- * @property {import("./contract.js").RunLine|null} row null for a run that others branch off and that is not there
+ * @property {import("./contract.js").RunLine|null} row null for a missing parent of branches
  * @property {string} run its name
  * @property {Node|null} parent
  * @property {Node[]} children the latest first, so that no line crosses another
  * @property {number} depth
- * @property {number} index its place in the order
- * @property {boolean} again whether the one before it, off the same run, is another draw of the same change
+ * @property {number} index its position in the order
+ * @property {boolean} again whether the previous branch of the same run is another draw of the same change
  */
 
 /**
- * Order runs so that each stands below the one it branches off.
+ * Order runs so that each is below its parent.
  * @param {import("./contract.js").RunLine[]} rows
- * @param {(one: Node, other: Node) => number} [order] of those without a parent; as they come, if there is none
+ * @param {(one: Node, other: Node) => number} [order] order of runs without a parent; by default, their given order
  * @returns {Node[]}
  */
 export function treeOf(rows, order) {
@@ -50,7 +50,7 @@ export function treeOf(rows, order) {
   return found;
 }
 
-/** Whether a node is its own ancestor by way of `node`: untrusted runs may name each other. */
+/** Whether a node is its own ancestor through `node`: untrusted runs may name each other. */
 function isAbove(node, other) {
   for (let above = other; above; above = above.parent) if (above === node) return true;
   return false;
@@ -70,7 +70,7 @@ export function succeeded({ row }) {
   return row.outcome === "success";
 }
 
-/** The last step of a run; null where it is not known. @param {Node} node */
+/** The last step of a run; null if it is unknown. @param {Node} node */
 export function lastStep({ row }) {
   return row?.metrics["outcome.steps"] ?? null;
 }
@@ -80,7 +80,7 @@ export function longest(nodes) {
   return Math.max(1, ...nodes.map((node) => Math.max(lastStep(node) ?? 0, node.row?.off?.t ?? 0)));
 }
 
-/** Where a step stands, in percent of the width. */
+/** The position of a step, in percent of the width. */
 export function placeOf(t, last) {
   return ROOM + ((100 - 2 * ROOM) * Math.min(t, last)) / last;
 }
@@ -110,7 +110,7 @@ export function drawGraph(nodes) {
   });
 }
 
-/** The steps that stand above the lines: few enough to be read. */
+/** The step labels above the lines: few enough to be readable. */
 export function ticks(nodes) {
   const last = longest(nodes);
   const every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10000].find((k) => last / k <= 6) ?? Math.ceil(last / 6);

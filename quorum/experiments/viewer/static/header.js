@@ -1,4 +1,4 @@
-/* The head of the page of an episode: which run it is and what came of it, with the search and the switches. */
+/* The head of the page of an episode: the run and its outcome, with the search and the switches. */
 import { el, fill, say } from "./dom.js";
 import { short, shown } from "./text.js";
 import { changeWords, instant } from "./tree.js";
@@ -6,14 +6,14 @@ import { changeWords, instant } from "./tree.js";
 const FACTS = ["outcome", "world", "team", "topology", "seed", "clock", "models"];
 
 export class Head {
-  /** @param controls what stands to the right. @param up the way to the front page; null in a file, which has no other page. */
+  /** @param controls elements on the right. @param up address of the front page; null in a file, which has no other page. */
   constructor(controls, up) {
     this.up = up;
     this.name = el("h1");
     this.facts = el("p", { class: "facts" });
     this.badges = el("span", { class: "badges" });
     this.root = el("header", { class: "episode-head" },
-      up ? el("a", { href: up, title: "the page that was opened first" }, "\u2039 runs") : null,
+      up ? el("a", { href: up, title: "back to the first page" }, "\u2039 runs") : null,
       this.name,
       this.badges,
       el("div", { class: "controls" }, controls),
@@ -21,7 +21,7 @@ export class Head {
       this.off = el("p", { class: "off branch-of", hidden: true }));
   }
 
-  /** Say what is known of the run. @param {import("./contract.js").Episode} plain */
+  /** Show the data about the run. @param {import("./contract.js").Episode} plain */
   tell(plain) {
     say(this.name, plain.name);
     this.name.title = plain.name;
@@ -29,17 +29,17 @@ export class Head {
     fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
     this.off.hidden = !plain.off;
     if (plain.off) fill(this.off, offWords(plain.off, this.up));
-    fill(this.badges, badges(plain, "the page goes on with the run"));
+    fill(this.badges, badges(plain, "the page follows the run"));
   }
 }
 
-/** Say what a run branches off, where, and what was changed in it. @param {import("./contract.js").Branched} off @param {string|null} up */
+/** Describe a branch: its parent, its branch point and its change. @param {import("./contract.js").Branched} off @param {string|null} up */
 export function offWords(off, up) {
   const name = el("bdi", {}, short(off.run, 100));
   return ["branches off ", up === null ? el("b", {}, name) : el("a", { href: `${up}run/${encodeURIComponent(off.run)}#t=${off.t}`, title: "the run that it branches off" }, name), ` from ${instant(off)}${off.draw ? `, draw ${off.draw}` : ""}: `, el("b", { title: off.change }, el("bdi", {}, short(changeWords(off.change), 300)))];
 }
 
-/** What must not be overlooked of a run. @param {import("./contract.js").Episode} plain @param underWay what it means that the run goes on. */
+/** The important marks of a run. @param {import("./contract.js").Episode} plain @param underWay explanation of a running episode. */
 export function badges(plain, underWay) {
   return [
     plain.under_way ? el("span", { class: "badge under-way", title: underWay }, "under way") : null,

@@ -1,17 +1,17 @@
-/* The keys of a page, and the box that says what they do. */
+/* The keys of a page, and the box that explains them. */
 import { button, el } from "./dom.js";
 
-/** What the keys of the time do, in words. */
+/** Descriptions of the keys for time. */
 export const TIME_KEYS = [
-  ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
+  ["space", "play or pause"], ["\u2190 \u2192", "one step back or forward"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"],
 ];
 
-/** Do what the keys say. @param {import("./player.js").Player} player @param {Object<string, () => void>} more what other keys do. */
+/** Handle the keys. @param {import("./player.js").Player} player @param {Object<string, () => void>} more handlers of other keys. */
 export function listen(player, more) {
   document.addEventListener("keydown", (event) => {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
+    if (event.key === " " && event.target.closest("button, summary")) return; // the key presses the focused element
     const ten = event.shiftKey ? 10 : 1;
     const ways = {
       " ": () => player.toggle(),
@@ -30,7 +30,7 @@ export function listen(player, more) {
   });
 }
 
-/** Make the box that says what the keys do. @param {[string, string][]} keys */
+/** Make the box that explains the keys. @param {[string, string][]} keys */
 export function keysBox(keys) {
   const box = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, keys.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => box.close()));
   return box;

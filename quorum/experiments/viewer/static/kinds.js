@@ -1,4 +1,4 @@
-/* How kinds look: a colour, and always a shape, a texture or a sign with it. */
+/* The look of kinds: a colour, and always also a shape, a texture or a sign. */
 import { isDark } from "./theme.js";
 
 const TILE = 8;
@@ -54,7 +54,7 @@ export function hue(kind) {
   return /^#[0-9a-fA-F]{6}$/.test(found) ? found : "#888888";
 }
 
-/** Return black or white, whichever is read on a colour. */
+/** Return black or white, whichever is readable on a colour. */
 export function inkOn(hex) {
   const [r, g, b] = [1, 3, 5].map((i) => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
   const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;

@@ -1,4 +1,4 @@
-/* What stands in the rows of the lanes. Each function draws one row from `y` down, as far as it is in view, and notes in
+/* The rows of the lanes. Each function draws one row from `y` down, as far as it is in view, and notes in
 `hits` what can be clicked there. `view`: the canvas context, the model, what is chosen, and the part of the axis in view. */
 import { drawReaction, reactionsOf } from "./findings.js";
 import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
@@ -82,7 +82,7 @@ export function drawMessages(view, middles) {
   c.restore();
 }
 
-/** What became of a message: from its arrival to the thought that read it, and what its reader did with it. */
+/** The fate of a message: from its arrival to the thought that read it, and the reader's reaction. */
 function drawReadings(view, message, middles) {
   const reactions = reactionsOf(message);
   for (let i = 0; i < message.read.length; i += 3) {
@@ -108,7 +108,7 @@ export function drawActions(view, row, y) {
   const { c, model, gutter, scale } = view;
   const upper = Math.round(row.height * 0.58);
   for (const action of inView(view, model.actionsOf[row.agent])) {
-    if (action.endT !== null && action.endT < model.first) continue; // of a plan that goes on from the page before
+    if (action.endT !== null && action.endT < model.first) continue; // of a plan that continues from the previous page
     const x = Math.max(gutter - 2, view.x(action.x));
     const end = Math.max(x + 1.5, view.x(action.end));
     const look = OUTCOMES[action.status] || UNDER_WAY;
@@ -136,7 +136,7 @@ export function drawActions(view, row, y) {
   }
 }
 
-/** Which constraints of a task hold. */
+/** The constraints of a task that hold. */
 export function drawTask(view, row, y) {
   const { c, model } = view;
   const { changes, starts } = row.task;

@@ -1,4 +1,4 @@
-/* The three lanes on one axis. What is in view is drawn on a canvas; the cursor lies above it, so that to move it is cheap. */
+/* The three lanes on one axis. A canvas shows the visible part; the cursor is above it, so moving it is cheap. */
 import { beliefLine, drawBeliefs } from "./beliefs.js";
 import { el, fitted } from "./dom.js";
 import { drawActions, drawCapabilities, drawMessages, drawScore, drawStages, drawTask } from "./lane_rows.js";
@@ -38,7 +38,7 @@ export class Lanes {
     this.#listen();
   }
 
-  /** Show another page, at the scale of this one, or all of it where all of this one is shown. */
+  /** Show another page at the scale of this one, or all of it if all of this one is visible. */
   turn(model) {
     const whole = this.#isWhole();
     this.model = model;
@@ -47,7 +47,7 @@ export class Lanes {
     if (whole) this.scale = 0;
   }
 
-  /** Show the same page, which has grown; stay where the view is, unless all of it is shown. */
+  /** Show the same page after it has grown; keep the view, unless the whole page is visible. */
   grow(model) {
     const { left } = this;
     this.turn(model);
@@ -62,7 +62,7 @@ export class Lanes {
     return this.width / this.model.axis.length;
   }
 
-  /** Set the step that the cursor stands at; follow it where it leaves the view. */
+  /** Set the step of the cursor; follow it when it leaves the view. */
   show(t) {
     this.t = t;
     const from = this.model.axis.begin(t);
@@ -85,7 +85,7 @@ export class Lanes {
     return [axis.t(this.left), axis.t(this.left + this.width / (this.scale || this.fitScale))];
   }
 
-  /** Change the scale around a place of the axis. */
+  /** Change the scale around a position of the axis. */
   zoom(factor, around = this.model.axis.begin(this.t)) {
     const scale = Math.min(Math.max(this.scale * factor, this.fitScale), Math.max(LARGEST_STEP, this.fitScale));
     this.left = around - ((around - this.left) * this.scale) / scale;
@@ -128,12 +128,12 @@ export class Lanes {
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
     if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters", height: TITLE }, { sort: "finding", height: 20 });
-    const unread = model.messages.some(({ asks }) => !asks) ? "; messages are text alone: ignored input and mismatch are not known" : "";
+    const unread = model.messages.some(({ asks }) => !asks) ? "; messages are text only: ignored input and mismatch are unknown" : "";
     if (model.failures.length || unread) rows.push({ sort: "title", text: `failures by rule: each with the first letter of its kind${unread}`, height: TITLE }, { sort: "failure", height: 16 });
-    if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
+    if (model.verdict.length) rows.push({ sort: "title", text: "blame: the decision that made it fail (filled), and others with a sufficient correction", height: TITLE }, { sort: "verdict", height: 20 });
     if (model.beliefs.length) rows.push({ sort: "title", text: "beliefs: green is the share of right answers", height: TITLE });
     for (const { agent } of model.beliefs) rows.push({ sort: "belief", agent, height: stage });
-    if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
+    if (model.repairs.length) rows.push({ sort: "title", text: "repairs: expected violations of plans (S T P D); framed: repaired; dashed: not repaired", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
     for (const row of rows) {
@@ -176,7 +176,7 @@ export class Lanes {
     this.#cursor();
   }
 
-  /** Underline what differs from another run. */
+  /** Underline the differences from another run. */
   #underline(c) {
     c.fillStyle = colour("differs");
     for (const [x, y, end, low, sort, item] of this.hits) {
@@ -188,7 +188,7 @@ export class Lanes {
     }
   }
 
-  /** Grey the beginning that two runs have in common. */
+  /** Grey the common beginning of two runs. */
   #grey(c) {
     const { t, t_hat: tHat } = this.common;
     const { axis } = this.model;
@@ -208,7 +208,7 @@ export class Lanes {
     c.setLineDash([]);
   }
 
-  /** Show all from a step on. */
+  /** Show everything from a step on. */
   showFrom(t) {
     const left = this.model.axis.begin(t);
     this.scale = Math.min(this.width / Math.max(1, this.model.axis.length - left), Math.max(LARGEST_STEP, this.fitScale));

@@ -1,4 +1,4 @@
-/* What the colours, textures and shapes mean. */
+/* The meaning of colours, textures and shapes. */
 import { el, fitted } from "./dom.js";
 import { PATTERNS, REACTIONS, drawReaction, mark } from "./findings.js";
 import { paintGround, paintMark } from "./kinds.js";
@@ -8,7 +8,7 @@ import { colour } from "./theme.js";
 
 const SIZE = 15;
 
-/** Make the legend of a world, of the kinds that occur on the page. */
+/** Make the legend of a world, for the kinds that occur on the page. */
 export function boardLegend(film) {
   const { kinds } = film.canvas;
   const grounds = new Set(film.at(film.first).ground);
@@ -25,7 +25,7 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-/** Make the legend of the lanes: what differs by its colour stands in one group. */
+/** Make the legend of the lanes: items that differ by colour form a group. */
 export function lanesLegend() {
   const groups = [
     ["stage", Object.values(STAGES).map((stage) => entry(stage.name, (c) => {

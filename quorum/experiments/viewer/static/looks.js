@@ -1,4 +1,4 @@
-/* How stages, outcomes and constraints look. The three share no colour: stages are square bars in cold blues and greys,
+/* The look of stages, outcomes and constraints. The three share no colour: stages are square bars in cold blues and greys,
 outcomes are round bars in green, red and amber, constraints are quarters of a row in violet, brown, teal and rose. */
 
 export const STAGES = {
@@ -9,7 +9,7 @@ export const STAGES = {
   I: { name: "interrupted", texture: "waves", colour: "stage-i", full: true },
 };
 
-/** How an action ended, by its recorded status. */
+/** The look of an action's end, by its recorded status. */
 export const OUTCOMES = {
   success: { name: "success", colour: "ok", texture: "plain" },
   failed: { name: "failed", colour: "bad", texture: "crosses" },

@@ -1,4 +1,4 @@
-/* Opens the page that the document asks for. */
+/* Opens the page that the document names. */
 import { el, fill } from "./dom.js";
 import { openEpisode } from "./episode.js";
 import { openPair } from "./pair.js";
@@ -6,7 +6,7 @@ import { openSweep } from "./sweep.js";
 
 const OPEN = { episode: openEpisode, pair: openPair, sweep: openSweep };
 
-/** Open it; what goes wrong is said in its place. */
+/** Open it; an error replaces the page. */
 async function start() {
   const root = document.getElementById("main");
   const { page, run, up } = document.documentElement.dataset;

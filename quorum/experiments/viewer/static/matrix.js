@@ -6,7 +6,7 @@ const SHADES = 5;
 const MOST_NUMBERED = 24;
 
 export class Matrix {
-  /** @param open called with the sender and the recipient of a cell that is chosen. */
+  /** @param open called with the sender and the recipient of the selected cell. */
   constructor(open) {
     this.open = open;
     this.root = el("div", { class: "matrix" });
@@ -14,7 +14,7 @@ export class Matrix {
     this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Show the sums by `sender * names.length + recipient`; senders and recipients of nothing at all are shown, too. */
+  /** Show the sums by `sender * names.length + recipient`; also for participants without messages. */
   show(names, sums, chosen) {
     this.names = names;
     const n = names.length;

@@ -1,4 +1,4 @@
-/* A page of an episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
+/* A page of an episode for the lanes and lists: intervals on the axis, and the events of each step. */
 import { Axis } from "./axis.js";
 import { findingLine, findingsOf } from "./findings.js";
 import { failureLine, failuresOf } from "./failures.js";
@@ -49,7 +49,7 @@ export class Model {
     this.events = this.#events();
   }
 
-  /** Whether `t` stands on this page. */
+  /** Whether `t` is on this page. */
   has(t) {
     return t >= this.first && (this.final || t < this.axis.last);
   }
@@ -58,13 +58,13 @@ export class Model {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
   }
 
-  /** What a message claims and asks by its fields, in words; empty where nothing, or its text alone. @param {import("./contract.js").Message} message */
+  /** The claims and requests of a message's fields, in words; empty without any, or without fields. @param {import("./contract.js").Message} message */
   claims({ task, asks }) {
     const words = (wanted) => `${wanted?.kind} ${wanted?.target}`;
     return [...(task ? [`claims ${words(task)}`] : []), ...(asks ?? []).map((ask) => `asks ${this.name(ask?.agent)} for ${words(ask?.task)}`)].join("; ");
   }
 
-  /** The name of a participant, in a team of several minds with that of its mind. */
+  /** The name of a participant; in a team of several minds, with its mind's name. */
   lane(agent) {
     const name = this.name(agent);
     return Object.hasOwn(this.episode.minds, name) ? `${name} \u00b7 ${this.episode.minds[name]}` : name;
@@ -74,7 +74,7 @@ export class Model {
     return this.primitives[code] ?? String(code);
   }
 
-  /** The most telling stage of a participant at `t`: whether it was interrupted or reasoned before it executed. */
+  /** The most important stage of a participant at `t`: whether it was interrupted or reasoned before it executed. */
   stageAt(agent, t) {
     const { starts, codes } = this.stages[agent];
     const first = Math.max(0, lastUpTo(starts, this.axis.begin(t)));
@@ -94,14 +94,14 @@ export class Model {
     return found && (found.endT === null || found.endT > t) ? found : undefined;
   }
 
-  /** What happened at `t`, in order. */
+  /** The events at `t`, in order. */
   eventsAt(t) {
     const first = lastBy(this.events, (event) => event.t < t) + 1;
     const last = lastBy(this.events, (event) => event.t <= t);
     return this.events.slice(first, last + 1);
   }
 
-  /** The first failure or interruption of a step, or the last where `way` is -1. */
+  /** The first failure or interruption of a step, or the last if `way` is -1. */
   breakAt(t, way) {
     const { interruptions } = this;
     return way > 0 ? interruptions.find((found) => found.t === t) : interruptions.findLast((found) => found.t === t);
@@ -114,7 +114,7 @@ export class Model {
     if (!flat.length || flat[0] > this.first || flat[1] > (this.plain.spans[0] || [0])[0]) {
       starts.push(0);
       codes.push("R");
-      reasons.push("the episode begins");
+      reasons.push("the episode starts");
     }
     for (let i = 0; i < flat.length; i += 4) {
       const [t, tHat, stage, reason] = flat.slice(i, i + 4);
@@ -184,7 +184,7 @@ export class Model {
     return found.sort((one, other) => one.t - other.t || (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0));
   }
 
-  /** Say an event in a line. */
+  /** Return an event as a line. */
   line(event) {
     const { item } = event;
     switch (event.sort) {
@@ -224,14 +224,14 @@ export class Model {
     }
   }
 
-  /** A message in words, where it holds plans. */
+  /** A message in words, if it contains plans. */
   #said(content) {
     const lines = jointWords(plansIn(content), this.phrases);
     return lines.length ? lines.map(({ who, words }) => `${who}: ${words}`).join("; ") : content;
   }
 
   thoughtLine(thought) {
-    if (thought.ends === undefined) return "begins to think, and does not end";
+    if (thought.ends === undefined) return "starts to think, and does not finish";
     const tokens = thought.calls.reduce((sum, call) => sum + (call.completion_tokens || 0), 0);
     const calls = thought.calls.length ? `, ${thought.calls.length === 1 ? "a call" : `${thought.calls.length} calls`}, ${tokens} tokens` : "";
     return `thinks (${thought.acts.join(", ")})${calls}${thought.refused.length ? `; refused: ${short(thought.refused.join("; "))}` : ""}`;
@@ -242,7 +242,7 @@ export class Model {
     return all ? "all" : recipients.map((agent) => this.name(agent)).join(", ");
   }
 
-  /** Whether an event is one that the list shows in the colour of trouble. */
+  /** Whether the list shows an event in the colour of trouble. */
   isTrouble(event) {
     if (event.sort === "plan") return !NOT_TOLD.has(event.status[2]) && event.status[2] !== "succeeded";
     if (event.sort === "thought") return event.item.refused?.length > 0;
@@ -254,7 +254,7 @@ function written(value) {
   return typeof value === "object" ? JSON.stringify(value) : value;
 }
 
-/** Say the constraints of a task in a line. */
+/** Return the constraints of a task as a line. */
 export function taskLine({ name, change: [, threshold, spatial, temporal, participation, joint, dependency] }) {
   const parts = Object.entries({ spatial, temporal, participation, "at once": joint }).map(([what, number]) => `${what} ${number}`);
   return `${name}: ${parts.join(", ")} of ${threshold}; dependency ${dependency ? "met" : "not met"}`;

@@ -1,6 +1,6 @@
-/* Search in what is in order. */
+/* Binary search in ordered arrays. */
 
-/** Index of the last number that is not above a value, in an ascending array; -1 where all are. */
+/** Index of the last number that is not above a value, in an ascending array; -1 if all are. */
 export function lastUpTo(numbers, value) {
   let low = -1;
   let high = numbers.length - 1;
@@ -12,7 +12,7 @@ export function lastUpTo(numbers, value) {
   return low;
 }
 
-/** Index of the last item for which a condition holds that holds for a first part of the items; -1 for none. */
+/** Index of the last item for which a condition holds, if it holds exactly for the first items; -1 for none. */
 export function lastBy(items, holds) {
   let low = -1;
   let high = items.length - 1;

@@ -1,4 +1,4 @@
-/* What an episode was, in a few lines: for the reader, until something is clicked. */
+/* A summary of an episode in a few lines, shown in the reader until the user clicks something. */
 import { button, el } from "./dom.js";
 import { shown } from "./text.js";
 import { ofTraffic, total } from "./traffic.js";
@@ -16,8 +16,8 @@ export function summary(model, seek) {
     [`${episode.under_way ? "Under way" : outcome ? `Ended: ${outcome}` : "No end is recorded"}, ${shown(episode.steps)} steps${reason ? ` (${reason})` : ""}.`],
     episode.scores.length ? [`${goals ? `${shown(reached)} of ${shown(goals)} goals reached, score` : "Score"} ${shown(score)}.`] : null,
     [sums.sent ? `Messages, by recipient: ${sums.words()}.` : "Nobody wrote a message."],
-    usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was asked."],
-    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n goes on to the next)."] : ["No failure and no interruption."],
+    usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was called."],
+    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n: the next one)."] : ["No failure and no interruption."],
   ];
   return [
     el("h3", {}, "The episode"),

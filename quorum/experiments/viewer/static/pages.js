@@ -1,4 +1,4 @@
-/* The pages of an episode: runs of steps, each read when it is shown, and a few kept. A run that is not very long is one page. */
+/* The pages of an episode: ranges of steps, each read when it is shown; a few stay in memory. A run that is not very long has one page. */
 import { Model } from "./model.js";
 import { lastUpTo } from "./order.js";
 
@@ -19,7 +19,7 @@ export class Pages {
     return Math.max(0, lastUpTo(this.firsts, t));
   }
 
-  /** Read the page of a step, unless it is kept: its number, and the promises of its `model` and its `film`; and `ways`, which asks for where its actions lead. */
+  /** Read the page of a step, unless it is in memory. Return its number, the promises of its `model` and its `film`, and `ways`, which requests the paths of its actions. */
   at(t) {
     const number = this.number(t);
     const page = this.kept.get(number) ?? this.#read(number);
@@ -29,7 +29,7 @@ export class Pages {
     return page;
   }
 
-  /** Read the page of the instant that is wanted in the end: it may go on meanwhile. @param {() => number} instant @param tell called with the steps that are read. */
+  /** Read the page of the final instant, which may change in the meantime. @param {() => number} instant @param tell called with the steps being read. */
   async reach(instant, tell = () => {}) {
     for (;;) {
       const page = this.at(instant());
@@ -45,19 +45,19 @@ export class Pages {
     }
   }
 
-  /** Read the page after this one, if its end is near: it is there when it is wanted. */
+  /** Read the next page in advance, if the end of this one is near. */
   ahead(t) {
     const first = this.firsts[this.number(t)];
     const next = this.firsts[this.number(t) + 1];
     if (next !== undefined && t - first >= LATE * (next - first)) this.at(next);
   }
 
-  /** Read what happened on a page, and keep nothing of it. */
+  /** Read the events of a page, and keep nothing. */
   async model(number) {
     return new Model(this.episode, await this.source.page(this.firsts[number], number));
   }
 
-  /** Read the pictures of a page, unless they are kept; they are not kept for that. */
+  /** Read the pictures of a page, unless they are in memory; do not keep them. */
   film(number) {
     return this.kept.get(number)?.film ?? this.source.film(this.firsts[number], number);
   }
@@ -71,7 +71,7 @@ export class Pages {
   #read(number) {
     const first = this.firsts[number];
     const page = { number, model: this.model(number), film: this.source.film(first, number), ways: () => this.source.ways(first, number) };
-    for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // asked for again the next time
+    for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // read again the next time
     return page;
   }
 }

@@ -17,8 +17,8 @@ const LETTERS = ["A", "B"];
 const FACTS = ["world", "seed"];
 const KEYS = [
   ...TIME_KEYS, ["d", "the first step at which the boards differ"], ["e, E", "next, previous step at which something differs"],
-  ["x", "mark what differs, or not"], ["m", "the messages, or the lanes"], ["+ \u2212 0", "more, less, all of the time axis"], ...WORLD_KEYS, ["?", "these keys"],
-  ["wheel", "on a world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+  ["x", "mark differences, or not"], ["m", "messages or lanes"], ["+ \u2212 0", "zoom in, zoom out, the whole time axis"], ...WORLD_KEYS, ["?", "these keys"],
+  ["wheel", "on a world: zoom; on the lanes: ctrl zooms, shift moves along the time"],
 ];
 
 /** Build the page. */
@@ -41,7 +41,7 @@ export async function openPair(root, { run: picked, up }) {
 }
 
 class Pair {
-  /** @param {import("./contract.js").Difference[]} differences @param {import("./contract.js").Parting|null} parting @param up the way to the front page, or empty */
+  /** @param {import("./contract.js").Difference[]} differences @param {import("./contract.js").Parting|null} parting @param up address of the front page, or empty */
   constructor(differences, parting, up) {
     this.differences = differences;
     this.parting = parting;
@@ -52,7 +52,7 @@ class Pair {
     this.steps = [];
   }
 
-  /** @param {Side[]} sides two of them. @param {string[]} runs their names, as addresses have them */
+  /** @param {Side[]} sides two of them. @param {string[]} runs their names, as in addresses */
   parts(sides, runs) {
     this.sides = sides;
     const plain = sides.map((side) => side.plain);
@@ -62,12 +62,12 @@ class Pair {
     this.help = keysBox(KEYS);
     this.first = el("span", { class: "first", "aria-live": "polite" }, "comparing the boards\u2026");
     this.words = el("p", { class: "differing", "aria-live": "polite" });
-    this.marked = button("mark what differs", "mark what one run has at a step and the other has not (x)", () => this.#toggle());
-    this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "what was said and decided (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
+    this.marked = button("mark what differs", "mark what only one run has at a step (x)", () => this.#toggle());
+    this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "messages and decisions (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
     const facts = [...FACTS.map((name) => [name, plain[0].facts[name]]), ["agents", plain[0].agents.length]];
     return [
       el("header", { class: "episode-head" },
-        this.up ? el("a", { href: this.up, title: "the page that was opened first" }, "\u2039 runs") : null,
+        this.up ? el("a", { href: this.up, title: "back to the first page" }, "\u2039 runs") : null,
         el("h1", {}, "Two runs of one board"),
         el("div", { class: "controls" }, this.first, this.marked, el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views.map(([, view]) => view)), button("?", "keys", () => this.help.showModal()), themeSwitch()),
         el("p", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, shown(value)))), this.parting ? el("span", {}, "one beginning, up to ", el("b", {}, instant(this.parting))) : null)),
@@ -79,7 +79,7 @@ class Pair {
     ];
   }
 
-  /** Say what each run branches off, if it does. */
+  /** Describe the branch point of each run, if it has one. */
   #branches(runs, plain) {
     const up = pageOf(runs[0], this.up) === null ? null : this.up;
     const branches = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
@@ -125,18 +125,18 @@ class Pair {
     this.mark();
   }
 
-  /** Mark what differs, on the pages that are shown. */
+  /** Mark the differences on the visible pages. */
   async mark() {
     this.marked.setAttribute("aria-pressed", String(this.marking));
     const models = this.sides.map((side) => side.model);
     try {
       const found = this.marking ? await this.#found() : [null, null];
-      if (models.some((model, i) => model !== this.sides[i].model)) return; // the time has gone on
+      if (models.some((model, i) => model !== this.sides[i].model)) return; // the time has changed
       this.steps = this.marking ? differingSteps(found) : [];
       this.sides.forEach((side, i) => side.mark(found[i], this.parting));
       say(this.words, this.marking ? `Only in A: ${differingWords(found[0])}. Only in B: ${differingWords(found[1])}.` : "");
     } catch (error) {
-      say(this.words, `What differs cannot be found: ${error.message}`);
+      say(this.words, `The differences cannot be computed: ${error.message}`);
     }
     this.outline();
   }
@@ -146,7 +146,7 @@ class Pair {
     return Promise.all([[one, other], [other, one]].map(async ([side, opposite]) => differing(side.model, await pagesOpposite(side, opposite))));
   }
 
-  /** Outline the places that differ at this step, where both worlds are drawn. */
+  /** Outline the places that differ at this step, if both worlds are drawn. */
   outline() {
     const worlds = this.sides.map(({ world }) => world);
     const there = this.marking && this.sides.every(({ t, world: { film } }) => film && t === this.player.t && t >= film.first && t <= film.last);
@@ -158,7 +158,7 @@ class Pair {
     }
   }
 
-  /** Go to the next step at which something differs, or the last one before. */
+  /** Go to the next or previous step with a difference. */
   #toDiffering(way) {
     const { t } = this.player;
     const found = way > 0 ? this.steps.find((step) => step > t) : this.steps.findLast((step) => step < t);
@@ -170,7 +170,7 @@ class Pair {
     this.player.seek(t);
   }
 
-  /** Choose an agent in both runs, or nobody by the agent that is chosen already. */
+  /** Select an agent in both runs; if it is already selected, clear the selection. */
   choose(agent) {
     this.chosen = agent === this.chosen ? -1 : agent;
     for (const side of this.sides) side.choose(this.chosen);
@@ -186,7 +186,7 @@ class Pair {
     this.player.drawMarks();
   }
 
-  /** Find where the boards differ first, and say so. */
+  /** Find and show the first step at which the boards differ. */
   async #compare() {
     try {
       const { t, until, drawn } = await firstDifference(this.sides);
@@ -208,7 +208,7 @@ class Pair {
   }
 }
 
-/** The pages of the other run that have the steps of the one that is shown. @param {Side} side @param {Side} opposite */
+/** The pages of the other run that contain the steps of the visible page. @param {Side} side @param {Side} opposite */
 async function pagesOpposite({ model }, opposite) {
   const last = model.final ? Infinity : model.axis.last - 1;
   const [from, to] = [model.first, Math.min(last, opposite.plain.steps)].map((t) => opposite.pages.number(t));

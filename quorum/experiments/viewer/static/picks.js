@@ -1,9 +1,9 @@
-/* Two runs that are picked from a list, to stand side by side. */
+/* Two runs that the user picks from a list to see side by side. */
 import { button, el, fill } from "./dom.js";
 import { short } from "./text.js";
 
 export class Picks {
-  /** @param up the way to the front page. @param {string[]} first those that are picked at first. */
+  /** @param up address of the front page. @param {string[]} first the runs picked at first. */
   constructor(up, first = []) {
     this.up = up;
     this.runs = [...first];
@@ -12,7 +12,7 @@ export class Picks {
     this.#tell();
   }
 
-  /** Make the box by which a run is picked; a third one takes the place of the one that was picked first. @param {string} run @param {string} words that name it */
+  /** Make the checkbox that picks a run; a third pick replaces the first one. @param {string} run @param {string} words its label */
   box(run, words = run) {
     const box = el("input", { type: "checkbox", class: "pick", checked: this.runs.includes(run), title: "side by side with another one", "aria-label": `pick ${short(words, 80)}` });
     box.addEventListener("change", () => {

@@ -1,8 +1,8 @@
-/* Plans in words, as elements: a line for all agents whose plans read the same. */
+/* Plans in words, as elements: one line for all agents with the same plan. */
 import { el } from "./dom.js";
 import { jointWords, plansIn } from "./plan_words.js";
 
-/** Make the lines of the plans that a text or a value holds; null where it holds none. */
+/** Make the lines of the plans in a text or a value; null if it contains none. */
 export function planLines(value, phrases) {
   const plans = plansIn(value);
   if (!plans.length) return null;

@@ -1,15 +1,15 @@
-/* Plans in words: as the world says its symbolic actions, or else by their names and arguments. */
+/* Plans in words: with the world's phrases for its symbolic actions, or else their names and arguments. */
 
 const DEEPEST = 6;
 const LONGEST = 200000;
 
-/** Say a symbolic action; `phrases`: how the world says them, by name. */
+/** Return a symbolic action in words; `phrases`: the world's phrases, by name. */
 export function actionWords(action, phrases) {
   const name = String(action?.action ?? "?");
   const phrase = Object.hasOwn(phrases, name) ? phrases[name] : "";
   if (!phrase) return plainWords(name, action);
   const parts = phrase.replace(/\[([^\]]*)\]/g, (_, part) => (names(part).some((key) => given(action, key) === null) ? "" : part));
-  if (names(parts).some((key) => given(action, key) === null)) return plainWords(name, action); // of another version
+  if (names(parts).some((key) => given(action, key) === null)) return plainWords(name, action); // recorded by another version
   return parts.replace(/\{(\w+)\}( \w+)?(\(s\))?/g, (_, key, noun = "", plural = "") => `${worded(given(action, key))}${noun}${plural && given(action, key) !== 1 ? "s" : ""}`);
 }
 
@@ -36,7 +36,7 @@ function plainWords(name, action) {
   return parts.length ? `${words} ${parts.join(", ")}` : words;
 }
 
-/** Say a plan: its actions one after the other, and what it is for. */
+/** Return a plan in words: its actions in order, and its task. */
 export function planWords(plan, phrases) {
   const actions = plan.actions.map((action) => (typeof action === "string" ? action : actionWords(action, phrases)));
   const parts = [];
@@ -54,7 +54,7 @@ export function plansIn(value) {
     try {
       return plansIn(JSON.parse(value));
     } catch {
-      return []; // words, or JSON that was cut off
+      return []; // words, or truncated JSON
     }
   }
   const found = [];
@@ -72,7 +72,7 @@ function look(value, name, found, depth) {
   for (const [key, part] of Object.entries(value)) look(part, own || (Array.isArray(value) ? name : key), found, depth + 1);
 }
 
-/** Say plans of several agents: those whose plans read the same in one line, as `{ who, words }`. */
+/** Return plans of several agents in words, with one line for equal plans, as `{ who, words }`. */
 export function jointWords(plans, phrases) {
   const lines = new Map();
   for (const [name, plan] of plans) {

@@ -1,4 +1,4 @@
-/* The time: where it stands, how it runs, and the ways to move it. */
+/* The time: its position, its playback, and its controls. */
 import { button, el, say, sharp } from "./dom.js";
 import { colour } from "./theme.js";
 
@@ -20,12 +20,12 @@ export class Player {
     this.speed = el("select", { "aria-label": "steps a second", title: "steps a second" }, SPEEDS.map((s) => el("option", { value: String(s), selected: s === 4 }, `${s}/s`)));
     this.marks = el("canvas", { class: "marks", "aria-hidden": "true" });
     this.range.addEventListener("input", () => this.seek(Number(this.range.value)));
-    const previous = "to the failure or interruption before (N)";
+    const previous = "to the previous failure or interruption (N)";
     this.root = el("nav", { class: "player", "aria-label": "time" },
       button("\u21e4", "to the beginning (home)", () => this.seek(0)),
-      button("\u2039", "a step back (left arrow)", () => this.step(-1)),
+      button("\u2039", "one step back (left arrow)", () => this.step(-1)),
       this.play,
-      button("\u203a", "a step on (right arrow)", () => this.step(1)),
+      button("\u203a", "one step forward (right arrow)", () => this.step(1)),
       button("\u21e5", "to the end (end)", () => this.seek(this.last)),
       this.speed,
       button("\u2190 !", previous, () => this.toBreak(-1)),
@@ -35,12 +35,12 @@ export class Player {
     window.addEventListener("hashchange", () => this.#fromHash());
   }
 
-  /** Take the instant of the address, or another one. */
+  /** Use the instant of the address, or another one. */
   start(t) {
     if (!this.#fromHash()) this.seek(t);
   }
 
-  /** Take in that the episode has gone on: stay at the instant, or go on with the end where that was shown. */
+  /** Process the growth of the episode: stay at the instant, or follow the end if it was visible. */
   extend(episode) {
     const end = this.t >= this.last && !this.playing;
     this.breaks = episode.breaks;
@@ -80,7 +80,7 @@ export class Player {
     say(this.play, "\u25b6");
   }
 
-  /** Go to the next step with a failure or an interruption, or the last one before. */
+  /** Go to the next or previous step with a failure or an interruption. */
   toBreak(way) {
     this.pause();
     const found = way > 0 ? this.breaks.find((t) => t > this.t) : this.breaks.findLast((t) => t < this.t);
@@ -122,7 +122,7 @@ export class Player {
     if (window.location.hash !== hash && !this.playing) window.history.replaceState(null, "", hash);
   }
 
-  /** Mark the failures and interruptions along the track; and the beginning that two runs have in common, up to the step `common`. */
+  /** Mark the failures and interruptions along the track; and the common beginning of two runs, up to the step `common`. */
   drawMarks() {
     const { clientWidth: width, clientHeight: high } = this.marks.parentElement;
     const c = sharp(this.marks, width, high);

@@ -1,4 +1,4 @@
-/* Reads out what was clicked: a message, a plan, a thought with its calls, a constraint. */
+/* Shows the selected item: a message, a plan, a thought with its calls, a constraint. */
 import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
@@ -17,12 +17,12 @@ import { whyLines } from "./why.js";
 const LONG = 20000;
 
 export class Reader {
-  /** @param {import("./sources.js").Source} source where calls are read from. @param seek called with the `t` of a link. */
+  /** @param {import("./sources.js").Source} source source of calls. @param seek called with the `t` of a link. */
   constructor(model, source, seek) {
     this.model = model;
     this.source = source;
     this.seek = seek;
-    this.root = el("section", { class: "reader", "aria-label": "what was clicked", "aria-live": "polite" });
+    this.root = el("section", { class: "reader", "aria-label": "selection", "aria-live": "polite" });
     this.welcome();
   }
 
@@ -49,7 +49,7 @@ export class Reader {
     this.root.scrollTop = 0;
   }
 
-  /** Show a failure or an interruption, and what it comes from. */
+  /** Show a failure or an interruption, and its cause. */
   openBreak({ t, x, what, agent, reason }) {
     const { model } = this;
     const event = model.eventsAt(t).find((found) => found.agent === agent && model.isTrouble(found));
@@ -109,7 +109,7 @@ export class Reader {
       plan.rationale ? long(plan.rationale) : null,
       el("ol", { class: "actions" }, list),
       el("p", {}, plan.statuses.map(([t, tHat, status, reason], i) => [i ? " \u2192 " : "", el("b", {}, status), reason ? ` (${reason})` : "", " at ", this.#at(t, tHat)])),
-      thought ? el("p", {}, button("the thought before it", "read the thought that came before", () => this.open("thought", thought), { class: "link" })) : null,
+      thought ? el("p", {}, button("the thought before it", "read the thought before the plan", () => this.open("thought", thought), { class: "link" })) : null,
     ]);
   }
 
@@ -118,10 +118,10 @@ export class Reader {
     const calls = thought.calls || [];
     const parts = [
       heading("thought", thought.acts.join(", ")),
-      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " begins at ", this.#at(thought.t, thought.begins), thought.ends === undefined ? " and does not end" : `, ends at t^ = ${shown(thought.ends)}`),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " starts at ", this.#at(thought.t, thought.begins), thought.ends === undefined ? " and does not finish" : `, ends at t^ = ${shown(thought.ends)}`),
       thought.problems.length ? el("div", { class: "bad" }, "After a refusal: ", long(thought.problems.join("\n"))) : null,
       thought.refused?.length ? el("div", { class: "bad" }, "Refused: ", long(thought.refused.join("\n"))) : null,
-      calls.length ? null : el("p", { class: "soft" }, "It asked no language model."),
+      calls.length ? null : el("p", { class: "soft" }, "It called no language model."),
     ];
     calls.forEach((call, i) => {
       const numbers = thought.numbers[i];
@@ -171,12 +171,12 @@ export class Reader {
     return (message.pictures ?? []).map((hash) => {
       const address = this.source.picture(hash);
       if (!address) return el("p", { class: "soft" }, `a picture: pictures/${hash}.png in the folder of the run`);
-      return el("img", { class: "seen", src: address, alt: "what the model was shown", loading: "lazy" });
+      return el("img", { class: "seen", src: address, alt: "the picture that the model saw", loading: "lazy" });
     });
   }
 }
 
-/** An open task: what it is for, then all that is said of it, agents by their names. */
+/** An open task: its kind and target, then its details, with agents by name. */
 function taskWords(model, { task, ...said }) {
   const words = ([key, value]) => `${key.replaceAll("_", " ")} ${["in_place", "able", "planned"].includes(key) && Array.isArray(value) ? listed(value.map((agent) => model.name(agent))) || "nobody" : JSON.stringify(value)}`;
   return [el("b", {}, `${task?.kind}:${task?.target}`), " ", Object.entries(said).map(words).join("; ")];
@@ -186,12 +186,12 @@ function heading(title, note) {
   return el("h3", {}, title, note ? el("span", { class: "note" }, ` ${note}`) : null);
 }
 
-/** A text as it was written; of one that is very long the rest is shown when it is asked for. */
+/** A text as written; a button shows the rest of a very long text. */
 function long(text) {
   const whole = typeof text === "string" ? text : JSON.stringify(text, null, 2) ?? "";
   const block = el("pre", { dir: "ltr" }, whole.slice(0, LONG));
   if (whole.length <= LONG) return block;
-  const more = button(`show all ${whole.length.toLocaleString("en")} characters`, "show all of it", () => {
+  const more = button(`show all ${whole.length.toLocaleString("en")} characters`, "show the whole text", () => {
     fill(block, [whole]);
     more.remove();
   }, { class: "link" });

@@ -1,4 +1,4 @@
-/* The lane of repairs: plans that were expected to fail before they began, and what was done about it. */
+/* The lane of repairs: plans that were expected to fail before they started, and the reaction. */
 import { button, el } from "./dom.js";
 import { CONSTRAINTS } from "./looks.js";
 import { planLines } from "./plan_lines.js";
@@ -9,8 +9,8 @@ import { colour } from "./theme.js";
 const LEAST = 5;
 const VERDICTS = {
   repair: "repaired",
-  cooldown: "left alone: these tasks were repaired a short while ago",
-  no_advice: "left alone: there is no plan to put in their place",
+  cooldown: "not repaired: these tasks were repaired recently",
+  no_advice: "not repaired: there is no replacement plan",
 };
 
 /** The repairs of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
@@ -21,7 +21,7 @@ export function repairsOf(page, axis) {
   });
 }
 
-/** Draw the lane: full where plans were repaired, and the constraints that would have been violated in their quarters. */
+/** Draw the lane: filled if plans were repaired, with the constraints expected to be violated in their quarters. */
 export function drawRepairs(view, row, y) {
   const { c, model } = view;
   const high = (row.height - 4) / CONSTRAINTS.length;
@@ -48,14 +48,14 @@ export function drawRepairs(view, row, y) {
   }
 }
 
-/** Say a repair in a line. */
+/** Return a repair as a line. */
 export function repairLine(model, item) {
   const tasks = [...new Set(item.violations.map(taskOf))];
   const who = item.agents ? ` by ${item.mode} among ${names(model, item.agents)}` : "";
   return `${tasks.length === 1 ? "plans" : `plans for ${tasks.length} tasks`} expected to fail (${listed(tasks)}): ${VERDICTS[item.verdict] ?? item.verdict}${who}`;
 }
 
-/** Say all of a repair: what was expected, who was concerned, what was advised, and which plans were given up. */
+/** Return the details of a repair: the expected violations, the agents concerned, the advice, and the plans given up. */
 export function repairLines(model, item, open, seek) {
   const failures = item.violations.map((found) => el("li", {},
     el("b", {}, el("bdi", {}, taskOf(found))), `: ${found.constraint}, ${shown(found.expected)} of ${shown(found.needed)}`,
@@ -75,7 +75,7 @@ function advised({ plans }) {
   return Object.fromEntries(Object.entries(plans ?? {}).map(([name, actions]) => [name, { actions }]));
 }
 
-/** The names of agents, as far as these are any. */
+/** The names of agents, without indices that are not agents. */
 function names(model, agents) {
   return Array.isArray(agents) ? listed(agents.map((agent) => model.name(agent))) : "";
 }

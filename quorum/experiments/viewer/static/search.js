@@ -1,4 +1,4 @@
-/* Search in messages, plans, thoughts and outcomes, and in what language models were asked and answered. */
+/* Search in messages, plans, thoughts, outcomes, prompts and answers. */
 import { button, el, fill, say } from "./dom.js";
 import { short } from "./text.js";
 
@@ -6,7 +6,7 @@ const MOST = 200;
 const PAUSE = 150;
 
 export class Search {
-  /** @param on `open(sort, item)`, `call(number)`, `seek(t)`, which is a promise where the page is not read yet. */
+  /** @param on `open(sort, item)`, `call(number)`, `seek(t)`, a promise if the page is not read yet. */
   constructor(model, pages, source, on) {
     this.model = model;
     this.pages = pages;
@@ -85,14 +85,14 @@ export class Search {
   #show(rows, words, note) {
     const count = rows.length ? `${rows.length >= MOST ? "the first " : ""}${rows.length} found` : `nothing has \u201c${short(words, 40)}\u201d`;
     say(this.note, note || count);
-    // What is shown stays where it is: a row that is taken out while somebody presses it would lose the click.
+    // Visible rows stay in place: removing a row while the user presses it would lose the click.
     if (this.rows.firstChild === rows[0]) this.rows.append(...rows.slice(this.rows.childElementCount));
     else fill(this.rows, rows);
     this.list.hidden = false;
   }
 }
 
-/** The text of an event that is searched. */
+/** The searchable text of an event. */
 function haystack({ sort, item, status }) {
   if (sort === "message") return item.content;
   if (sort === "thought") return [...(item.refused || []), ...item.problems].join(" ");

@@ -1,10 +1,10 @@
-/* The runs of a sweep as a map: a row an arm, a column a seed, each place a link to its episode. */
+/* The runs of a sweep as a map: a row for each arm, a column for each seed, each cell a link to its episode. */
 import { el } from "./dom.js";
 import { ended, short, shown } from "./text.js";
 
 const STRONGEST = 60;
 
-/** Whether the runs can be shown so: they differ in their seed. */
+/** Whether the map applies: the runs differ in their seed. */
 export function hasSeeds(plain) {
   return plain.factors.includes("seed");
 }
@@ -33,7 +33,7 @@ export function seedMap(plain, rows, metric, up) {
   const values = rows.map((row) => row.metrics[metric] ?? null).filter((value) => value !== null);
   const bounds = [Math.min(...values), Math.max(...values)];
   return el("table", { class: "seeds" },
-    el("caption", {}, `${metric}${values.length ? `, from ${shown(bounds[0])} (pale) to ${shown(bounds[1])} (strong)` : ""}. Each place leads to its episode; ! is a run that did not complete.`),
+    el("caption", {}, `${metric}${values.length ? `, from ${shown(bounds[0])} (pale) to ${shown(bounds[1])} (strong)` : ""}. Click a cell to open its episode; ! marks a run that did not complete.`),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "seed"), columns.map((seed) => el("th", { scope: "col" }, shown(seed))))),
     el("tbody", {}, [...lines].map(([label, found]) =>
       el("tr", {}, el("th", { scope: "row", title: label }, short(label, 60)), columns.map((seed) => place(found.get(seed), label, seed, metric, bounds, up))))));

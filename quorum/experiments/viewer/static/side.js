@@ -1,4 +1,4 @@
-/* One of two runs that stand side by side: its world, and below it what was said and decided at the step. */
+/* One of two runs side by side: its world, and below it the messages and decisions of the step. */
 import { el, fill, say } from "./dom.js";
 import { badges } from "./header.js";
 import { Lanes } from "./lanes.js";
@@ -12,8 +12,8 @@ const LIST_PAUSE = 100;
 export class Side {
   /**
    * Read a run up to the page of an instant.
-   * @param {string} letter that stands for it. @param {import("./sources.js").Source} source @param tell called with the share of its trace that is read.
-   * @param on `seek(t)`, `agent(index)`, `turned()` and `drawn()`, when another page of it, or its pictures, have come; `address`: of the page of this run, or null.
+   * @param {string} letter its label. @param {import("./sources.js").Source} source @param tell called with the share of its trace read so far.
+   * @param on `seek(t)`, `agent(index)`, `turned()` and `drawn()`, called when another page, or its pictures, have arrived; `address`: address of the page of this run, or null.
    */
   static async open(letter, source, t, tell, on) {
     const plain = await source.episode(tell);
@@ -40,7 +40,7 @@ export class Side {
     this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
     this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
     this.reader = new Reader(model, source, on.seek);
-    this.reader.root.setAttribute("aria-label", `what was clicked in ${letter}`);
+    this.reader.root.setAttribute("aria-label", `selection in ${letter}`);
     this.reader.root.hidden = true;
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.over = el("p", { class: "over", role: "status" });
@@ -53,17 +53,17 @@ export class Side {
     const { address } = this.on;
     return el("div", { class: "side-head" },
       el("h2", {}, `${this.letter}: `, address ? el("a", { href: address, title: `the page of ${this.letter} alone` }, this.plain.name) : this.plain.name),
-      badges(this.plain, "it is shown up to where it was when the page was loaded"),
+      badges(this.plain, "shown as it was when the page was loaded"),
       this.over);
   }
 
-  /** Begin to draw. */
+  /** Start drawing. */
   begin() {
     this.transcript.choose({ agent: -1, kind: "", pair: null });
     this.#draw(this.first, this.model);
   }
 
-  /** Show an instant, or, of a run that is over by then, its end. */
+  /** Show an instant, or the end of the run if it is over by then. */
   show(t) {
     const { steps } = this.plain;
     this.wanted = t;
@@ -86,15 +86,15 @@ export class Side {
     }, LIST_PAUSE);
   }
 
-  /** How the run ended; and, where the time is past its end, that it stays there. */
+  /** The end of the run, with a note if the time is past it. */
   #state(past) {
     const { steps, under_way: underWay, facts: { outcome, reason } } = this.plain;
-    if (underWay) return `read up to t = ${steps}: load the page again for more`;
+    if (underWay) return `read up to t = ${steps}: reload the page for more`;
     const ended = outcome ? `${outcome}${reason ? ` (${reason})` : ""}` : "no end is recorded";
     return past ? `${ended}: it stays at its end, t = ${steps}` : ended;
   }
 
-  /** Draw again, after a change of size or theme. */
+  /** Redraw after a change of size or theme. */
   refresh() {
     this.world.refresh();
     this.lanes.resize();
@@ -112,12 +112,12 @@ export class Side {
     this.lanes.choose(agent);
   }
 
-  /** Mark what differs from the other run, or, for null, nothing; and the beginning that both have in common. @param {Map<object, string>|null} differs @param {import("./contract.js").Parting|null} parting */
+  /** Mark the differences from the other run (none for null), and the common beginning. @param {Map<object, string>|null} differs @param {import("./contract.js").Parting|null} parting */
   mark(differs, parting) {
     this.lanes.differs = differs;
     this.lanes.common = parting;
     this.lanes.draw();
-    this.transcript.mark(differs, parting?.t ?? null, this.t); // it learns the time with a pause
+    this.transcript.mark(differs, parting?.t ?? null, this.t); // it receives the time after a pause
   }
 
   async #turn() {
@@ -150,7 +150,7 @@ export class Side {
     this.#showProblems(problems);
     this.world.project(pictures, page.ways);
     this.world.refresh();
-    this.lanes.draw(); // the world's own words have come
+    this.lanes.draw(); // the world's own phrases have arrived
     this.transcript.turn(model);
     this.show(this.wanted);
     this.on.drawn();

@@ -1,23 +1,23 @@
-/* Where the page has its data from: the server that it came from, or the file that it stands in. */
+/* The source of the page's data: its server, or its own file. */
 
 const PROGRESS_PAUSE = 500;
 
 /**
  * @typedef {object} Source
  * @property {(tell: (share: number) => void) => Promise<import("./contract.js").Episode>} episode `tell` is called while a long run is read
- * @property {(t: number, number: number) => Promise<import("./contract.js").Page>} page the page of this number, which begins with `t`
+ * @property {(t: number, number: number) => Promise<import("./contract.js").Page>} page the page with this number, which starts at `t`
  * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
- * @property {(t: number, number: number) => Promise<import("./contract.js").Ways>} ways where its actions lead
+ * @property {(t: number, number: number) => Promise<import("./contract.js").Ways>} ways the paths of its actions
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
  * @property {(hash: string) => string|null} picture the address of a picture of a prompt; null in a page without them
- * @property {() => Promise<import("./contract.js").Family>} [family] the runs that have a beginning in common with it; a file has no others
- * @property {() => Promise<import("./contract.js").Progress>} [progress] how far the run is; a file does not go on
+ * @property {() => Promise<import("./contract.js").Family>} [family] the runs that share a beginning with it; a file has no others
+ * @property {() => Promise<import("./contract.js").Progress>} [progress] the progress of the run; a file does not grow
  */
 
 /**
  * Open the source of a run.
- * @param {number} place of the run among those of this page.
+ * @param {number} place index of the run on this page.
  * @returns {Promise<Source>}
  */
 export async function openSource(run, up, place = 0) {
@@ -26,8 +26,8 @@ export async function openSource(run, up, place = 0) {
 }
 
 /**
- * Ask which two runs stand side by side.
- * @param {string} up the way to the front page @param {string} picked of two that were picked, the way to both
+ * Request the two runs to show side by side.
+ * @param {string} up address of the front page @param {string} picked address of the picked pair
  * @returns {Promise<import("./contract.js").Pair>}
  */
 export async function askPair(up, picked) {

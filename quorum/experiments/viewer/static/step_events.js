@@ -1,4 +1,4 @@
-/* What happened at a step, in a list; where nothing did, the ways to what happened before and after it. */
+/* The events of a step, as a list; for a step without events, links to the previous and the next event. */
 import { button, el, fill, say } from "./dom.js";
 import { lastBy } from "./order.js";
 
@@ -13,7 +13,7 @@ export class StepEvents {
     this.root = el("section", { class: "now", "aria-label": "what happens at this step" }, this.head, this.list);
   }
 
-  /** Show the events of a step, of an agent or, for -1, of all. */
+  /** Show the events of a step, for one agent or, with -1, for all. */
   show(model, t, agent) {
     const concerns = (event) => agent < 0 || event.agent < 0 || event.agent === agent || event.item.recipients?.includes?.(agent);
     const found = model.eventsAt(t).filter(concerns);
@@ -35,7 +35,7 @@ export class StepEvents {
     const middle = lastBy(model.events, (event) => event.t < t) + 1;
     const before = model.events.slice(0, middle).findLast(concerns);
     const after = model.events.slice(middle).find(concerns);
-    const found = [["the last one before", before], ["the next one", after]].filter(([, event]) => event);
+    const found = [["previous event", before], ["next event", after]].filter(([, event]) => event);
     return found.map(([words, event]) => el("li", {}, button([el("span", { class: "soft" }, `${words}, at t = ${event.t}: `), el("bdi", {}, model.line(event))], "go to this instant", () => {
       this.on.seek(event.t);
       this.on.open(event.sort, event.item);

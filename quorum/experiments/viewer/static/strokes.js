@@ -1,4 +1,4 @@
-/* What the lanes are drawn with: bars with a texture, words on them, crosses, arrows. */
+/* Drawing primitives of the lanes: textured bars, text on them, crosses, arrows. */
 import { texture } from "./kinds.js";
 import { short } from "./text.js";
 import { colour } from "./theme.js";
@@ -27,7 +27,7 @@ export function pill(c, x, y, width, height, base, pattern) {
   }
 }
 
-/** Write on a bar as much of a text as it has room for. */
+/** Write as much of a text on a bar as fits. */
 export function tag(c, text, x, y, width) {
   c.font = "600 10.5px system-ui, sans-serif";
   c.textAlign = "left";

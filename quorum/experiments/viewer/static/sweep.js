@@ -1,6 +1,6 @@
 /*
- * The page of a sweep: its runs as a table that can be sorted and filtered, with a small plot of every metric; or as a
- * map of seeds by arms. With arms the metrics come first, and what the arm says already is folded away.
+ * The page of a sweep: its runs as a sortable, filterable table with a small plot of every metric; or as a
+ * map of seeds by arms. With arms, the metrics come first, and columns that the arm implies are folded.
  */
 import { button, el, fill, fitted, say } from "./dom.js";
 import { treeOf } from "./graph.js";
@@ -84,7 +84,7 @@ class Sweep {
     ];
   }
 
-  /** Show a part in place of the table, or the table again. */
+  /** Show a part instead of the table, or the table again. */
   #show(part) {
     for (const other of [this.map, this.branches]) other.hidden = other !== part || !other.hidden;
     this.update();
@@ -108,7 +108,7 @@ class Sweep {
     ];
   }
 
-  /** What a filter may name: all columns, those that are folded among them. */
+  /** The columns that a filter may name, including folded ones. */
   #known() {
     return [...this.columns(), ...this.plain.factors.map((name, i) => ({ name, of: (row) => row.factors[i] ?? null }))];
   }
@@ -163,7 +163,7 @@ class Sweep {
     return el("th", { scope: "col", "aria-sort": order }, sorting, bounds && bounds[1] > bounds[0] ? plot(column, rows, bounds) : null);
   }
 
-  /** A line of the table; a branch stands below its run, and says what was changed in it. @param {import("./graph.js").Node} node */
+  /** A line of the table; a branch is below its run, and shows its change. @param {import("./graph.js").Node} node */
   #row({ row, depth }, columns, bounds) {
     return el("tr", {}, columns.map((column, i) => {
       const value = column.of(row);
@@ -226,7 +226,7 @@ function compare(one, other) {
   return String(one).localeCompare(String(other), "en", { numeric: true });
 }
 
-/** A row passes when it has every word, and when `column=value` holds for every such pair. */
+/** A row passes if it contains every word, and if every pair `column=value` holds. */
 function matching(text, columns) {
   const tests = text.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
     const [name, value] = word.split("=");

@@ -1,4 +1,4 @@
-/* Messages: who wrote to whom, and what was said. The filters hold for both. */
+/* Messages: who wrote to whom, and the texts. The filters apply to both. */
 import { button, el, fill, say } from "./dom.js";
 import { Matrix } from "./matrix.js";
 import { ofMessages, ofTraffic, total } from "./traffic.js";
@@ -38,14 +38,14 @@ export class Talk {
     if (shown) this.refresh();
   }
 
-  /** Show another page, or this one as it has grown. */
+  /** Show another page, or this one after it has grown. */
   turn(model) {
     this.model = model;
     this.transcript.model = model;
     this.refresh();
   }
 
-  /** Show messages of and to an agent alone, or of all for -1. */
+  /** Show only messages from and to an agent, or all for -1. */
   choose(agent) {
     this.agent = agent;
     this.who.value = String(agent);
@@ -59,7 +59,7 @@ export class Talk {
     if (this.scope.value === STEP) this.#count();
   }
 
-  /** Draw all again, if it is seen. */
+  /** Redraw everything, if it is visible. */
   refresh() {
     this.stale = true;
     if (!this.shown) return;
@@ -68,7 +68,7 @@ export class Talk {
     this.root.classList.toggle("silent", !model.episode.traffic.length);
     const kinds = [...new Set(model.episode.traffic.map((row) => row[2]))].sort();
     choices(this.who, [["-1", "anyone"], ...model.names.map((name, agent) => [String(agent), name])]);
-    choices(this.kind, [["", "messages, plans and outcomes"], ["messages", "messages alone"], ...kinds.map((kind) => [kind, kind])]);
+    choices(this.kind, [["", "messages, plans and outcomes"], ["messages", "messages only"], ...kinds.map((kind) => [kind, kind])]);
     this.who.value = String(this.agent);
     this.#filter();
   }
@@ -115,5 +115,5 @@ function choices(select, options) {
 function key() {
   return el("p", { class: "soft matrix-key" },
     el("span", { class: "swatch late" }), " some were read only after the recipient had committed another plan; ",
-    el("span", { class: "swatch never" }), " some never, though it did.");
+    el("span", { class: "swatch never" }), " some were never read, although the recipient had committed one.");
 }

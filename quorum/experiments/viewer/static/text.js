@@ -1,11 +1,11 @@
-/* Untrusted text: shown as text, with nothing in it that hides or turns what is written. */
+/* Untrusted text: shown as text, without characters that hide or reverse the rest. */
 
 const PICTURES = 0x2400;
 const TURNS = /[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 // eslint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f]/g;
 
-/** Return a text with control characters as their pictures, and with those that turn or hide text as their numbers. */
+/** Return a text with control characters as pictures, and characters that reverse or hide text as numbers. */
 export function visible(text) {
   return String(text)
     .replace(/\r\n/g, "\n")
@@ -18,13 +18,13 @@ function hex(c) {
   return `U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Return the beginning of a text in one line. */
+/** Return the start of a text in one line. */
 export function short(text, length = 90) {
   const start = visible(String(text).slice(0, 4 * length)).replace(/\s+/g, " ").trim();
   return start.length > length ? `${start.slice(0, length - 1)}\u2026` : start;
 }
 
-/** Return a number as people read it. */
+/** Return a number in readable form. */
 export function shown(value) {
   if (value === null || value === undefined || value === "") return "\u2013";
   if (typeof value !== "number") return String(value);
@@ -32,7 +32,7 @@ export function shown(value) {
   return Math.abs(value) >= 100 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
 }
 
-/** Whether an episode came to its end: the world was over, or a method gave up. */
+/** Whether an episode reached its end: the world was over, or a method gave up. */
 export function ended(outcome) {
   return ["success", "failure", "ended", "truncated"].includes(outcome);
 }

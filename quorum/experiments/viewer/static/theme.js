@@ -1,4 +1,4 @@
-/* Light and dark: the system's choice, until the user makes another. */
+/* Light and dark: the system's choice, until the user changes it. */
 import { button } from "./dom.js";
 
 const KEY = "quorum-theme";

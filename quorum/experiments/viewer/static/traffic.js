@@ -1,7 +1,7 @@
-/* What became of messages: sums over senders, recipients and kinds. */
+/* The fate of messages: sums over senders, recipients and kinds. */
 import { shown } from "./text.js";
 
-/** Sums of messages: `late` ones were read after a plan had come first, `never` ones a plan has come first and they were not read; `open` ones are neither read nor passed over. */
+/** Sums of messages: `late` ones were read after the recipient had committed a plan, `never` ones were not read although it committed one; `open` ones are neither read nor ignored. */
 export class Sums {
   constructor() {
     this.sent = 0;
@@ -35,7 +35,7 @@ export class Sums {
   }
 }
 
-/** The messages of a stretch of time by sender and recipient: `sums.get(sender * n + recipient)`, for a kind or, where it is empty, all. */
+/** The messages of a range of steps by sender and recipient: `sums.get(sender * n + recipient)`, for one kind, or for all if it is empty. */
 export function ofMessages(messages, n, kind = "") {
   const sums = new Map();
   for (const message of messages) {
@@ -51,7 +51,7 @@ export function ofMessages(messages, n, kind = "") {
   return sums;
 }
 
-/** The same of the whole run. @param {import("./contract.js").Traffic[]} rows */
+/** The same for the whole run. @param {import("./contract.js").Traffic[]} rows */
 export function ofTraffic(rows, n, kind = "") {
   const sums = new Map();
   for (const [sender, recipient, what, sent, read, passedOver, late] of rows) {
@@ -60,7 +60,7 @@ export function ofTraffic(rows, n, kind = "") {
   return sums;
 }
 
-/** The sum of all. */
+/** The total. */
 export function total(sums) {
   const all = new Sums();
   for (const { sent, read, passedOver, late } of sums.values()) all.add(sent, read, passedOver, late);

@@ -1,4 +1,4 @@
-/* What was said, in order, as a chat; between the messages, quietly, what was decided and what came of it. */
+/* The messages in order, as a chat; between them, in smaller type, the decisions and their results. */
 import { button, el, fill } from "./dom.js";
 import { lastBy } from "./order.js";
 import { listed, planWords } from "./plan_words.js";
@@ -24,7 +24,7 @@ export class Transcript {
     this.unfolded = false;
   }
 
-  /** Mark what differs from another run, and fold what comes before a step, which both have in common, unless that is looked at. @param {Map<object, string>|null} differs @param {number|null} common @param {number} t the step that is shown */
+  /** Mark the differences from another run, and fold the common beginning before a step, unless the user looks at it. @param {Map<object, string>|null} differs @param {number|null} common @param {number} t the step that is shown */
   mark(differs, common, t) {
     this.t = t;
     this.differs = differs;
@@ -33,19 +33,19 @@ export class Transcript {
     this.#make();
   }
 
-  /** Show what a filter leaves: of an agent, or -1; of a kind, `messages` for those alone, or empty for all; of a sender and a recipient, or null. */
+  /** Show the filtered entries: of an agent, or -1 for all; of a kind, `messages` for messages only, or empty for all; of a sender and a recipient, or null. */
   choose(filter) {
     this.filter = filter;
     this.#make();
   }
 
-  /** Show the same of another page, or of this one as it has grown. */
+  /** Show the same for another page, or for this one after it has grown. */
   turn(model) {
     this.model = model;
     this.#make();
   }
 
-  /** Go to what was said and decided at a step, or at the last one before it of which there is anything. */
+  /** Go to the messages and decisions of a step, or of the last earlier step that has any. */
   show(t) {
     this.t = t;
     if (!this.unfolded && this.common !== null && t < this.common) {
@@ -60,7 +60,7 @@ export class Transcript {
     this.#reveal(this.rows[Math.max(0, first - this.from)], this.rows[last - this.from]);
   }
 
-  /** Move these rows into view, or, where they are too many, the first of them. The page itself may scroll, too: only this box is moved. */
+  /** Move these rows into view, or the first of them if they are too many. The page itself may scroll, too; this moves only the box. */
   #reveal(first, last) {
     if (!first) return;
     const { root } = this;
@@ -131,7 +131,7 @@ export class Transcript {
     fill(this.root, [
       this.folded ? button(`${this.folded} entries before step ${this.common}, the same in both`, "show the beginning that both have in common", () => this.#unfold(), { class: "link" }) : null,
       this.from ? button(`${this.from} earlier`, "show earlier entries", () => this.#render(this.from - MOST / 2), { class: "link" }) : null,
-      length ? this.rows : el("p", { class: "soft" }, "Nothing of this was said or decided in these steps."),
+      length ? this.rows : el("p", { class: "soft" }, "No matching message or decision in these steps."),
       to < length ? button(`${length - to} later`, "show later entries", () => this.#render(this.from + MOST / 2), { class: "link" }) : null,
     ]);
   }
@@ -220,7 +220,7 @@ function ending({ status: [, , status, reason] }) {
   return `${status.replaceAll("_", " ")}${reason ? `: ${reason}` : ""}`;
 }
 
-/** How often the sender of a message has spoken in this conversation: messages of one thought are one turn. */
+/** How often the sender of a message has spoken in this conversation; messages of one thought count as one turn. */
 function turnOf(talk, message) {
   const instants = talk.instants.get(message.sender) ?? [];
   if (instants.at(-1) !== message.t_hat) instants.push(message.t_hat);
@@ -228,7 +228,7 @@ function turnOf(talk, message) {
   return instants.length;
 }
 
-/** Who read a message, and whose plan came before. */
+/** The readers of a message, and the recipients that committed a plan before they read it. */
 export function readers(model, message) {
   const read = new Set();
   for (let i = 0; i < message.read.length; i += 3) read.add(message.read[i]);

@@ -1,4 +1,4 @@
-/* A run and its branches: a line for each, on one axis of steps, with what was changed in it and what came of it. */
+/* A run and its branches: a line for each, on one axis of steps, with its change and its outcome. */
 import { button, el, fill } from "./dom.js";
 import { drawGraph, drawTicks, succeeded, treeOf } from "./graph.js";
 import { short, shown } from "./text.js";
@@ -7,7 +7,7 @@ export class Tree {
   /**
    * @param {import("./contract.js").RunLine[]} rows
    * @param {import("./picks.js").Picks} picks
-   * @param {{ up: string, run?: string }} where the way to the front page, and the run that is shown already
+   * @param {{ up: string, run?: string }} where address of the front page, and the current run
    */
   constructor(rows, picks, { up, run }) {
     this.nodes = treeOf(rows);
@@ -21,7 +21,7 @@ export class Tree {
   }
 
   #draw() {
-    const nodes = this.nodes.filter((node) => !hidden(node, this.groups, this.folded)); // a fold hides what comes off a draw, too
+    const nodes = this.nodes.filter((node) => !hidden(node, this.groups, this.folded)); // a fold also hides descendants of a draw
     const placed = nodes.map((node) => ({ ...node }));
     const byRun = new Map(placed.map((node) => [node.run, node]));
     placed.forEach((node, index) => Object.assign(node, { index, parent: node.parent && byRun.get(node.parent.run) }));
@@ -66,25 +66,25 @@ export class Tree {
   }
 }
 
-/** The instant of a branch, as `quorum branch --at` takes it. @param {{ t: number, t_hat: number|null }} off */
+/** The instant of a branch, in the format of `quorum branch --at`. @param {{ t: number, t_hat: number|null }} off */
 export function instant({ t, t_hat: tHat }) {
   return tHat === null ? `t = ${shown(t)}` : `t = ${shown(t)}, t^ = ${shown(tHat)}`;
 }
 
-/** What names a run in its tree: what was changed in it. */
+/** The label of a run in its tree: its change. */
 function wordsOf({ row: { run, off }, again }) {
   if (!off) return short(run, 80);
   if (again) return off.draw ? `draw ${off.draw}` : "the same again";
   return short(changeWords(off.change), 110);
 }
 
-/** What came of a run. @param {import("./contract.js").RunLine} row */
+/** The outcome of a run. @param {import("./contract.js").RunLine} row */
 function outcomeWords({ outcome, metrics }) {
   const share = metrics["outcome.completion"] ?? null;
   return share === null ? outcome : `${outcome}, ${Math.floor(100 * share)} %`;
 }
 
-/** What was changed in a branch, in words. @param {string} change */
+/** The change of a branch, in words. @param {string} change */
 export function changeWords(change) {
   return change.replaceAll("agents.members.", "") || "no change";
 }
@@ -103,7 +103,7 @@ function groupsOf(nodes) {
   return found;
 }
 
-/** Whether a node stands in a fold, or comes off one that does. */
+/** Whether a node is in a fold, or descends from a folded node. */
 function hidden(node, groups, folded) {
   for (let above = node; above; above = above.parent) {
     const group = groups.get(above.run);

@@ -1,4 +1,4 @@
-/* The lane of tokens and money: what thoughts wrote above the line, what they were given below it, and the money so far. */
+/* The lane of tokens and money: tokens written by thoughts above the line, tokens read below it, and the money so far. */
 import { button, el } from "./dom.js";
 import { lastUpTo } from "./order.js";
 import { texture } from "./kinds.js";
@@ -8,7 +8,7 @@ import { colour } from "./theme.js";
 const BAR = 6;
 const SUMS = ["prompt", "completion", "reasoning", "usd", "untold", "simulated"];
 
-/** The usage of a page by place of the axis, with running sums: `sums[k][i]` before the thought `i`. */
+/** The usage of a page by position on the axis, with running sums: `sums[k][i]` before the thought `i`. */
 export class Usage {
   /** @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
   constructor(page, axis) {
@@ -28,27 +28,27 @@ export class Usage {
     return this.rows.length > 0 || this.sums.some((sums) => sums[0] > 0);
   }
 
-  /** What the thoughts from number `first` up to `last` took. */
+  /** The cost of the thoughts from number `first` up to `last`. */
   between(first, last) {
     return Object.fromEntries(SUMS.map((name, k) => [name, this.sums[k][last] - this.sums[k][first]]));
   }
 
-  /** What was taken from the beginning of the run up to a place. */
+  /** The cost from the start of the run up to a position. */
   upTo(place) {
     const count = lastUpTo(this.places, place) + 1;
     return Object.fromEntries(SUMS.map((name, k) => [name, this.sums[k][count]]));
   }
 }
 
-/** Say what was taken. */
+/** Return the cost in words. */
 export function usageWords({ prompt, completion, reasoning, usd, untold, simulated }) {
   const parts = [`${shown(prompt)} tokens in`, `${shown(completion)} out${reasoning ? ` (${shown(reasoning)} of thoughts)` : ""}`, `$${shown(usd)}`];
-  if (untold) parts.push(`${untold === 1 ? "a call does" : `${shown(untold)} calls do`} not tell all`);
+  if (untold) parts.push(`${untold === 1 ? "a call does" : `${shown(untold)} calls do`} not report everything`);
   if (simulated) parts.push("simulated");
   return parts.join(", ");
 }
 
-/** Draw the lane. Thoughts that end within the width of a bar are one bar, so the bars always add up to all. */
+/** Draw the lane. Thoughts that end within the width of a bar are one bar, so the bars always add up to the total. */
 export function drawUsage(view, row, y) {
   const { c, model: { usage, axis } } = view;
   const middle = y + Math.round(row.height * 0.58);
@@ -100,7 +100,7 @@ function money(view, row, y, highest) {
   c.setLineDash([]);
 }
 
-/** Make the lines of a bar: what each of its thoughts took. @param seek called with its `t`. */
+/** Make the lines of a bar: the cost of each of its thoughts. @param seek called with its `t`. */
 export function usageLines(model, { first, last, ...sums }, seek) {
   const lines = model.usage.rows.slice(first, last).map(([t, tHat, agent, ...values]) => el("li", {},
     el("b", {}, el("bdi", {}, model.name(agent))), " at ", button(`t = ${t}, t^ = ${shown(tHat)}`, "go to this instant", () => seek(t), { class: "link" }),

@@ -1,11 +1,11 @@
-/* The lane of blame: whose decision made the team fail, as `quorum blame` has found by playing the run again. */
+/* The lane of blame: the decision that made the team fail, found by `quorum blame` by playing the run again. */
 import { button, el } from "./dom.js";
 import { shown } from "./text.js";
 import { colour } from "./theme.js";
 
 const HALF = 7;
 
-/** The decisions of a verdict that stand on a page, on its axis; that of the verdict itself is the `main` one. @param {import("./model.js").Model} model */
+/** The decisions of a verdict on a page, on its axis; the verdict's own decision is `main`. @param {import("./model.js").Model} model */
 export function verdictOf(model) {
   const { verdict } = model.episode;
   if (!verdict) return [];
@@ -13,7 +13,7 @@ export function verdictOf(model) {
   return all.filter(({ t }) => t !== null && model.has(t)).map((item) => ({ ...item, x: item.t_hat === null ? model.axis.begin(item.t) : model.axis.at(item.t, item.t_hat) }));
 }
 
-/** Draw the lane: a diamond for each decision, filled for that of the verdict. */
+/** Draw the lane: a diamond for each decision, filled for the verdict's own. */
 export function drawVerdict(view, row, y) {
   for (const item of [...view.model.verdict].reverse()) {
     const x = view.x(item.x);
@@ -54,13 +54,13 @@ function diamond(c, x, y, filled) {
   c.fillText("!", x, y + 0.5);
 }
 
-/** Say a decision in a line. */
+/** Return a decision as a line. */
 export function verdictLine(model, { agent, who, kind, main, reason }) {
   const name = agent >= 0 ? model.name(agent) : who || "nobody";
-  return `${main ? "blame" : "would have been enough, too"}: ${name}${kind ? `, ${kind.replaceAll("_", " ")}` : ""}${main && reason ? `: ${reason}` : ""}`;
+  return `${main ? "blame" : "also sufficient"}: ${name}${kind ? `, ${kind.replaceAll("_", " ")}` : ""}${main && reason ? `: ${reason}` : ""}`;
 }
 
-/** Say a verdict: whose decision, when, of which kind, how sure that is, and why. */
+/** Return a verdict: the agent, the instant, the kind, the probability and the reason. */
 export function verdictLines(model, item, seek) {
   const verdict = item.main === false ? { ...model.episode.verdict, ...item } : item;
   const name = verdict.agent >= 0 ? model.name(verdict.agent) : verdict.who;
@@ -71,6 +71,6 @@ export function verdictLines(model, item, seek) {
   return el("div", { class: "why" },
     el("p", { class: "bad" }, el("b", {}, el("bdi", {}, name || "Nobody is named")), verdict.kind ? [": ", el("bdi", {}, verdict.kind.replaceAll("_", " "))] : null,
       verdict.t === null ? null : [", at ", button(`t = ${verdict.t}${verdict.t_hat === null ? "" : `, t^ = ${shown(verdict.t_hat)}`}`, "go to this instant", () => seek(verdict.t), { class: "link" })]),
-    item.main === false ? el("p", {}, "Its correction saved the run, too.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
+    item.main === false ? el("p", {}, "Its correction also saved the run.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
     el("p", { class: "soft" }, facts.map(([key, value], i) => [i ? ", " : "", `${key}: `, el("bdi", {}, value)])));
 }

@@ -1,4 +1,4 @@
-/* Where actions lead at each instant of a page, from their differences: see `WayFrame` in contract.js. */
+/* The paths of actions at each instant of a page, from their differences: see `WayFrame` in contract.js. */
 
 const EVERY = 24;
 
@@ -12,7 +12,7 @@ export class WayFilm {
     for (let done = 0; done < frames.length; done++) this.#forward();
   }
 
-  /** Return the ways at `t`, or the last ones there are, by agent. */
+  /** Return the paths at `t`, or the last available ones, by agent. */
   at(t) {
     const wanted = Math.max(this.first, Math.min(t, this.first + this.frames.length - 1));
     if (this.frames.length && (wanted < this.now.t || wanted - this.now.t > EVERY)) {
@@ -38,7 +38,7 @@ export class WayFilm {
   }
 }
 
-/** The rest of a way that begins further on; its points are its turns. */
+/** The rest of a path from a later start; its points are its turns. */
 function goneOn({ points, target }, x, y) {
   const reached = points[2] === x && points[3] === y;
   return { points: [x, y, ...points.slice(reached ? 4 : 2)], target };

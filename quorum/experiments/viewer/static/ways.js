@@ -1,9 +1,9 @@
-/* Where plans lead: the path that a running action has still to go, and a ring around its target. */
+/* Paths of plans: the rest of a running action's path, and a ring around its target. */
 import { colour } from "./theme.js";
 
 const GAP = 3;
 
-/** Draw paths; they lie under the marks. @param ways `[way, hue, chosen]` */
+/** Draw paths, below the marks. @param ways `[way, hue, chosen]` */
 export function paintPaths(c, ways, { left, top, size }) {
   for (const [{ points }, hue, chosen] of ways) {
     if (points.length < 4) continue;
@@ -18,7 +18,7 @@ export function paintPaths(c, ways, { left, top, size }) {
   }
 }
 
-/** Draw the rings around targets; they lie over what they ring. */
+/** Draw rings around targets, above the targets. */
 export function paintTargets(c, ways, { left, top, size }) {
   c.setLineDash([5, 3]);
   for (const [{ target }, hue, chosen] of ways) {
@@ -36,7 +36,7 @@ function width(size, chosen) {
   return Math.max(1.5, Math.min(5, size / 9)) * (chosen ? 1 : 0.6);
 }
 
-/** Stroke in a colour over a wider line in that of the board, so that it is seen on any ground. */
+/** Stroke in a colour over a wider line in the board's colour, so that it is visible on any ground. */
 function twice(c, hue, wide) {
   const dash = c.getLineDash();
   c.lineJoin = "round";

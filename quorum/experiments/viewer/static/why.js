@@ -1,4 +1,4 @@
-/* Why a plan failed: one sentence, and the events of the trace that prove it. Nothing is said that the trace does not hold. */
+/* Why a plan failed: one sentence, and the events of the trace that prove it. It states only facts from the trace. */
 import { el, button } from "./dom.js";
 import { actionWords } from "./plan_words.js";
 import { asCall } from "./text.js";
@@ -6,11 +6,11 @@ import { asCall } from "./text.js";
 const BROKEN = { failed: "failed", timed_out: "ran out of time" };
 const LEFT = { failed: "failed", timed_out: "ran out of time", interrupted: "was given up", replaced: "was given up", cancelled: "was cut off" };
 const LACKS = {
-  participation: "committed to it", spatial: "in place", temporal: "acting at the same time", joint: "meeting all of it at once",
+  participation: "committed to it", spatial: "in place", temporal: "acting at the same time", joint: "meeting all conditions at once",
 };
 
 /**
- * Say why a plan failed.
+ * Explain why a plan failed.
  *
  * @param {import("./model.js").Model} model of the page.
  * @param {import("./contract.js").Plan} plan of it.
@@ -29,7 +29,7 @@ export function whyFailed(model, plan) {
   return { words, proofs: [...proofs, { t, words: `plan ${plan.id}: ${status}${reason ? ` (${reason})` : ""}` }] };
 }
 
-/** Make the sentence and its proofs; each leads to its instant. */
+/** Make the sentence and its proofs; each links to its instant. */
 export function whyLines(model, plan, seek) {
   const why = whyFailed(model, plan);
   if (!why) return null;
@@ -43,7 +43,7 @@ function said(model, plan, action) {
   return step ? actionWords(step, model.phrases) || asCall(step) : action.name;
 }
 
-/** Whether the name of a constraint's or an attempt's task, `kind:target`, is of the plan's task or a part of it. */
+/** Whether a constraint's or an attempt's task, named `kind:target`, is the plan's task or a part of it. */
 function concerns(plan, name) {
   const target = name.slice(name.indexOf(":") + 1);
   return plan.task !== null && (target === plan.task.target || target.startsWith(`${plan.task.target}/`));
@@ -82,13 +82,13 @@ function unmet(model, plan, until) {
     const [t, threshold, spatial, temporal, participation, joint, dependency] = change;
     const short = Object.entries({ participation, spatial, temporal, joint }).filter(([, agents]) => agents < threshold);
     const lacking = short.map(([what, agents]) => `${agents} of ${threshold} ${LACKS[what]} (${what})`);
-    if (!dependency) lacking.push("what it depends on was not there (dependency)");
+    if (!dependency) lacking.push("its prerequisite was missing (dependency)");
     if (lacking.length) found.push({ t, rank: spatial + temporal + participation, words: `at t = ${t} ${name.replace(":", " ")} had ${lacking.join(", ")}` });
   }
   return found.sort((one, other) => other.rank - one.rank).slice(0, 1);
 }
 
-/** Mates whose plans for the same task ended before it. */
+/** Teammates whose plans for the same task ended before it. */
 function gone(model, plan, until) {
   return model.plain.plans.flatMap((other) => {
     const [t, , status] = other.statuses.at(-1) ?? [];

@@ -1,4 +1,4 @@
-/* The world of an episode: its board, what stands under it, and what each agent does. */
+/* The world of an episode: its board, the caption below it, and the current action of each agent. */
 import { Board } from "./board.js";
 import { button, el, fill, say } from "./dom.js";
 import { Film } from "./film.js";
@@ -9,13 +9,13 @@ import { WayFilm } from "./way_film.js";
 
 const STALE_PAUSE = 250;
 
-/** What the keys of a world do, in words. */
+/** Descriptions of the keys for a world. */
 export const WORLD_KEYS = [
   ["p", "paths and targets of all agents on the world"], ["f", "on a large world: follow the chosen agent, or show all of it again"],
 ];
 
 export class World {
-  /** @param names of its agents. @param on `agent(index)`, with the agent, or -1, that was clicked; `problems(texts)`, with why there are fewer paths than steps. @param label for who does not see it. */
+  /** @param names of its agents. @param on `agent(index)`, called with the clicked agent, or -1; `problems(texts)`, called with the reasons for fewer paths than steps. @param label text alternative. */
   constructor(names, on, label = "the world") {
     this.onAgent = on.agent;
     this.onProblems = on.problems;
@@ -25,7 +25,7 @@ export class World {
     this.chosen = -1;
     this.box = el("div", { class: "board-box" }, replaying());
     this.caption = el("p", { class: "caption" });
-    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.showWays(), { "aria-pressed": "false", hidden: true });
+    this.allWays = button("paths", "paths and targets of all agents (p); those of a chosen agent always show", () => this.showWays(), { "aria-pressed": "false", hidden: true });
     this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.follow(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.rows = names.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
@@ -33,7 +33,7 @@ export class World {
     this.root = el("section", { class: "world", "aria-label": label }, this.box, el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays, this.followed)), this.legends, el("div", { class: "agents" }, this.buttons));
   }
 
-  /** Wait for the pictures of a page; those of the page before stay for a moment only. @param {Promise<import("./contract.js").Film>} film */
+  /** Wait for the pictures of a page; those of the previous page stay only for a moment. @param {Promise<import("./contract.js").Film>} film */
   async awaited(film) {
     const stale = setTimeout(() => fill(this.box, [replaying()]), STALE_PAUSE);
     try {
@@ -46,9 +46,9 @@ export class World {
   }
 
   /**
-   * Show the pictures of a page, or, for null, the lack of them.
+   * Show the pictures of a page, or, for null, a note that none exist.
    * @param {import("./contract.js").Pictures|null} pictures
-   * @param {() => Promise<import("./contract.js").Ways>} askWays asks where its actions lead: that is a replay more, so only once somebody wants to see it
+   * @param {() => Promise<import("./contract.js").Ways>} askWays requests the paths of its actions: this costs another replay, so it waits until the user wants to see them
    */
   project(pictures, askWays) {
     this.film = pictures && new Film(pictures);
@@ -66,7 +66,7 @@ export class World {
     fill(this.box, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
   }
 
-  /** Draw the ways of all agents, or that of the chosen one alone. */
+  /** Draw the paths of all agents, or only that of the selected one. */
   showWays() {
     if (!this.film?.tellsWays) return;
     this.board.allWays = !this.board.allWays;
@@ -75,7 +75,7 @@ export class World {
     this.#findWays();
   }
 
-  /** Ask where the actions of this page lead, once, as soon as that is wanted. */
+  /** Request the paths of this page's actions once, as soon as they are needed. */
   async #findWays() {
     const { film, askWays } = this;
     if (!askWays || !(this.chosen >= 0 || this.board.allWays)) return;
@@ -91,7 +91,7 @@ export class World {
     }
   }
 
-  /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
+  /** Follow the selected agent, or the first one if none is selected; or show the whole world again. */
   follow() {
     if (!this.film || !(this.board.follows || this.board.followable)) return;
     if (!this.board.follows && this.chosen < 0) this.onAgent(0);
@@ -103,12 +103,12 @@ export class World {
     this.followed.setAttribute("aria-pressed", String(Boolean(this.board?.follows)));
   }
 
-  /** Let go of the pictures: another page is shown, or this one as it has grown. */
+  /** Release the pictures before another page, or a grown one, is shown. */
   forget() {
     this.film = null;
   }
 
-  /** Draw again, after a change of size or theme. */
+  /** Redraw after a change of size or theme. */
   refresh() {
     if (this.film) this.board.refresh();
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);
@@ -122,7 +122,7 @@ export class World {
     say(this.caption, `t = ${t}: ${late}${this.film.at(t).caption}`.replace(/: $/, ""));
   }
 
-  /** Say what each agent does at `t`. */
+  /** Show the current action of each agent at `t`. */
   list(model, t) {
     const holdings = this.film ? this.film.at(t).holdings : [];
     this.rows.forEach(([, stage, doing, has], agent) => {
@@ -137,7 +137,7 @@ export class World {
     });
   }
 
-  /** Mark an agent, or, for -1, nobody. */
+  /** Mark an agent, or nobody for -1. */
   choose(agent) {
     this.chosen = agent;
     if (this.board) {
