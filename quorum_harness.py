@@ -19,13 +19,24 @@ _OURS = {
     "_current_folder.py",
     "answers.py",
     "api.py",
-    "components.py",
+    "components.json",
     "conversions.py",
     "spi.py",
-    "what_if.py",
     "py.typed",
 }
-_OURS |= {"agents", "configs", "experiments", "prompts", "topologies", "__pycache__"}
+_OURS |= {"agents", "comparison", "configs", "configuration", "display", "episode", "installation", "new", "process"}
+_OURS |= {"prompts", "runs", "serving", "storage", "sweeps", "topologies", "verbs", "__pycache__"}
+_OURS |= {
+    "cluster",
+    "llamac_worlds",
+    "methods",
+    "more_providers",
+    "open_world",
+    "other_worlds",
+    "study",
+    "view",
+    "what_if",
+}
 _DISTRIBUTION = "quorum-harness"
 
 

@@ -29,11 +29,11 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.llm.batches.journal import BATCHES, orphans
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.records import request_key
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.more_providers.batches.journal import BATCHES, orphans
 from tests.conftest import command, environment
 from tests.loopback import Addresses, Batches, Fault, FaultKind
 from tests.serving import served

@@ -34,9 +34,9 @@ def since(begin: tuple[float, float]) -> tuple[float, float]:
 def measure(run: Path, at: str) -> dict[str, tuple[float, float]]:
     """Measure in this process, which has imported nothing yet."""
     begin = seconds()
-    from quorum.experiments.branch.change import instant_of, read_change  # noqa: PLC0415 (it is measured)
-    from quorum.experiments.branch.parent import Parent  # noqa: PLC0415
-    from quorum.experiments.episode.runner import run_cell  # noqa: PLC0415
+    from quorum.episode.runner import run_cell  # noqa: PLC0415
+    from quorum.what_if.branch.change import instant_of, read_change  # noqa: PLC0415 (it is measured)
+    from quorum.what_if.branch.parent import Parent  # noqa: PLC0415
 
     found = {"imports": since(begin)}
     for name in ("live", "again"):
@@ -63,8 +63,8 @@ def main() -> None:
     if arguments.measure is not None:
         print(json.dumps(measure(arguments.measure, str(arguments.at))))
         return
-    from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 (not in the processes that measure)
-    from quorum.experiments.episode.runner import run_cell  # noqa: PLC0415
+    from quorum.configuration.cell import Cell  # noqa: PLC0415 (not in the processes that measure)
+    from quorum.episode.runner import run_cell  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         words = [f"n={arguments.n}", f"max_steps={arguments.at + 20}"]

@@ -21,8 +21,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from quorum.experiments.episode.planned_cell import PlannedCell
-from quorum.experiments.sweep.plan import plan
+from quorum.episode.planned_cell import PlannedCell
+from quorum.sweeps.plan import plan
 
 ARMS = ("n=1,2", "agents=heuristic,random", "max_steps=40")
 KINDS = 4

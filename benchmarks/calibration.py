@@ -25,8 +25,8 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 EXPERIMENTS = Path(__file__).parents[1] / "configs" / "experiment"
 FITTED = {("HMAS-2 hard", 4), ("HMAS-2 hard", 32), ("naive", 2), ("naive", 8)}

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from maeil.metrics import METRICS
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 TOPOLOGIES = ("individual", "debate", "centralized", "decentralized")
 SIZES = (2, 4, 8, 16, 32)

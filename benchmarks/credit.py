@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from quorum.experiments.blame.credit import Kind, credits_of
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.what_if.blame.credit import Kind, credits_of
 
 CASES = (
     ("n=64 seed=1 max_steps=300", Kind.AGENT),

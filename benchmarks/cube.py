@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.cube_speed.measure import Progress, Row, measure
 from benchmarks.cube_speed.rows import subjects
-from maeil.user_errors import UserError
-from quorum.experiments.common.provenance import provenance
+from quorum.installation.provenance import provenance
+from quorum_base.user_errors import UserError
 
 ROUNDS, QUICK_ROUNDS = 7, 1
 SOURCE = "CUBE page, read off its plots"

@@ -16,14 +16,14 @@ from rich.console import Console
 from benchmarks.cube_speed.drawing import drawn
 from benchmarks.cube_speed.published import Series, published_series
 from benchmarks.cube_speed.study import Measured, study
-from quorum.experiments.compare import formats
-from quorum.experiments.compare.factors import NONE
-from quorum.experiments.compare.figures import style
-from quorum.experiments.compare.formats import Table
-from quorum.experiments.compare.statistics.growth import power_law
-from quorum.experiments.compare.statistics.intervals import Estimate
-from quorum.experiments.reproduce.points import Point, verdict_table
-from quorum.experiments.reproduce.verdicts import Judged, Verdict, overlap, written_estimate
+from quorum.comparison import formats
+from quorum.comparison.factors import NONE
+from quorum.comparison.figures import style
+from quorum.comparison.formats import Table
+from quorum.comparison.statistics.growth import power_law
+from quorum.comparison.statistics.intervals import Estimate
+from quorum.study.reproduce.points import Point, verdict_table
+from quorum.study.reproduce.verdicts import Judged, Verdict, overlap, written_estimate
 
 NOTES = ("Constructor with its defaults; medians.",)
 

@@ -22,9 +22,9 @@ from pydantic import PositiveInt
 from maeil import Act, Plan, Progress, Seeds, SymbolicAction, Thought, Transition, View, Vocabulary, World
 from maeil.acting import end_of
 from maeil.controllers import Repeat
-from maeil.extensions.control.statements import Statements
 from maeil.messages import Draft, Message
 from quorum.agents.skills import WorldSkills
+from quorum.study.control.statements import Statements
 
 STEPS = 4
 DOORS = (2, 3, 4, 5)

@@ -20,12 +20,12 @@ from pathlib import Path
 import orjson
 
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.configuration.catalogue import EXPERIMENT, options
-from quorum.experiments.reproduce.figure_file import figure_names, load_figure
-from quorum.experiments.reproduce.run import requests
-from quorum.experiments.sweep.command import run_sweep_command, show_plan
-from quorum.experiments.sweep.estimate import Forecast
-from quorum.experiments.sweep.run import SweepRequest
+from quorum.configuration.catalogue import EXPERIMENT, options
+from quorum.study.reproduce.figure_file import figure_names, load_figure
+from quorum.study.reproduce.run import requests
+from quorum.sweeps.command import run_sweep_command, show_plan
+from quorum.sweeps.estimate import Forecast
+from quorum.sweeps.run import SweepRequest
 
 SECONDS = 20.0
 """Approximate computing time of the played boards of an experiment, in seconds."""

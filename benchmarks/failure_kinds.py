@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 
 from cube_env import Face, Idle, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
 from maeil import Act, LoopSettings, Mind, Plan, Resume, Task, Thought, View, run_episode
-from maeil.failures import Failure, FailureKind, find_failures
 from maeil.messages import Ask, Draft, MessageKind
 from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
+from quorum.study.failures import Failure, FailureKind, find_failures
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
 
 BOARD = ("env=cube", "agents=heuristic", "n=4", "env.side=16", "env.blocks={1:5,2:3}", "max_steps=150")

@@ -29,12 +29,12 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from quorum.experiments.compare.comparison import Comparison, Question, compare
-from quorum.experiments.compare.differences import Difference
-from quorum.experiments.compare.factors import written
-from quorum.experiments.compare.groups import Group
-from quorum.experiments.compare.tables import decimals, interval, p_value
-from quorum.experiments.results.results_folder import read_results
+from quorum.comparison.comparison import Comparison, Question, compare
+from quorum.comparison.differences import Difference
+from quorum.comparison.factors import written
+from quorum.comparison.groups import Group
+from quorum.comparison.tables import decimals, interval, p_value
+from quorum.runs.results_folder import read_results
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = Path(__file__).with_suffix(".yaml")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.flips import sign_flip_interval, sign_flip_test
-from quorum.experiments.compare.statistics.intervals import STATISTICS, Name, estimate, t_quantile
+from quorum.comparison.statistics.flips import sign_flip_interval, sign_flip_test
+from quorum.comparison.statistics.intervals import STATISTICS, Name, estimate, t_quantile
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from lbf_env.world import ForagingConfig, ForagingWorld
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
 
 EPISODES = 40
 """Number of episodes of each size, with the same draws for both."""

@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from examples.agent_prune import Fitted, fit
-from quorum.experiments.results.results_folder import read_results
-from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.run import SweepRequest
+from quorum.runs.results_folder import read_results
+from quorum.sweeps.command import run_sweep_command
+from quorum.sweeps.run import SweepRequest
 
 Edges = Sequence[tuple[int, int]]
 N = 8

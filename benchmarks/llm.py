@@ -42,13 +42,13 @@ from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.spending import Budget, Spending, UnderWay
 from quorum.agents.llm.stack import build_stack, with_access
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build, play
-from quorum.experiments.episode.prompt import Wanted, find_prompt
-from quorum.experiments.serving.app import App, run
+from quorum.configuration.cell import Cell
+from quorum.episode.call_books import CallBooks
+from quorum.episode.model_pool import ModelPool
+from quorum.episode.models import EpisodeModels
+from quorum.episode.parts import build, play
+from quorum.episode.prompt import Wanted, find_prompt
+from quorum.serving.app import App, run
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 WORLDS = ("cube", "crafter_coop", "transport", "squeeze")
 SIZES = (2, 8, 32)

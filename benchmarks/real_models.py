@@ -24,8 +24,8 @@ from typing import Any
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.structured import NoAnswer, extract
 from quorum.agents.llm.validation import validator_of
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 WORLDS: Mapping[str, tuple[int, tuple[str, ...]]] = {
     "cube": (2, ("env.side=8", "env.blocks={1: 2}")),

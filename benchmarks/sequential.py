@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
-from quorum.experiments.compare.statistics.flips import sign_flip_test
-from quorum.experiments.compare.statistics.noise import NoiseVerdict, noise_verdict
-from quorum.experiments.compare.statistics.power import (
+from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
+from quorum.comparison.statistics.flips import sign_flip_test
+from quorum.comparison.statistics.noise import NoiseVerdict, noise_verdict
+from quorum.comparison.statistics.power import (
     Sampler,
     about_boards,
     binary,
@@ -25,7 +25,7 @@ from quorum.experiments.compare.statistics.power import (
     normal,
     power,
 )
-from quorum.experiments.compare.statistics.room import room_closed
+from quorum.comparison.statistics.room import room_closed
 
 Floats = NDArray[np.float64]
 POWER = 0.9

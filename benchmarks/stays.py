@@ -32,7 +32,7 @@ import orjson
 from benchmarks.size import ROOT
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.verbs.app import app
+from quorum.verbs.app import app
 
 ROUNDS = 1733
 """A number of rounds that no other value of an episode has."""

@@ -24,14 +24,14 @@ from rich.table import Table
 
 from benchmarks.doors import CONTENT, TRUTH, Doors, DoorSkills, Guesser, Listener
 from maeil import ExtensionContext, LoopSettings, Seeds, run_episode
-from maeil.extensions.control.arms import ControlConfig, build
 from maeil.metrics import METRICS
 from maeil.trace import Recorder, Stamped, Trace
-from quorum.experiments.compare.differences import Cells, Difference
-from quorum.experiments.compare.statistics.flips import LEVEL
-from quorum.experiments.compare.statistics.noise import NoiseVerdict
-from quorum.experiments.study.analysis import Judged, judge
-from quorum.experiments.study.question import EffectFile, load_question
+from quorum.comparison.differences import Cells, Difference
+from quorum.comparison.statistics.flips import LEVEL
+from quorum.comparison.statistics.noise import NoiseVerdict
+from quorum.study.analysis import Judged, judge
+from quorum.study.control.arms import ControlConfig, build
+from quorum.study.question import EffectFile, load_question
 from quorum.topologies.plain import Debate, DebateConfig, Individual
 
 Floats = NDArray[np.float64]

@@ -22,14 +22,14 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.rehearsal import compile_all
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.sweep.command import choose_engine
-from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.progress import nothing
-from quorum.experiments.sweep.run import SweepRequest, run_sweep
-from quorum.experiments.sweep.sweep_folder import SweepFolder
+from quorum.configuration.cell import Cell
+from quorum.episode.rehearsal import compile_all
+from quorum.episode.runner import run_cell
+from quorum.sweeps.command import choose_engine
+from quorum.sweeps.plan import plan
+from quorum.sweeps.progress import nothing
+from quorum.sweeps.run import SweepRequest, run_sweep
+from quorum.sweeps.sweep_folder import SweepFolder
 
 RUNS = 3
 GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=range(0,1000)")

@@ -20,12 +20,12 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from maeil.trace import Instant, read_trace
-from quorum.experiments.branch.change import Change
-from quorum.experiments.branch.parent import Parent
-from quorum.experiments.common.outputs import Output
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.command import export
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.storage.outputs import Output
+from quorum.view.viewer.command import export
+from quorum.what_if.branch.change import Change
+from quorum.what_if.branch.parent import Parent
 
 LARGE = ["n=64", "env=cube", "agents=negotiator", "topology=decentralized", "max_steps=500"]
 EXPORTED = ["n=8", "env=crafter_coop", "agents=naive", "topology=debate", "llm=simulated", "max_steps=200"]

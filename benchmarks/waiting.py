@@ -24,9 +24,9 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.compare import build
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.sweep.plan import plan
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.sweeps.plan import plan
 
 GRID = ("n=2,4", "seed=range(0,5000)")
 CELLS = 10_000

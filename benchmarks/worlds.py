@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.cli import app
-from quorum.experiments.results.run_folder import RunFolder, runs_inside
+from quorum.runs.run_folder import RunFolder, runs_inside
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from crafter_env.constants import CHUNK, NEED_MAX, NEEDS, WALKABLE, Cell, Item, Material
 from crafter_env.kernels import arrays
 from crafter_env.state import CrafterState
-from maeil.environments.arguments import parts, whole_pair
-from maeil.environments.errors import WorldError
+from quorum_base.environments.arguments import parts, whole_pair
+from quorum_base.environments.errors import WorldError
 
 _MATERIALS = {material.name: material for material in Material if material is not Material.none}
 _COUNTED = {Material.grass: arrays.GRASS, Material.path: arrays.PATHS}

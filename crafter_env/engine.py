@@ -19,7 +19,7 @@ from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile
 from crafter_env.spaces import mask_length
 from crafter_env.state import CrafterState
-from maeil.environments.errors import PlacementError
+from quorum_base.environments.errors import PlacementError
 
 AREA = (64, 64)
 """Columns and rows of a generated world."""

@@ -31,9 +31,9 @@ from crafter_env.spaces import (
 )
 from crafter_env.state import CrafterState, Outcome, StateArray, central_states, state_parts, world_seed
 from crafter_env.symbolic.picture import image
-from maeil.environments.arguments import layout_option, no_state, one_of, whole
-from maeil.environments.errors import WorldError
-from maeil.environments.parallel import InfoKind, Infos, RenderMode, Step, WorldEnv, metadata, read_only
+from quorum_base.environments.arguments import layout_option, no_state, one_of, whole
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, Step, WorldEnv, metadata, read_only
 
 Observation = dict[str, npt.NDArray[Any]]
 

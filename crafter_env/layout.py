@@ -11,7 +11,7 @@ import numpy as np
 from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE, Cell, Entity, Item, Material
 from crafter_env.kernels.arrays import ByteArray, IntArray
 from crafter_env.kernels.generation import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
-from maeil.environments.errors import LayoutError
+from quorum_base.environments.errors import LayoutError
 
 MATERIAL_CHARACTERS: Mapping[str, Material] = {
     ".": Material.grass,

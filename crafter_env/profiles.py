@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from crafter_env.constants import COLLECT, Item, Material
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 _Value = TypeVar("_Value")
 

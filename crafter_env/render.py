@@ -14,7 +14,7 @@ from crafter_env.kernels.arrays import World
 from crafter_env.kernels.painting import ARROWS, COWS, OWN, PLANTS, SPRITES, TEAMMATES, paint_agents
 from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
 from crafter_env.state import CrafterState
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 SpriteArray = npt.NDArray[np.uint8]
 

@@ -15,9 +15,9 @@ from crafter_env.constants import NEED_MAX, NEEDS, VIEW, Action, Entity, Item, M
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import ACTION_COLUMNS, ITEMS, POSE_COLUMNS, IntArray, MaskArray, World
 from crafter_env.profiles import Profile
-from maeil.environments.actions import in_order, in_range, integers, number
-from maeil.environments.errors import ActionError
-from maeil.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.actions import in_order, in_range, integers, number
+from quorum_base.environments.errors import ActionError
+from quorum_base.environments.spaces import MaskedMultiDiscrete
 
 OBSERVATIONS = ("symbolic", "pixels", "both")
 

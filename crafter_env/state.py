@@ -15,7 +15,7 @@ from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import ACHIEVEMENTS, ITEMS, ByteArray, IntArray, World
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.rules import daylight
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 
 class Outcome(NamedTuple):

@@ -15,11 +15,11 @@ from crafter_env.kernels.arrays import MaskArray
 from crafter_env.spaces import check_choices, flat_choices
 from crafter_env.state import StateArray
 from crafter_env.vector import Arrays, CrafterVecEnv, Flags
-from maeil.environments.arguments import one_of
-from maeil.environments.batches import Infos
-from maeil.environments.parallel import batch_metadata
-from maeil.environments.spaces import MaskedMultiDiscrete
-from maeil.environments.team import TeamEnv
+from quorum_base.environments.arguments import one_of
+from quorum_base.environments.batches import Infos
+from quorum_base.environments.parallel import batch_metadata
+from quorum_base.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.team import TeamEnv
 
 Reduce = Literal["mean", "sum"]
 

@@ -23,9 +23,9 @@ from crafter_env.render import Painter, render_ansi
 from crafter_env.spaces import check_actions, flat_masks
 from crafter_env.state import CrafterState, StateArray, central_states, world_seed
 from crafter_env.symbolic.picture import image
-from maeil.environments.arguments import whole
-from maeil.environments.batches import Infos, WorldBatch, batch_seeds
-from maeil.environments.parallel import read_only
+from quorum_base.environments.arguments import whole
+from quorum_base.environments.batches import Infos, WorldBatch, batch_seeds
+from quorum_base.environments.parallel import read_only
 
 Arrays = dict[str, npt.NDArray[Any]]
 Flags = npt.NDArray[np.bool_]

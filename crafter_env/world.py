@@ -34,12 +34,12 @@ from crafter_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
-from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
-from maeil.environments.errors import WorldError
-from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition, World
+from quorum_base.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
+from quorum_base.environments.errors import WorldError
+from quorum_base.painting.scale import MOST_LINES, TooManyCells, scale_of
 
 _LONGEST = 10_000_000
 """Characters that are read of the file of a map."""
@@ -128,7 +128,7 @@ class CrafterWorld(World):
     """The open world as the loop sees it.
 
     It fulfils `DrawsLots` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
-    of `maeil.drawing`.
+    of `quorum_base.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 

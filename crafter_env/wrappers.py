@@ -15,10 +15,10 @@ from crafter_env.constants import NEED_MAX, NEEDS, VIEW, Entity, Item, Material
 from crafter_env.kernels.arrays import MaskArray
 from crafter_env.spaces import flat_choices, read_flat
 from crafter_env.state import CrafterState
-from maeil.environments.actions import number
-from maeil.environments.errors import WorldError
-from maeil.environments.parallel import Infos, Observations, Step
-from maeil.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
+from quorum_base.environments.actions import number
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import Infos, Observations, Step
+from quorum_base.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 

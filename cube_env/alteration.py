@@ -14,8 +14,8 @@ from cube_env.arrays import ALIVE, COL, COUNT_LIVE, ROW, WEIGHT
 from cube_env.constants import Cell
 from cube_env.layout import check_board
 from cube_env.state import CubeState
-from maeil.environments.arguments import agent_name, parts, whole_pair
-from maeil.environments.errors import WorldError
+from quorum_base.environments.arguments import agent_name, parts, whole_pair
+from quorum_base.environments.errors import WorldError
 
 _CELL = "[row, column]"
 _OF_A_BLOCK = ("position", "weight")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from cube_env.constants import OPPOSITE_FACE, STEP_TOWARDS, Cell, Face
 from cube_env.state import BlockView, Snapshot
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 GOAL, WALL = "goal", "wall"
 

@@ -21,11 +21,11 @@ from cube_env.scenario import Scenario, curriculum
 from cube_env.state import CubeState, Snapshot, StepReport, render_ansi
 from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
-from maeil.environments import actions as checks
-from maeil.environments.actions import integers
-from maeil.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
-from maeil.environments.errors import ActionError, WorldError
-from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata, read_only
+from quorum_base.environments import actions as checks
+from quorum_base.environments.actions import integers
+from quorum_base.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
+from quorum_base.environments.errors import ActionError, WorldError
+from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata, read_only
 
 
 def observation_space(side: int, agents: int) -> Box:

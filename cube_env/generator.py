@@ -13,7 +13,7 @@ from cube_env.arrays import COL, ROW, WEIGHT, IntArray
 from cube_env.jit import compiled_borrowing
 from cube_env.layout import Layout
 from cube_env.scenario import Scenario
-from maeil.environments.errors import LayoutError, PlacementError
+from quorum_base.environments.errors import LayoutError, PlacementError
 
 MAX_DRAWS = 100
 BORDER_DISTANCE: Final = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from maeil.compilation import KernelSet
+from quorum_base.compilation import KernelSet
 
 _PACKAGE = Path(__file__).parent
 

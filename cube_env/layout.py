@@ -10,7 +10,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 import numpy as np
 
 from cube_env.constants import Cell
-from maeil.environments.errors import LayoutError
+from quorum_base.environments.errors import LayoutError
 
 AGENT_CHARACTERS = digits + ascii_lowercase
 BLOCK_CHARACTERS = ascii_uppercase

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP, IntArray
 from cube_env.constants import Cell, Face
 from cube_env.state import BlockView, CubeState
-from maeil.environments.arguments import agent_name
-from maeil.environments.errors import WorldError
+from quorum_base.environments.arguments import agent_name
+from quorum_base.environments.errors import WorldError
 
 RUNNING = "running"
 """Status in the history of an action that has not ended."""

@@ -36,7 +36,7 @@ from cube_env.constants import Face
 from cube_env.env import CubeEnv, Observation
 from cube_env.jit import compiled_borrowing
 from cube_env.state import CubeState, Snapshot, StepReport, each_world
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 RewardFunction = Callable[[Snapshot, Snapshot, StepReport], float]
 """`(before, after, report)` of a step to the reward of every agent."""

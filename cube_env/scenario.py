@@ -8,7 +8,7 @@ from operator import index
 from types import MappingProxyType
 from typing import Literal, SupportsIndex
 
-from maeil.environments.errors import PlacementError
+from quorum_base.environments.errors import PlacementError
 
 Weights = Literal["halving", "every"]
 """The two readings of which weights the curriculum has."""

@@ -14,7 +14,7 @@ from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout, draw
 from cube_env.views import occupy, paint, repaint
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 
 def allocate(num_envs: int, side: int, n: int, blocks: int, *, observe: bool) -> World:

@@ -6,8 +6,8 @@ from typing import Any
 
 from cube_env.env import CubeEnv
 from cube_env.vector import CubeVecEnv
-from maeil.environments.parallel import batch_metadata
-from maeil.environments.team import TeamEnv
+from quorum_base.environments.parallel import batch_metadata
+from quorum_base.environments.team import TeamEnv
 
 
 class CubeTeamEnv(TeamEnv):

@@ -21,11 +21,11 @@ from cube_env.rewards import DEFAULT, Shaping, reward_function, shaping
 from cube_env.state import CubeState, Snapshot, allocate, lay_out, painted, render_ansi, world_of
 from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
-from maeil.environments.actions import integers
-from maeil.environments.arguments import agent_name
-from maeil.environments.batches import WorldBatch
-from maeil.environments.errors import ActionError
-from maeil.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.actions import integers
+from quorum_base.environments.arguments import agent_name
+from quorum_base.environments.batches import WorldBatch
+from quorum_base.environments.errors import ActionError
+from quorum_base.environments.spaces import MaskedMultiDiscrete
 
 Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
 

@@ -28,13 +28,13 @@ from cube_env.views import action_masks, flat_observations, flat_size
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
-from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
-from maeil.environments.errors import WorldError
 from maeil.mind import Arrays
-from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition, World
+from quorum_base.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
+from quorum_base.environments.errors import WorldError
+from quorum_base.painting.scale import TooManyCells, scale_of
 
 LARGEST_SIDE = 1024
 """Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
@@ -106,7 +106,7 @@ class CubeWorld(World):
     """CUBE as the loop sees it.
 
     It fulfils `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and
-    `ShowsWays` of `maeil.drawing`.
+    `ShowsWays` of `quorum_base.drawing`.
 
     Args:
         config: the board and the rewards.
@@ -286,7 +286,7 @@ class CubeWorld(World):
         return depict(self.global_observation() if agent is None else self.observe(agent))
 
     def way(self, controller: Controller) -> Way | None:
-        """Return where a running action leads: see `maeil.drawing.ShowsWays`."""
+        """Return where a running action leads: see `quorum_base.drawing.ShowsWays`."""
         assert isinstance(controller, CubeController)
         return controller.way()
 

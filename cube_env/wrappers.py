@@ -22,11 +22,11 @@ from cube_env.views import (
     flat_state,
     flat_state_size,
 )
-from maeil.environments.actions import number
-from maeil.environments.arguments import whole
-from maeil.environments.errors import WorldError
-from maeil.environments.parallel import Observations
-from maeil.environments.wrappers import ObservingWrapper, TeamReward
+from quorum_base.environments.actions import number
+from quorum_base.environments.arguments import whole
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import Observations
+from quorum_base.environments.wrappers import ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 

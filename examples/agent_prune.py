@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 import quorum
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
-from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.results.rows import Row
+from quorum.configuration.cell import Cell
+from quorum.runs.rows import Row
+from quorum_base.user_errors import UserError
 
 Drawn: TypeAlias = NDArray[np.bool_]
 """Graphs: which edges each has; shape (draws, edges)."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from maeil import Component, ComponentConfig, Mind, Plan, TeamContext, Thought, View
 from quorum.agents.skills import skills_of, take_turn
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 
 class AnnouncerConfig(ComponentConfig):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quorum.experiments.compare import Comparison
-from quorum.experiments.compare.figures import Drawing, figure, style
+from quorum.comparison import Comparison
+from quorum.comparison.figures import Drawing, figure, style
 
 
 @figure("every_run")

@@ -10,8 +10,8 @@ from maeil import Component
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.prompting.instances import minimal_instance
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.configuration.registry import providers
+from quorum.configuration.providers.config import ProviderConfig
+from quorum.configuration.registry import providers
 
 
 class SmallestConfig(ProviderConfig):

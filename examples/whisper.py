@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from maeil import Act, Component, ComponentConfig, ConversationState, Topology, TopologyContext, Turn
-from quorum.experiments.configuration.registry import topologies
+from quorum.configuration.registry import topologies
 
 
 class WhisperConfig(ComponentConfig):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from maeil.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
-from maeil.environments.grid import distance as distance  # noqa: PLC0414
+from quorum_base.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
+from quorum_base.environments.grid import distance as distance  # noqa: PLC0414
 
 _NAME = re.compile(r"food_(\d+)_(\d+)")
 

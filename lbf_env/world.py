@@ -27,12 +27,12 @@ from lbf_env.symbolic.tasks import loaders, open_tasks, states
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
-from maeil.drawing import Canvas, Drawing, Way
-from maeil.environments.errors import PlacementError, WorldError
 from maeil.mind import Arrays
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition, World
+from quorum_base.drawing import Canvas, Drawing, Way
+from quorum_base.environments.errors import PlacementError, WorldError
 
 INSTALL = "pip install 'quorum-harness[lbf]'"
 """What brings the package."""
@@ -65,7 +65,7 @@ class ForagingConfig(ComponentConfig):
 class ForagingWorld(World):
     """Level-based foraging as the loop sees it.
 
-    It fulfils `Limited` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    It fulfils `Limited` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
     Primitives are the numbers of the package's actions.
 
     Args:

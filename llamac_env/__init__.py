@@ -15,7 +15,7 @@ registers `quorum/Transport-v0` and `quorum/Squeeze-v0` with Gymnasium.
 
 import lazy_loader
 
-from maeil.environments.registration import register_with_gymnasium as _register_with_gymnasium
+from quorum_base.environments.registration import register_with_gymnasium as _register_with_gymnasium
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

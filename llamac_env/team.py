@@ -15,11 +15,11 @@ from llamac_env.squeeze.game import HIGHEST
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import grid_for
 from llamac_env.transport.vector import TransportVecEnv
-from maeil.environments.actions import in_range, integers
-from maeil.environments.arguments import seed_number
-from maeil.environments.parallel import batch_metadata
-from maeil.environments.spaces import MaskedMultiDiscrete
-from maeil.environments.team import TeamEnv
+from quorum_base.environments.actions import in_range, integers
+from quorum_base.environments.arguments import seed_number
+from quorum_base.environments.parallel import batch_metadata
+from quorum_base.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.team import TeamEnv
 
 Array = npt.NDArray[Any]
 

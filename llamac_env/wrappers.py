@@ -12,10 +12,10 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from llamac_env.transport.arrays import HALF, CountArray
 from llamac_env.transport.board import MOST_OF_A_COLOUR
 from llamac_env.transport.env import TransportEnv
-from maeil.environments.arguments import whole
-from maeil.environments.errors import WorldError
-from maeil.environments.parallel import Observations
-from maeil.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
+from quorum_base.environments.arguments import whole
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import Observations
+from quorum_base.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatObservations", "TeamReward"]
 

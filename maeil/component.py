@@ -146,8 +146,8 @@ class Component(Generic[C, X, B_co]):
     | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of a coordinator |
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
     | extension of the loop | `ExtensionContext` | `maeil.extension.Extension` |
-    | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
-    | tracker of runs | None | `quorum.experiments.results.tracking.Tracker` |
+    | engine of sweeps | None | `quorum.sweeps.engines.protocol.Engine` |
+    | tracker of runs | None | `quorum.runs.tracking.Tracker` |
 
     Attributes:
         config: schema of its group's values.
@@ -163,7 +163,7 @@ class Component(Generic[C, X, B_co]):
         inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
             value names, each under a name without the path of a machine, or, of such a file, under its key
             (`NamesFile`); given the values and the name of the world. They are part of the name of a cell.
-            `maeil.digests` makes them. A `ValueError` is a mistake in the values.
+            `quorum_base.digests` makes them. A `ValueError` is a mistake in the values.
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from typing import Any
 
 from maeil.calls import Call
-from maeil.exits import Stop
 from maeil.outcomes import Outcome
+from quorum_base.exits import Stop
 
 
 class MaeilError(Exception):

@@ -1,6 +1,6 @@
 """The contract of rules that judge committed plans before they run, and advise others.
 
-The rules are those of one world. `maeil.extensions.repair` asks them (COOP2-Repair, arXiv 2603.00349 v2).
+The rules are those of one world. `quorum.methods.repair` asks them (COOP2-Repair, arXiv 2603.00349 v2).
 """
 
 from __future__ import annotations

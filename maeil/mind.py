@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from maeil.calls import Call
 from maeil.messages import Draft, Message
@@ -234,6 +234,7 @@ COORDINATOR = "coordinator"
 """The name of the participant without a body, where a topology has one."""
 
 
+@runtime_checkable
 class Mind(Protocol):
     """Decides for one participant.
 

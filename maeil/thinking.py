@@ -11,10 +11,10 @@ from maeil.calls import Call, Ledger, entered_in
 from maeil.contracts import check_awaitable, described, wrong_answer
 from maeil.errors import EpisodeStop, LimitReached
 from maeil.mind import Mind, Observation, Thought, Turn, View
-from maeil.stopwatches import Stopwatch, timed_by
 from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
 from maeil.world import World
+from quorum_base.stopwatches import Stopwatch, timed_by
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from maeil.exits import Stop, without_exit
+from quorum_base.exits import Stop, without_exit
 
 T = TypeVar("T")
 

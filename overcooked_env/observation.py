@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from maeil.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
-from maeil.environments.grid import distance as distance  # noqa: PLC0414
+from quorum_base.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
+from quorum_base.environments.grid import distance as distance  # noqa: PLC0414
 
 Item = Literal["onion", "tomato", "dish", "soup"]
 INGREDIENTS: tuple[Item, ...] = ("onion", "tomato")

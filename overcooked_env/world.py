@@ -19,12 +19,8 @@ from pydantic import Field, PositiveInt
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
-from maeil.drawing import Canvas, Drawing, Way
-from maeil.environments.errors import WorldError
-from maeil.environments.grid import Cell, distance
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
-from maeil.user_errors import choices_hint
 from maeil.world import Controller, Ids, Progress, Transition, World
 from overcooked_env.observation import (
     COUNTER,
@@ -52,6 +48,10 @@ from overcooked_env.symbolic.control import (
     task_of,
 )
 from overcooked_env.symbolic.tasks import open_tasks, states, takers
+from quorum_base.drawing import Canvas, Drawing, Way
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.grid import Cell, distance
+from quorum_base.user_errors import choices_hint
 
 INSTALL = "pip install 'quorum-harness[overcooked]'"
 """What brings the package."""
@@ -94,8 +94,8 @@ def load_package() -> ModuleType:
 class OvercookedWorld(World):
     """Overcooked as the loop sees it.
 
-    It fulfils `Limited` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers
-    of the package's actions.
+    It fulfils `Limited` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`. Primitives are
+    the numbers of the package's actions.
 
     Args:
         config: layout, starts and goal.

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped]
 
-from maeil.environments.errors import WorldError
 from pettingzoo_env.spaces import legal_of
 from pettingzoo_env.symbolic.border import Border, place_in
+from quorum_base.environments.errors import WorldError
 
 _LONGEST = 2000
 """Characters of an environment's documentation in a prompt, at most."""

@@ -16,11 +16,8 @@ from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, Validatio
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
 from maeil.component import RECORDED, Component, ComponentConfig, may_name_files
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
-from maeil.environments.errors import WorldError
 from maeil.outcomes import Outcome
 from maeil.plans import Plan
-from maeil.registry import NAMED_MODULES
 from maeil.tasks import Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition, World
 from pettingzoo_env.description import Description, Grid, Parts, read_description
@@ -28,6 +25,9 @@ from pettingzoo_env.game import Game, find
 from pettingzoo_env.spaces import action_of, exact, numbers, short, shown, split
 from pettingzoo_env.symbolic.actions import Doing, Wait, abilities
 from pettingzoo_env.symbolic.tasks import TaskBoard
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from quorum_base.environments.errors import WorldError
+from quorum_base.registry import NAMED_MODULES
 
 CELL = 25
 """Pixels of a picture that are a cell of its canvas."""
@@ -336,7 +336,7 @@ class PettingZooWorld(World):
 
 
 class _Rendered(PettingZooWorld):
-    """A world that renders itself: fulfils `maeil.drawing.Pictured`."""
+    """A world that renders itself: fulfils `quorum_base.drawing.Pictured`."""
 
     pictured = True
 
@@ -356,7 +356,7 @@ class _Rendered(PettingZooWorld):
 
 
 class _Gridded(PettingZooWorld):
-    """A world whose description says how it is drawn: fulfils `maeil.drawing.Drawable`."""
+    """A world whose description says how it is drawn: fulfils `quorum_base.drawing.Drawable`."""
 
     @property
     def _grid(self) -> Grid:

@@ -9,7 +9,7 @@ from .api import results as results
 from .api import run as run
 from .api import sweep as sweep
 from .api import trace as trace
-from .experiments.common.version import __version__ as __version__
+from .installation.version import __version__ as __version__
 
 __all__ = [
     "Cancellation",

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maeil.user_errors import UserError
+from quorum import comparison as compare
+from quorum import runs as results
+from quorum.comparison.formats import Table
+from quorum.comparison.notes import notes
+from quorum.comparison.tables import SIMULATED, tables
+from quorum.configuration.registry import methods
 from quorum.conversions import answer
-from quorum.experiments import compare, results
-from quorum.experiments.common.consoles import Text
-from quorum.experiments.compare.formats import Table
-from quorum.experiments.compare.notes import notes
-from quorum.experiments.compare.tables import SIMULATED, tables
-from quorum.experiments.configuration.registry import methods
-from quorum.experiments.episode import runner
-from quorum.experiments.results import show, summary
-from quorum.experiments.results.run_folder import RunFolder
+from quorum.display.consoles import Text
+from quorum.episode import runner
+from quorum.runs import show, summary
+from quorum.runs.run_folder import RunFolder
+from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,13 +99,13 @@ class Comparison(compare.Comparison):
         Raises:
             UserError: there is no such figure, or it shows nothing of these runs.
         """
-        from quorum.experiments.compare.figures import draw_figure  # noqa: PLC0415 - Matplotlib
+        from quorum.comparison.figures import draw_figure  # noqa: PLC0415 - Matplotlib
 
         return draw_figure(self, figure)
 
 
 def _html(shown: Sequence[Table], remarks: Sequence[str], board: str = "") -> str:
-    from quorum.experiments.compare.report import notebook  # noqa: PLC0415 - Matplotlib
+    from quorum.comparison.report import notebook  # noqa: PLC0415 - Matplotlib
 
     return notebook(shown, remarks, Text.from_ansi(board).plain)
 

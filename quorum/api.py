@@ -8,22 +8,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from maeil.user_errors import UserError
 from quorum.answers import Comparison, Result, Results, alone
+from quorum.comparison import Question
+from quorum.comparison import compare as _compare
+from quorum.configuration.arguments import checked_arguments
+from quorum.configuration.cell import Cell
+from quorum.configuration.effects import refuse, without_effect
+from quorum.configuration.plugins import load_plugins
 from quorum.conversions import Folder, answer, names, paths, swept
-from quorum.experiments.common.extension_errors import extension_errors
-from quorum.experiments.compare import Question
-from quorum.experiments.compare import compare as _compare
-from quorum.experiments.configuration.arguments import checked_arguments
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.effects import refuse, without_effect
-from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.runner import Result as RunResult
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results import Row, read_results
-from quorum.experiments.results.run_folder import is_run, read_whole_trace
-from quorum.experiments.sweep.run import SweepRequest, SweepResult
-from quorum.experiments.sweep.stopping import Cancellation
+from quorum.episode.runner import Result as RunResult
+from quorum.episode.runner import run_cell
+from quorum.installation.extension_errors import extension_errors
+from quorum.runs import Row, read_results
+from quorum.runs.run_folder import is_run, read_whole_trace
+from quorum.sweeps.run import SweepRequest, SweepResult
+from quorum.sweeps.stopping import Cancellation
+from quorum_base.user_errors import UserError
 
 __all__ = [
     "Cancellation",

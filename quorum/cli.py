@@ -1,4 +1,4 @@
-"""The command `quorum` of quorum-harness. Its verbs are in `experiments/verbs/`; this module decides how they end."""
+"""The command `quorum` of quorum-harness. Its verbs are in `quorum/verbs/`; this module decides how they end."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from io import StringIO
 import typer
 from typer.exceptions import TyperException
 
-from quorum.experiments.common.signals import one_signal_is_enough
-from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
-from quorum.experiments.verbs.app import app
+from quorum.display.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
+from quorum.process.signals import one_signal_is_enough
+from quorum.verbs.app import app
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def _run() -> None:
             error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
-        from quorum.experiments.common.extension_errors import print_mistake  # noqa: PLC0415 (pydantic)
+        from quorum.installation.extension_errors import print_mistake  # noqa: PLC0415 (pydantic)
 
         exit_code = print_mistake(error)
         if exit_code is None:

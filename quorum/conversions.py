@@ -8,12 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from maeil.user_errors import UserError
-from quorum.experiments.common.extension_errors import extension_errors
-from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.run import SweepRequest, SweepResult
-from quorum.experiments.sweep.stopping import Stop
+from quorum.configuration.plugins import load_plugins
+from quorum.installation.extension_errors import extension_errors
+from quorum.sweeps.command import run_sweep_command
+from quorum.sweeps.run import SweepRequest, SweepResult
+from quorum.sweeps.stopping import Stop
+from quorum_base.user_errors import UserError
 
 Folder = str | PathLike[str]
 T = TypeVar("T")

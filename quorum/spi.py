@@ -156,7 +156,7 @@ folders of the cells, never in the engine. Guide: docs/sweeps.md, "Engines".
 
 **Courier.** An engine with a courier sends no request by itself. The courier refuses cells that it cannot deliver,
 opens a `Delivery` in each worker, which takes the provider's place, and cancels what is open at a service.
-`quorum.experiments.sweep.batches` is the one that Quorum has.
+`quorum.more_providers.batches.engine` is the one that Quorum has.
 
     class Counting(Delivery):
         asked = 0
@@ -182,8 +182,8 @@ from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.provided import ProvidedModel as Provider
-from quorum.experiments.sweep.engines.courier import Courier
-from quorum.experiments.sweep.engines.protocol import Engine
+from quorum.sweeps.engines.courier import Courier
+from quorum.sweeps.engines.protocol import Engine
 
 __all__ = [
     "Component",

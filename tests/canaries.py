@@ -15,8 +15,8 @@ from typing import Any
 import quorum.agents.skills.cube.planner.team  # noqa: F401 (these define kernels)
 from crafter_env.kernels.jit import KERNELS as CRAFTER
 from cube_env.jit import KERNELS as CUBE
-from maeil.compilation import numba
 from quorum.agents.skills.cube.planner.jit import KERNELS as PLANNER
+from quorum_base.compilation import numba
 
 SHADOWED = (
     "agents", "ast", "asyncio", "click", "configs", "conftest", "crafter_env", "cube_env", "dill", "dotenv", "hydra",

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from maeil.compilation.cache import NoFolder, cache_folder
+from quorum_base.compilation.cache import NoFolder, cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGINS = ROOT / "tests" / "plugins"

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 _PREFIX = "quorum-recorded-"
 

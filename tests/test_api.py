@@ -17,7 +17,7 @@ import quorum
 from maeil.trace import comparable
 from quorum import answers, api
 from tests.conftest import PLUGINS, Quorum, environment
-from tests.experiments.folders import HOSTILE, hostile_sweep, unsealed
+from tests.folders import HOSTILE, hostile_sweep, unsealed
 from tests.recorded import copied_run
 from tests.test_cli_imports import HEAVY
 
@@ -176,7 +176,9 @@ def test_a_branch_is_that_of_the_verb_and_its_notices_are_warnings(
     result = api.run(*TALK, out=tmp_path)
 
     def notices() -> list[str]:  # not that kernels are compiled, which whoever needs one first says
-        return [record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "quorum.what_if"]
+        return [
+            record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "quorum.what_if.api"
+        ]
 
     with caplog.at_level(logging.WARNING):
         other = result.branch(at="0:50", mind="agent_1=heuristic", out=tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("crafter_env", "cube_env", "lbf_env", "llamac_env", "maeil", "overcooked_env", "pettingzoo_env", "quorum")
-NESTED = ("quorum.agents", "quorum.experiments")
+NESTED = ("quorum.agents", "quorum.display")
 """Packages whose subpackages must not import each other in a circle either."""
 
 Graph = dict[str, set[str]]
@@ -122,9 +122,9 @@ def test_a_circle_of_files_is_found(back: str) -> None:
 def test_a_circle_of_packages_is_found_where_no_file_has_one() -> None:
     modules = graph(
         [
-            ("quorum/experiments/results/a.py", "from quorum.experiments.viewer.b import B"),
-            ("quorum/experiments/results/c.py", ""),
-            ("quorum/experiments/viewer/b.py", "from quorum.experiments.results.c import C"),
+            ("quorum/runs/a.py", "from quorum.view.viewer.b import B"),
+            ("quorum/runs/c.py", ""),
+            ("quorum/view/viewer/b.py", "from quorum.runs.c import C"),
         ]
     )
     assert circle(modules) == []

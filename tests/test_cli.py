@@ -57,7 +57,7 @@ def test_a_mistake_is_one_message_and_leaves_nothing(arguments, quorum: Quorum, 
 
 
 def test_a_bug_keeps_its_traceback(quorum: Quorum, tmp_path: Path) -> None:
-    (tmp_path / "breaks_us.py").write_text("from quorum.experiments.episode import runner\n\nrunner.play = None\n")
+    (tmp_path / "breaks_us.py").write_text("from quorum.episode import runner\n\nrunner.play = None\n")
     done = quorum("run", *CORRIDOR, "--plugin", "breaks_us")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
@@ -183,7 +183,7 @@ def test_check_looks_at_the_installation_and_its_exit_code_tells(quorum: Quorum,
 
 
 def test_the_version_is_printed(quorum: Quorum) -> None:
-    from quorum.experiments.common.version import __version__
+    from quorum.installation.version import __version__
 
     assert quorum("--version").stdout == f"quorum {__version__}\n"
 

@@ -12,7 +12,7 @@ from typer.core import TyperArgument, TyperOption
 from typer.main import get_group
 
 from quorum.cli import main
-from quorum.experiments.verbs.app import _HEADINGS, VerbGroup, all_verbs, app, command_of
+from quorum.verbs.app import _HEADINGS, VerbGroup, all_verbs, app, command_of
 
 COMMAND = get_group(app)
 assert isinstance(COMMAND, VerbGroup)

@@ -41,7 +41,7 @@ def _modules(*arguments: str) -> set[str]:
 def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
     loaded = _modules(*arguments)
     assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
-    light = {"maeil.exits", "maeil.outcomes", "maeil.registry", "maeil.user_errors"}
+    light = {"quorum_base.exits", "maeil.outcomes", "quorum_base.registry", "quorum_base.user_errors"}
     assert {name for name in loaded if name.startswith("maeil.")} <= light
 
 
@@ -58,9 +58,9 @@ def test_the_probe_sees_what_is_loaded() -> None:
     [
         (
             ["agents=heuristic"],
-            ("quorum.agents.llm.providers", "quorum.agents.llm.batches", "quorum.agents.simulated.model"),
+            ("quorum.agents.llm.providers", "quorum.more_providers.batches", "quorum.agents.simulated.model"),
         ),
-        (["agents=naive"], ("quorum.agents.llm.providers", "quorum.agents.llm.batches", "quorum.experiments.serving")),
+        (["agents=naive"], ("quorum.agents.llm.providers", "quorum.more_providers.batches", "quorum.serving")),
     ],
     ids=["without models", "with the simulated model"],
 )

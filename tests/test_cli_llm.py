@@ -15,7 +15,7 @@ import pytest
 
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.episode.prompt import Wanted, find_prompt
+from quorum.episode.prompt import Wanted, find_prompt
 from tests.conftest import Quorum, command, environment
 from tests.loopback import Fault, FaultKind
 from tests.serving import served

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.verbs.app import all_verbs, command_of
+from quorum.verbs.app import all_verbs, command_of
 from tests.conftest import CORRIDOR, Quorum, command, environment
 from tests.loopback import Fault, FaultKind
 from tests.serving import served

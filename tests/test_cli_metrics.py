@@ -10,8 +10,8 @@ import pytest
 
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
-from quorum.experiments.results.derived import recompute, write_metrics
-from quorum.experiments.results.summary import main_rows, shown
+from quorum.runs.derived import recompute, write_metrics
+from quorum.runs.summary import main_rows, shown
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
@@ -169,7 +169,7 @@ def test_a_link_among_the_runs_is_not_followed(quorum: Quorum, tmp_path: Path) -
 
 
 def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from maeil.user_errors import UserError
+    from quorum_base.user_errors import UserError
 
     folder = record(tmp_path / "run")
     (folder / "metrics.json").write_text("old")

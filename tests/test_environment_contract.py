@@ -20,7 +20,7 @@ from cube_env import CubeEnv, CubeTeamEnv, MoveFailure, Scenario, ShapedEnv
 from llamac_env import Difficulty, Grid, SqueezeEnv, TransportEnv
 from llamac_env.team import SqueezeTeamEnv, TransportTeamEnv
 from llamac_env.transport.arrays import NOTHING
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 EASY, HARD = Grid(2, 2, Difficulty.easy), Grid(2, 4, Difficulty.hard)
 CONFIGURATIONS: dict[str, Callable[..., ParallelEnv]] = {

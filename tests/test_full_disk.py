@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_all
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.storage.files import write_all
+from quorum_base.user_errors import UserError
 from tests.test_piped import Command, command  # noqa: F401 - a fixture
 
 

@@ -13,7 +13,7 @@ import pytest
 from maeil import Component, Mind, Topology, World
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.skills import WorldSkills
-from quorum.experiments.configuration.providers.config import ModelConfig
+from quorum.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
 WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "overcooked_env", "pettingzoo_env")
@@ -177,7 +177,7 @@ def _inside(file: Path, inside: list[str]) -> bool:
     return layer == target or target in layers.get(layer, ()) or (file.name == "__init__.py" and len(file.parts) == 2)
 
 
-COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py", "maeil/extensions/__init__.py"}
+COMPOSED = {"quorum/configuration/plugins.py", "quorum/installation/packages.py", "maeil/extensions/__init__.py"}
 COMPOSED |= {"pettingzoo_env/game.py"}
 """Who may import a module by a name that is not written there: `--plugin`, packages of extras, `env.id`."""
 
@@ -225,29 +225,29 @@ def test_every_package_has_its_layer() -> None:
     ("path", "source"),
     [
         ("maeil/clock.py", "import cube_env"),
-        ("maeil/extensions/repair/gate.py", "from cube_env import Face"),
-        ("maeil/extensions/repair/gate.py", "from quorum.experiments.common import files"),
-        ("agents/naive/mind.py", "from maeil.extensions.describe.describing import DESCRIBE"),
-        ("agents/simulated/model.py", "from maeil.extensions.repair.rules import Notice"),
-        ("agents/simulated/model.py", "from quorum.agents.tom.simulated import play"),
-        ("agents/skills/contract.py", "from maeil.extensions.repair.rules import Notice"),
-        ("topologies/ring.py", "from maeil.extensions.describe.describing import DESCRIBE"),
-        ("maeil/environments/wrappers.py", "from maeil.world import World"),
-        ("topologies/ring.py", "from maeil.environments.errors import WorldError"),
-        ("maeil/clock.py", "def f():\n    from quorum.experiments.common import files"),
+        ("quorum/methods/repair/gate.py", "from cube_env import Face"),
+        ("quorum/methods/repair/gate.py", "from quorum.storage import files"),
+        ("agents/naive/mind.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
+        ("agents/simulated/model.py", "from quorum.methods.repair.rules import Notice"),
+        ("agents/simulated/model.py", "from quorum.methods.tom.simulated import play"),
+        ("agents/skills/contract.py", "from quorum.methods.repair.rules import Notice"),
+        ("topologies/ring.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
+        ("quorum_base/environments/wrappers.py", "from maeil.world import World"),
+        ("topologies/ring.py", "from quorum_base.environments.errors import WorldError"),
+        ("maeil/clock.py", "def f():\n    from quorum.storage import files"),
         ("maeil/clock.py", "from quorum.agents import rules"),
         ("topologies/ring.py", "from maeil.scheduler import run_episode"),
         ("topologies/ring.py", "import maeil"),
         ("topologies/ring.py", "from quorum.agents import rules"),
         ("cube_env/kernel.py", "from maeil.world import World"),
-        ("cube_env/kernel.py", "from maeil.compilation import numba"),
+        ("cube_env/kernel.py", "from quorum_base.compilation import numba"),
         ("cube_env/jit.py", "from maeil.world import World"),
         ("cube_env/world.py", "from maeil.trace import Recorder"),
         ("cube_env/world.py", "from crafter_env import Crafter"),
         ("agents/naive/mind.py", "from cube_env import concepts"),
         ("agents/naive/mind.py", "from quorum.agents.llamac import critic"),
         ("agents/naive/mind.py", "from quorum.agents.skills.cube import skills"),
-        ("agents/naive/mind.py", "from quorum.experiments.configuration import registry"),
+        ("agents/naive/mind.py", "from quorum.configuration import registry"),
         ("agents/naive/mind.py", "from maeil.scheduler import run_episode"),
         ("agents/naive/mind.py", "from . import answers"),
         ("agents/naive/mind.py", "from agents.llm import protocol"),
@@ -257,15 +257,15 @@ def test_every_package_has_its_layer() -> None:
         ("agents/skills/contract.py", "import cube_env"),
         ("agents/skills/cube/gates.py", "from crafter_env import Item"),
         ("agents/skills/cube/gates.py", "from cube_env.kernel import step"),
-        ("agents/skills/cube/gates.py", "from quorum.agents.skills.crafter.scene import Scene"),
+        ("agents/skills/cube/gates.py", "from quorum.open_world.scene import Scene"),
         ("agents/skills/cube/gates.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
         ("agents/simulated/model.py", "from importlib import import_module\nimport_module(f'a.{name}')"),
-        ("experiments/common/files.py", "from quorum.experiments.results import rows"),
-        ("experiments/results/rows.py", "from quorum.experiments.sweep import plan"),
-        ("experiments/viewer/page.py", "from quorum.experiments.replay import film"),
-        ("experiments/configuration/cell.py", "from quorum import cli"),
-        ("experiments/results/rows.py", "from quorum.experiments.verbs.options import Force"),
-        ("experiments/verbs/run.py", "from quorum import cli"),
+        ("quorum/storage/files.py", "from quorum.runs import rows"),
+        ("quorum/runs/rows.py", "from quorum.sweeps import plan"),
+        ("quorum/view/viewer/page.py", "from quorum.view.replay import film"),
+        ("quorum/configuration/cell.py", "from quorum import cli"),
+        ("quorum/runs/rows.py", "from quorum.verbs.options import Force"),
+        ("quorum/verbs/run.py", "from quorum import cli"),
         ("cli.py", "from maeil.trace import read_trace"),
         ("cli.py", "if TYPE_CHECKING:\n    from maeil import World"),
     ],
@@ -277,25 +277,25 @@ def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("maeil/extensions/repair/cube.py", "from cube_env import Face"),
-        ("maeil/extensions/describe/answer.py", "from quorum.agents.answer_parts import AnswerPart"),
-        ("agents/tom/mind.py", "from maeil.extensions.predictions import Predictions"),
-        ("agents/tom/simulated.py", "from quorum.agents.simulated.reading import read_view"),
-        ("topologies/dytopo.py", "from maeil.extensions.describe.describing import DESCRIBE"),
+        ("quorum/methods/repair/cube.py", "from cube_env import Face"),
+        ("quorum/methods/dytopo/answer.py", "from quorum.agents.answer_parts import AnswerPart"),
+        ("quorum/methods/tom/mind.py", "from quorum.methods.predictions import Predictions"),
+        ("quorum/methods/tom/simulated.py", "from quorum.agents.simulated.reading import read_view"),
+        ("quorum/methods/dytopo/topology.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
         ("cube_env/world.py", "from maeil.world import World"),
         ("cube_env/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
-        ("crafter_env/kernels/jit.py", "from maeil.compilation import KernelSet"),
-        ("cube_env/env.py", "from maeil.environments.errors import ActionError"),
-        ("maeil/environments/wrappers.py", "from maeil.environments.errors import WorldError"),
+        ("crafter_env/kernels/jit.py", "from quorum_base.compilation import KernelSet"),
+        ("cube_env/env.py", "from quorum_base.environments.errors import ActionError"),
+        ("quorum_base/environments/wrappers.py", "from quorum_base.environments.errors import WorldError"),
         ("cube_env/env.py", "from cube_env.kernel import step\nimport numpy"),
         ("topologies/ring.py", "from maeil.topology import ConversationState"),
-        ("agents/skills/transport/gates.py", "from llamac_env import Board"),
+        ("quorum/llamac_worlds/transport/gates.py", "from llamac_env import Board"),
         ("agents/skills/cube/gates.py", "from quorum.agents.coordination.joint import Joint"),
         ("agents/naive/mind.py", "from quorum.agents.llm import protocol"),
         ("agents/simulated/model.py", "from quorum.agents.naive.answers import write"),
-        ("experiments/episode/runner.py", "from maeil import run_episode\nimport cube_env.world"),
-        ("experiments/verbs/run.py", "def f():\n    from quorum.experiments.viewer import command"),
-        ("cli.py", "from quorum.experiments.verbs.app import app"),
+        ("quorum/episode/runner.py", "from maeil import run_episode\nimport cube_env.world"),
+        ("quorum/verbs/run.py", "def f():\n    from quorum.view.viewer import command"),
+        ("cli.py", "from quorum.verbs.app import app"),
     ],
 )
 def test_an_import_of_the_layers_is_allowed(path: str, source: str) -> None:

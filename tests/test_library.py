@@ -21,11 +21,11 @@ from typer.testing import CliRunner
 import quorum
 from maeil.trace import comparable
 from quorum.api import SweepResult
-from quorum.experiments.sweep.engines.local import _apart
-from quorum.experiments.sweep.stopping import Stop
-from quorum.experiments.verbs.app import app
+from quorum.sweeps.engines.local import _apart
+from quorum.sweeps.stopping import Stop
+from quorum.verbs.app import app
 from tests.conftest import PATIENCE, PLUGINS, environment
-from tests.experiments.sweep.conftest import leftovers, stamps
+from tests.sweeps.conftest import leftovers, stamps
 
 CONFIGS = PLUGINS / "corridor_configs"
 WORDS = ("env=corridor", "agents=walker", "n=1", "engine.workers=1")

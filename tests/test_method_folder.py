@@ -12,8 +12,8 @@ import pytest
 
 from tests.test_imports import ROOT, modules
 
-FOLDER = Path("maeil/extensions/repair")
-VALUES = Path("quorum/configs/extension/repair.yaml")
+FOLDER = Path("quorum/methods/repair")
+VALUES = Path("quorum/methods/configs/extension/repair.yaml")
 CELL = ("env=cube", "n=2", "agents=naive", "topology=debate", "max_steps=2")
 
 

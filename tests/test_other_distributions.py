@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import quorum_harness
-from quorum.experiments.episode.checks import check
+from quorum.episode.checks import check
 from tests.conftest import ROOT
 
 

@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from maeil.registry import DISTRIBUTION
+from quorum_base.registry import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
 

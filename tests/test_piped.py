@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from quorum.cli import main
-from quorum.experiments.common import terminal
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.display import terminal
+from quorum.episode.runner import run_cell
 
 Shown = tuple[int, bytes, str]
 """The exit code, what came out of the pipe, and the text on standard error."""

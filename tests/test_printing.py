@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from maeil.user_errors import mask_passwords
 from quorum.agents.llm.redaction import redact_message
-from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.extension_errors import FailedEpisode
-from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.rehearsal import rehearse
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.results_folder import csv_text
+from quorum.configuration.cell import Cell
+from quorum.display.consoles import Console, Text
+from quorum.display.sanitize import escape_json, sanitize, sanitize_lines
+from quorum.episode.rehearsal import rehearse
+from quorum.episode.runner import run_cell
+from quorum.installation.extension_errors import FailedEpisode
+from quorum.runs.results_folder import csv_text
+from quorum_base.user_errors import mask_passwords
 from tests.conftest import ROOT, Quorum, environment
-from tests.experiments.folders import write_plan
+from tests.folders import write_plan
 
 HARM = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\x7f\u202egnp\u2066 [/bold][red] =1+1"
 """A window's title, a cleared screen, colours, a rewritten line, turned letters, and what Rich takes for markup."""
@@ -157,9 +157,9 @@ def test_a_table_shows_brackets_and_symbols() -> None:
 
 
 ALLOWED = {
-    "quorum/experiments/common/consoles.py",
-    "quorum/experiments/common/terminal.py",
-    "maeil/environments/parallel.py",  # the world that a learner shows by render_mode="human"
+    "quorum/display/consoles.py",
+    "quorum/display/terminal.py",
+    "quorum_base/environments/parallel.py",  # the world that a learner shows by render_mode="human"
 }
 
 
@@ -244,7 +244,7 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
 
     cell = Cell.compose(["n=1"])
     rehearse(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
-    monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
+    monkeypatch.setattr("quorum.episode.runner.play", fail)
     with pytest.raises(FailedEpisode, match="RuntimeError") as reported:
         run_cell(cell, tmp_path)
     assert "s3cret" not in str(reported.value)

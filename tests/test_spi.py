@@ -12,12 +12,12 @@ import pytest
 
 from maeil import Component, ComponentConfig, LoopSettings, Outcome, run_episode
 from maeil.errors import ContractError
-from maeil.registry import Registry
 from maeil.trace import Recorder
 from maeil.world import require_world
 from quorum import spi
 from quorum.agents.llm.protocol import ChatMessage, Request, Sampling
-from quorum.experiments.configuration.registry import REGISTRIES, engines
+from quorum.configuration.registry import REGISTRIES, engines
+from quorum_base.registry import Registry
 
 PRELUDE = """
 import asyncio
@@ -28,8 +28,8 @@ from typing import Literal
 from maeil import Act, Plan, Progress, SymbolicAction, Thought, Transition, Turn, Vocabulary, end_of
 from maeil.controllers import Repeat
 from quorum.agents.llm.protocol import Finish, Reply, Usage
-from quorum.experiments.configuration.registry import engines, minds, topologies, worlds
-from quorum.experiments.sweep.engines.worker import Worker
+from quorum.configuration.registry import engines, minds, topologies, worlds
+from quorum.sweeps.engines.worker import Worker
 from quorum.spi import *
 """
 LONGEST = 300

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 from tests import canaries
 from tests.conftest import PATIENCE, environment
 

@@ -13,8 +13,8 @@ from llamac_env import Colour
 from llamac_env import Move as MoveBox
 from llamac_env.transport.text import write_board
 from maeil.testing import check_world
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.registry import worlds
+from quorum.configuration.cell import Cell
+from quorum.configuration.registry import worlds
 
 ENVS = Path(__file__).resolve().parents[1] / "configs" / "env"
 PLACES = ("square[0.5, 1.5]", "square[1.5, 0.5]", "position[0.0, 1.0]", "position[1.0, 1.0]")

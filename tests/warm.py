@@ -14,12 +14,12 @@ import matplotlib.font_manager  # noqa: F401 - it lists the fonts
 import openai  # noqa: F401
 
 import quorum.cli
-import quorum.experiments.compare.report
-import quorum.experiments.results.summary
-import quorum.experiments.sweep.command
-import quorum.experiments.viewer.command  # noqa: F401
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+import quorum.comparison.report
+import quorum.runs.summary
+import quorum.sweeps.command
+import quorum.view.viewer.command  # noqa: F401
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 with tempfile.TemporaryDirectory() as _folder:  # loads the kernels
     run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=3"]), Path(_folder))

@@ -18,8 +18,8 @@ from benchmarks.attribution import natural, score
 from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
 from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
 from benchmarks.attribution.methods import SIMULATED, Settings, chosen, mind_of, turns_of
-from maeil.user_errors import UserError
-from quorum.experiments.blame.answer import USUAL_BUDGET
+from quorum.what_if.blame.answer import USUAL_BUDGET
+from quorum_base.user_errors import UserError
 
 
 def table(asked: argparse.Namespace) -> Iterator[str]:

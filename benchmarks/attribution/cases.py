@@ -24,11 +24,11 @@ from benchmarks.attribution.faulty import FAULTS, Fault
 from maeil.outcomes import Outcome
 from maeil.trace import Instant, Stamped
 from maeil.trace.events import EpisodeEnd, ThoughtStart
-from quorum.experiments.branch.change import Change
-from quorum.experiments.branch.parent import Parent
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.in_memory import play_in_memory
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.in_memory import play_in_memory
+from quorum.episode.runner import run_cell
+from quorum.what_if.branch.change import Change
+from quorum.what_if.branch.parent import Parent
 
 CONFIGS = Path(__file__).with_name("configs")
 LABELS, CANDIDATES = "labels.jsonl", "candidates.json"

@@ -17,7 +17,7 @@ from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Mind, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.world import World
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 FOREVER = 1_000_000
 """Steps of a patience that never ends."""

@@ -17,8 +17,8 @@ from maeil.component import Compatibility, Component, ComponentConfig, Handover,
 from maeil.mind import Act, Mind, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.checked_values import component_values
+from quorum.configuration.registry import minds
 
 
 @dataclass(frozen=True, slots=True)

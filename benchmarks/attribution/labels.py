@@ -19,10 +19,10 @@ from typing import Literal
 import msgspec
 
 from maeil.trace import Trace
-from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.blame.ending import FINISHED, ending_of
-from quorum.experiments.common.files import os_errors
-from quorum.experiments.results.run_folder import read_whole_trace, require_folder, runs_inside
+from quorum.runs.run_folder import read_whole_trace, require_folder, runs_inside
+from quorum.storage.files import os_errors
+from quorum.what_if.blame.ending import FINISHED, ending_of
+from quorum_base.user_errors import UserError, choices_hint
 
 TOLERANCES = (0, 1, 2, 5)
 """Steps by which two annotators may differ."""

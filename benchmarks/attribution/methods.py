@@ -15,17 +15,17 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.attribution.cases import CONFIGS
-from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.blame.answer import USUAL_BUDGET, Question
-from quorum.experiments.blame.attempts import Budget
-from quorum.experiments.blame.decisions import decisions_of
-from quorum.experiments.blame.judge import PROCEDURES, judge
-from quorum.experiments.blame.reference import SELF, USUAL, Reference
-from quorum.experiments.blame.search import blame
-from quorum.experiments.blame.verdict import RULES, Verdict
-from quorum.experiments.branch.parent import Parent
-from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
-from quorum.experiments.results.transcript import Transcript, TurnTaken
+from quorum.runs.run_folder import RunFolder, read_whole_trace
+from quorum.runs.transcript import Transcript, TurnTaken
+from quorum.what_if.blame.answer import USUAL_BUDGET, Question
+from quorum.what_if.blame.attempts import Budget
+from quorum.what_if.blame.decisions import decisions_of
+from quorum.what_if.blame.judge import PROCEDURES, judge
+from quorum.what_if.blame.reference import SELF, USUAL, Reference
+from quorum.what_if.blame.search import blame
+from quorum.what_if.blame.verdict import RULES, Verdict
+from quorum.what_if.branch.parent import Parent
+from quorum_base.user_errors import UserError, choices_hint
 
 OWN, ANOTHER = "own mind", "another mind"
 REFERENCES = (USUAL, OWN, ANOTHER)

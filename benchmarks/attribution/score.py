@@ -10,8 +10,8 @@ from statistics import fmean
 import msgspec
 
 from benchmarks.attribution.methods import Answer, Method
-from maeil.user_errors import UserError
-from quorum.experiments.blame.posterior import Tally
+from quorum.what_if.blame.posterior import Tally
+from quorum_base.user_errors import UserError
 
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 """Bounds of the probabilities in the table of calibration."""

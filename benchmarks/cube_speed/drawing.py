@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from benchmarks.cube_speed.parts import action_names
 from benchmarks.cube_speed.published import Series
 from benchmarks.cube_speed.study import Measured
-from quorum.experiments.compare.figures import style
+from quorum.comparison.figures import style
 
 _UNITS = {"s": "time", "MB": "MB", "%": "percent of a core"}
 

@@ -17,7 +17,7 @@ from cube_env.world import CubeWorld, component
 from maeil.actions import SymbolicAction
 from maeil.component import ComponentConfig
 from maeil.world import Controller
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
 
 ENDLESS = 10**9
 """Steps of an episode that is not to end while it is measured."""

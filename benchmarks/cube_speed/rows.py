@@ -19,8 +19,8 @@ from benchmarks.cube_speed.timing import Run, seconds_per_call
 from cube_env import CubeEnv, CubeVecEnv
 from maeil.trace import Stamped
 from maeil.trace.events import StepTaken
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}

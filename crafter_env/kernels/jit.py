@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from maeil.compilation import KernelSet, numba
-from maeil.compilation.kernels import BORROWING, COMPILES, as_written
+from quorum_base.compilation import KernelSet, numba
+from quorum_base.compilation.kernels import BORROWING, COMPILES, as_written
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 

@@ -15,8 +15,8 @@ from crafter_env.symbolic.controller import DO, CrafterController, Reason
 from crafter_env.symbolic.episode_state import EpisodeState, around
 from crafter_env.symbolic.tasks import cell_task
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
 """The primitive that turns to a neighbouring cell."""

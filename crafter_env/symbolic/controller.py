@@ -14,8 +14,8 @@ from crafter_env.constants import DISPLACEMENT, Action, Cell, Item
 from crafter_env.kernels.grid import NO_CELL
 from crafter_env.symbolic.episode_state import EpisodeState
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 
 class Reason(StrEnum):
@@ -126,7 +126,7 @@ class CrafterController(ABC):
         self.episode.named[self.agent] = NO_CELL
 
     def way(self) -> Way | None:
-        """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
+        """Return where the action leads, for pictures (`quorum_base.drawing.ShowsWays`); the default leads nowhere."""
         return None
 
     def way_over(self, cells: Sequence[Cell], target: Cell | None = None) -> Way:

@@ -8,8 +8,8 @@ from crafter_env.symbolic.actions import Craft, Place, Placeable, Share
 from crafter_env.symbolic.controller import CrafterController, Reason, encode_share
 from crafter_env.symbolic.episode_state import EpisodeState
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 
 class CraftController(CrafterController):

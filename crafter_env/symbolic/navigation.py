@@ -11,8 +11,8 @@ from crafter_env.symbolic.controller import CrafterController, Reason
 from crafter_env.symbolic.episode_state import EpisodeState, around, beside_station
 from maeil.actions import ActionStatus
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 TIMEOUT: Final = 64
 """Steps after which a `navigate` gives up."""

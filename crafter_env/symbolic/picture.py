@@ -12,7 +12,7 @@ from crafter_env.kernels.arrays import ByteArray
 from crafter_env.layout import MATERIAL_CHARACTERS
 from crafter_env.observation import CrafterObservation
 from crafter_env.state import CrafterState
-from maeil.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
+from quorum_base.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 
 _SIGNS = {material: sign for sign, material in MATERIAL_CHARACTERS.items() if sign.isalpha()}
 _GROUNDS = {
@@ -91,7 +91,7 @@ def draw(state: CrafterState) -> Drawing:
 
 def image(state: CrafterState) -> npt.NDArray[np.uint8]:
     """Paint what `draw` draws, uint8 `(height, width, 3)`."""
-    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+    from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(state), draw(state))
 

@@ -11,8 +11,8 @@ from cube_env.observation import RUNNING, HistoryEntry
 from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
 """Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
@@ -86,7 +86,7 @@ class CubeController(ABC):
         return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
     def way(self) -> Way | None:
-        """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
+        """Return where the action leads, for pictures (`quorum_base.drawing.ShowsWays`); the default leads nowhere."""
         return None
 
     def way_over(self, cells: Sequence[Cell], target: tuple[int, int, int, int] | None = None) -> Way:

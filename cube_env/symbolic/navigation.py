@@ -12,8 +12,8 @@ from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeCont
 from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from maeil.actions import SymbolicAction
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 NO_STAGING_CELL = failed("no_staging_cell")
 NO_PATH = failed("no_path")

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
 from cube_env.state import Push, Snapshot
-from maeil.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
-from maeil.environments.arguments import agent_name
+from quorum_base.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
+from quorum_base.environments.arguments import agent_name
 
 if TYPE_CHECKING:
     from cube_env.symbolic.shown import ShownObservation
@@ -65,7 +65,7 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
 
 def image(snapshot: Snapshot, pushes: Iterable[Push] = ()) -> npt.NDArray[np.uint8]:
     """Paint what `draw` draws, uint8 `(height, width, 3)`."""
-    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+    from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(snapshot.side), draw(snapshot, pushes))
 

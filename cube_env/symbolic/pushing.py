@@ -8,8 +8,8 @@ from cube_env.symbolic.controller import BLOCK_GONE, STAY, CubeController
 from cube_env.symbolic.episode_state import NO_BLOCK, EpisodeState
 from cube_env.symbolic.waiting import not_aligned
 from maeil.controllers import SUCCESS, failed
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 _MOVED = PushOutcome.moved, PushOutcome.delivered
 

@@ -9,8 +9,8 @@ from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, CubeController
 from cube_env.symbolic.episode_state import EpisodeState, FaceKey, Meeting
 from cube_env.symbolic.tasks import push_task
 from maeil.controllers import SUCCESS
-from maeil.drawing import Way
 from maeil.world import ActionEnd
+from quorum_base.drawing import Way
 
 
 def not_aligned(key: FaceKey) -> ActionEnd:

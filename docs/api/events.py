@@ -9,8 +9,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from maeil.acting import Primitive
 from maeil.extensions import load_parts
+
+from maeil.acting import Primitive
 from maeil.trace import EVENTS, Event, Stamped
 
 PAGE = Path(__file__).resolve().parents[1] / "events.md"

@@ -18,7 +18,7 @@ from maeil.metrics import Value, metric
 from maeil.team import Participant
 from maeil.trace import Stamped, Trace
 from maeil.trace.events import Event, PlanChange
-from quorum.experiments.configuration.registry import extensions
+from quorum.configuration.registry import extensions
 
 
 class BlackboardConfig(ExtensionConfig):

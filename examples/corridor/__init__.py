@@ -4,7 +4,7 @@ from corridor.actions import Rest, Walk
 from corridor.skills import CorridorSkills
 from corridor.world import Corridor, CorridorConfig, component
 from quorum.agents.skills import skills
-from quorum.experiments.configuration.registry import worlds
+from quorum.configuration.registry import worlds
 
 __all__ = ["Corridor", "CorridorConfig", "CorridorSkills", "Rest", "Walk"]
 

@@ -12,7 +12,7 @@ from corridor.actions import GO, STAY, VOCABULARY, Rest, Walk
 from maeil import Component, ComponentConfig, Controller, Plan, Progress, SymbolicAction, TaskState, Transition, World
 from maeil.acting import end_of
 from maeil.controllers import Repeat
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 
 LONGEST = 1000
 STEP_COST = 0.01
@@ -51,7 +51,7 @@ class Sight:
 
 
 class Corridor(World):
-    """Fulfils `maeil.World` and `maeil.drawing.Drawable`.
+    """Fulfils `maeil.World` and `quorum_base.drawing.Drawable`.
 
     Args:
         config: its values.

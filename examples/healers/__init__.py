@@ -12,7 +12,7 @@ from healers import events  # noqa: F401 (they are known when a trace is read)
 from healers.configuration import HealConfig, build
 from healers.heeding import HeedingConfig, heeding_model
 from maeil import Component
-from quorum.experiments.configuration.registry import extensions, providers
+from quorum.configuration.registry import extensions, providers
 
 extensions.register("heal", Component(HealConfig, build))
 providers.register("heeding", Component(HeedingConfig, heeding_model))

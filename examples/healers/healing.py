@@ -16,11 +16,11 @@ from healers.interventions import HEALERS, Intervention, Team
 from maeil.dig.patterns import Finding, Pattern, PatternFinder, Thresholds
 from maeil.extension import Extension
 from maeil.mind import Act, Note, Turn
-from maeil.names import fold_names
 from maeil.stages import Stage
 from maeil.team import Participant
 from maeil.topology import ConversationState
 from maeil.trace.events import EpisodeStart, StageChange, Stamped
+from quorum_base.names import fold_names
 
 TEMPLATE = Path(__file__).with_name("healer.jinja")
 

@@ -22,18 +22,18 @@ from cube_env import SymbolicObservation
 from healers.healing import HealerNote
 from maeil.dig.patterns import Pattern
 from maeil.mind import Act, PlanView, Thought, View
-from maeil.names import unfold_names
 from maeil.plans import Plan, PlanStatus, Task
 from quorum.agents.answer_parts import Asked
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import Chooser, Speaker
-from quorum.agents.skills.crafter.gathering import follow
-from quorum.agents.skills.crafter.hearsay import Assignment, listen
-from quorum.agents.skills.crafter.scene import Scene
-from quorum.agents.skills.crafter.speaker import HOPE
 from quorum.agents.skills.cube.plans import PATIENCE, Wording, block_of, clear
-from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.configuration.providers.config import ProviderConfig
+from quorum.open_world.gathering import follow
+from quorum.open_world.hearsay import Assignment, listen
+from quorum.open_world.scene import Scene
+from quorum.open_world.speaker import HOPE
+from quorum_base.names import unfold_names
 
 
 class HeedingConfig(ProviderConfig, SimulatedSettings):

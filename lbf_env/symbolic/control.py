@@ -11,10 +11,10 @@ from pydantic import Field
 from lbf_env.observation import Cell, ForagingObservation, distance, food_name, neighbours
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
-from maeil.drawing import Way
-from maeil.environments.grid import shortest
 from maeil.plans import Task
 from maeil.world import ActionEnd, Controller
+from quorum_base.drawing import Way
+from quorum_base.environments.grid import shortest
 
 PRIMITIVES = ("none", "north", "south", "west", "east", "load")
 """The actions of `lbforaging` by number; 1 to 4 lead to the cells of `neighbours`, in its order."""
@@ -113,7 +113,7 @@ class Forage:
         """Nothing is shared."""
 
     def way(self) -> Way:
-        """Return the way that is left: see `maeil.drawing.ShowsWays`."""
+        """Return the way that is left: see `quorum_base.drawing.ShowsWays`."""
         seen = self._look()
         cells = self._rest(seen) or self._find(seen, ())
         points = tuple((col + 0.5, row + 0.5) for row, col in cells)

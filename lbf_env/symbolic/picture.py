@@ -1,9 +1,9 @@
-"""The field as shapes, after `maeil.drawing`: every level can be read."""
+"""The field as shapes, after `quorum_base.drawing`: every level can be read."""
 
 from __future__ import annotations
 
 from lbf_env.observation import ForagingObservation, food_name
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 
 KINDS = (
     MarkKind("food, with its level", "#c8102e", "#ff6b6b", Shape.DISC),

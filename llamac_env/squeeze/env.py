@@ -13,10 +13,10 @@ from gymnasium.utils.seeding import np_random
 from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game, render_ansi
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
 from llamac_env.squeeze.symbolic.picture import image
-from maeil.environments.actions import numbers
-from maeil.environments.arguments import no_state, one_of, seed_number, whole
-from maeil.environments.errors import ActionError
-from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.actions import numbers
+from quorum_base.environments.arguments import no_state, one_of, seed_number, whole
+from quorum_base.environments.errors import ActionError
+from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
 
 Observation = dict[str, npt.NDArray[Any]]
 Seers = Literal["coordinator", "all", "nobody"]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from maeil.environments.arguments import parts
-from maeil.environments.errors import WorldError
+from quorum_base.environments.arguments import parts
+from quorum_base.environments.errors import WorldError
 
 HIGHEST = 9
 """The largest pick."""

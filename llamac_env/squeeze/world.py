@@ -15,10 +15,10 @@ from maeil.acting import end_of
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
-from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Progress, Transition, World
+from quorum_base.drawing import Canvas, Drawing
 
 
 class Pick(SymbolicAction):
@@ -71,7 +71,7 @@ class SqueezeConfig(ComponentConfig):
 class SqueezeWorld(World):
     """The squeeze as the loop sees it.
 
-    It fulfils `Changeable` of `maeil.world`, and `Drawable` of `maeil.drawing`.
+    It fulfils `Changeable` of `maeil.world`, and `Drawable` of `quorum_base.drawing`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last

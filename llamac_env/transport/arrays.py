@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from llamac_env.transport.board import Board, BoxMove, Item
 from llamac_env.transport.grid import PLACES, Colour, EntryRule, Grid
-from maeil.environments.errors import ActionError
+from quorum_base.environments.errors import ActionError
 
 COLOURS = tuple(Colour)
 SLOTS = PLACES + 1

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from llamac_env.transport.grid import Colour, Difficulty, EntryRule, FailureCode, Grid, Place
-from maeil.environments.errors import LayoutError
+from quorum_base.environments.errors import LayoutError
 
 
 class Item(NamedTuple):

@@ -25,10 +25,10 @@ from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
 from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import altered, render_ansi
-from maeil.environments.actions import numbers
-from maeil.environments.arguments import no_state, one_of, seed_number, whole
-from maeil.environments.errors import WorldError
-from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.actions import numbers
+from quorum_base.environments.arguments import no_state, one_of, seed_number, whole
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
 
 Observation = dict[str, npt.NDArray[np.int8]]
 

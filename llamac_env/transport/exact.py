@@ -14,7 +14,7 @@ from typing import Any
 from llamac_env.transport.board import Board, BoxMove, Item, JointPlan
 from llamac_env.transport.bounds import Bracket, bracket
 from llamac_env.transport.grid import EntryRule
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 INSTALL = "pip install 'quorum-harness[optimum]'"
 """What brings the solver."""

@@ -15,7 +15,7 @@ from typing import Any
 from llamac_env.transport.board import Board, JointPlan
 from llamac_env.transport.grid import Difficulty, EntryRule, Grid
 from llamac_env.transport.text import read_agent, read_board, read_move
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 INSTANCES = Path(__file__).resolve().parent / "instances"
 """Where the files are."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from maeil.environments.arguments import one_of, whole
-from maeil.environments.errors import LayoutError, WorldError
+from quorum_base.environments.arguments import one_of, whole
+from quorum_base.environments.errors import LayoutError, WorldError
 
 
 class Colour(StrEnum):

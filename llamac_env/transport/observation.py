@@ -19,7 +19,7 @@ from llamac_env.transport.text import (
     write_destination,
     write_place,
 )
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 Sight = Literal["local", "board"]
 """What an agent sees: its own cell and its moves, as the paper's actors do, or the whole board as well."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from llamac_env.transport.board import Board, BoxMove, JointPlan
 from llamac_env.transport.grid import Colour, EntryRule, Grid, Place
-from maeil.environments.errors import WorldError
+from quorum_base.environments.errors import WorldError
 
 _State = tuple[Place, int]
 """A corner and an instant."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, Item
 from llamac_env.transport.grid import Colour, FailureCode, Grid, Place
-from maeil.environments.errors import LayoutError
+from quorum_base.environments.errors import LayoutError
 
 _COLOURS = frozenset(map(str, Colour))
 _NUMBER = r"(-?\d+(?:\.\d+)?)"

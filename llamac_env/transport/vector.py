@@ -26,9 +26,9 @@ from llamac_env.transport.grid import EntryRule, Grid
 from llamac_env.transport.kernel import FlagArray, step_boards
 from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import render_ansi
-from maeil.environments.actions import in_range, integers
-from maeil.environments.batches import Infos, WorldBatch
-from maeil.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.actions import in_range, integers
+from quorum_base.environments.batches import Infos, WorldBatch
+from quorum_base.environments.spaces import MaskedMultiDiscrete
 
 
 class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):

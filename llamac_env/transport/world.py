@@ -30,10 +30,10 @@ from llamac_env.transport.text import render_ansi, write_board
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
-from maeil.drawing import Canvas, Drawing, Way
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition, World
+from quorum_base.drawing import Canvas, Drawing, Way
 
 
 class TransportConfig(ComponentConfig):
@@ -62,7 +62,7 @@ class TransportWorld(World):
     """Grid transportation as the loop sees it.
 
     It fulfils `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
-    `maeil.drawing`.
+    `quorum_base.drawing`.
     Primitives are those of `llamac_env.transport.arrays`. After a collision the team has failed.
 
     Args:

@@ -10,9 +10,9 @@ import orjson
 from maeil.metrics.outcome import scores
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
-from maeil.ngrams import BUCKETS, count_ngrams
 from maeil.trace.events import MessageSent, MessagesRead, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
+from quorum_base.ngrams import BUCKETS, count_ngrams
 
 
 def _sent_by_each(trace: Trace) -> list[int]:

@@ -10,10 +10,10 @@ from math import isfinite
 from typing import Any, Literal
 
 from maeil.errors import MetricError
-from maeil.exits import without_exit
-from maeil.registry import Registered
 from maeil.trace.events import Event
 from maeil.trace.reader import Trace
+from quorum_base.exits import without_exit
+from quorum_base.registry import Registered
 
 Value = int | float | bool | None
 """A metric's value; None where the trace does not define it (a rate over nothing)."""

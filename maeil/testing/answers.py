@@ -14,11 +14,11 @@ from pydantic import BaseModel
 
 from maeil.acting import Primitive
 from maeil.actions import ActionStatus
-from maeil.drawing import PAPER, Canvas, Drawable, Drawing
 from maeil.outcomes import Outcome
 from maeil.plans import Task
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import ActionEnd, Progress, Transition, World
+from quorum_base.drawing import PAPER, Canvas, Drawable, Drawing
 
 T = TypeVar("T")
 

@@ -8,7 +8,6 @@ from random import Random
 
 from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus, SymbolicAction
-from maeil.drawing import Drawable
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Tasks, TaskState
@@ -17,6 +16,7 @@ from maeil.testing.answers import ASKING, Contract, Record, frame, look
 from maeil.testing.sampling import ActionSampler
 from maeil.testing.steps import IDLE_LASTS, constraints, start
 from maeil.world import Controller, GivesArrays, Transition, World
+from quorum_base.drawing import Drawable
 
 PATIENCE = 3
 """Actions of an agent that may end in one state of the world before it is given its idle action."""

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,7 +17,6 @@ import msgspec
 import orjson
 
 from maeil.errors import NewerTrace, TraceError
-from maeil.extensions import load_parts
 from maeil.trace.events import (
     EVENTS,
     SCHEMA,
@@ -32,6 +30,7 @@ from maeil.trace.events import (
 )
 from maeil.trace.packed import PackedEvents
 from maeil.trace.story import TYPES, Story, tell_story
+from quorum_base.registry import offers, own
 
 E = TypeVar("E", bound=Event)
 T = TypeVar("T")
@@ -75,9 +74,11 @@ _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 @cache
 def _load_extensions() -> None:
     """Register the events of all extensions, once: an untrusted trace can hold millions of unknown kinds."""
-    load_parts("events")
-    for point in entry_points(group="quorum.extensions"):
+    for point in own("quorum.events").values():
         point.load()
+    for points in offers("quorum.extensions").values():
+        for point in points:
+            point.load()
 
 
 @cache

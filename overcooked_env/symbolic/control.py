@@ -10,8 +10,6 @@ from pydantic import Field
 
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
-from maeil.drawing import Way
-from maeil.environments.grid import Cell, distance, shortest
 from maeil.plans import Task
 from maeil.world import ActionEnd, Controller
 from overcooked_env.observation import (
@@ -28,6 +26,8 @@ from overcooked_env.observation import (
     places,
     pot_name,
 )
+from quorum_base.drawing import Way
+from quorum_base.environments.grid import Cell, distance, shortest
 
 PRIMITIVES = (*DIRECTIONS, "stay", "interact")
 """The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `neighbours`, in its order."""
@@ -202,7 +202,7 @@ class Errand:
         """Nothing is shared."""
 
     def way(self) -> Way:
-        """Return the way that is left: see `maeil.drawing.ShowsWays`."""
+        """Return the way that is left: see `quorum_base.drawing.ShowsWays`."""
         seen = self._look()
         targets, _ = _targets(seen, self._action)
         cells = self._route(seen, targets, ())

@@ -1,9 +1,9 @@
-"""The kitchen as shapes, after `maeil.drawing`: cells by their letters, what lies and cooks, and who holds what."""
+"""The kitchen as shapes (`quorum_base.drawing`): cells by their letters, what lies and cooks, and who holds what."""
 
 from __future__ import annotations
 
-from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 from overcooked_env.observation import COUNTER, DISHES, POT, SERVING, KitchenObservation, kind_of, pot_name
+from quorum_base.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 
 _CELLS = {
     COUNTER: MarkKind("counter", "#c9b79c", "#5a4d3c"),

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maeil.environments.grid import Cell, distance
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask, TaskState
 from overcooked_env.observation import KitchenObservation, missing
 from overcooked_env.symbolic.control import INTERACT, AtPot, task_of
+from quorum_base.environments.grid import Cell, distance
 
 
 def takers(seen: KitchenObservation, joint: Sequence[int], pot: Cell) -> tuple[int, ...]:

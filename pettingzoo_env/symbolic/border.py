@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from maeil.contracts import described
 from maeil.errors import ContractError
-from maeil.user_errors import shown_path
+from quorum_base.user_errors import shown_path
 
 _SIGNATURES = {
     "reset": "reset(seed=None, options=None)",

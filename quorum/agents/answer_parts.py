@@ -38,11 +38,10 @@ from typing import Any
 
 from maeil.actions import Vocabulary
 from maeil.mind import Note, Thought, View
-from maeil.registry import Registry
 from maeil.world import World
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills import Chooser, Speaker, role_of
-from quorum.components import shipped
+from quorum_base.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ class AnswerPart:
 
 
 answer_parts: Registry[AnswerPart] = Registry(
-    "answer part", "answer parts", "extension", "quorum.answers", shipped("answers"), lambda: AnswerPart
+    "answer part", "answer parts", "extension", "quorum.answers", lambda: AnswerPart
 )
 """The answer parts by the names of their extensions."""
 

@@ -17,8 +17,6 @@ import yaml
 from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
-from maeil.extensions.describe.describing import Describing
-from maeil.extensions.describe.matchers import Matcher
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -27,7 +25,9 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.configuration.registry import topologies
+from quorum.configuration.registry import topologies
+from quorum.methods.dytopo.describing import Describing
+from quorum.methods.dytopo.matchers import Matcher
 from tests.maeil.scripted import play
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"

@@ -15,8 +15,6 @@ import pytest
 
 from crafter_env import CrafterObservation, Material, Resource
 from cube_env.symbolic.shown import ShownObservation
-from maeil.extensions.describe.answer import NeedAnswer, OfferAnswer
-from maeil.names import unfold_names
 from maeil.plans import Plan, Task
 from maeil.trace import Recorder
 from maeil.world import World
@@ -27,9 +25,11 @@ from quorum.agents.prompting.answers import part, part_value, tidy
 from quorum.agents.prompting.instances import random_instance
 from quorum.agents.prompting.schemas import ground, with_targets
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.skills.crafter.scene import RESOURCE, Scene
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build, play
+from quorum.methods.dytopo.answer import NeedAnswer, OfferAnswer
+from quorum.open_world.scene import RESOURCE, Scene
+from quorum_base.names import unfold_names
 from tests.agents.naive_team import settings
 
 LEADER = "topology=centralized topology.leader=coordinator"

@@ -11,11 +11,11 @@ from cube_env import CubeEnv, Layout
 from maeil.component import ComponentConfig
 from maeil.trace import read_trace, replay
 from maeil.trace.events import StepOutcome
-from maeil.user_errors import UserError
 from quorum.agents.rules import HeuristicConfig, build_always_right, build_heuristic
 from quorum.agents.skills.cube.heuristic import GreedyTeam
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build
+from quorum_base.user_errors import UserError
 from tests.agents.naive_team import context, cube, topology
 from tests.maeil.scripted import play
 

@@ -19,8 +19,8 @@ from maeil.trace import Trace
 from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube import negotiator as words
 from quorum.agents.skills.cube.negotiator import Demand, Negotiator, form_teams
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build as parts_of
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build as parts_of
 from tests.maeil.scripted import play
 
 SPEAK, ACK, PLAN = frozenset({Act.SPEAK}), frozenset({Act.ACKNOWLEDGE}), frozenset({Act.PLAN})

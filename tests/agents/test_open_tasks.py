@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from maeil import OpenTask, Task
-from maeil.names import unfold_names
 from quorum.agents.prompting.open_tasks import OpenTaskWriter, read_open_task
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.registry import worlds
+from quorum.configuration.cell import Cell
+from quorum.configuration.registry import worlds
+from quorum_base.names import unfold_names
 from tests.agents.naive_team import view
 
 MOST, TEAM = 3, 12

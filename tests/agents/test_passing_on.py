@@ -16,8 +16,8 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import Chooser, skills_of
 from quorum.agents.skills.cube import negotiator as words
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build as parts_of
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build as parts_of
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 from tests.maeil.scripted import play
 

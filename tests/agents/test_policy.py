@@ -16,10 +16,10 @@ from cube_env.world import CubeWorld
 from maeil.mind import View
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import EpisodeEnd, Event, StepTaken
-from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build, play
+from quorum_base.user_errors import UserError
 from tests.conftest import ROOT
 
 TEAM = ("agents=policy", "n=2", "max_steps=30")

@@ -8,12 +8,12 @@ import pytest
 
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
-from maeil.user_errors import UserError
 from quorum.agents.prompting.random_plans import LONGEST
-from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build, play
+from quorum.process.event_loop import run_coroutine
+from quorum_base.user_errors import UserError
 
 WORLDS = (
     "env=cube n=3",

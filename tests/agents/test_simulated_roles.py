@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quorum.agents.baselines.asking import BaselineRole
-from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.simulated.model import _player
-from quorum.agents.tom.answers import TomRole
+from quorum.methods.baselines.asking import BaselineRole
+from quorum.methods.drwell.mind import DrwellRole
+from quorum.methods.tom.answers import TomRole
 
 
 @pytest.mark.parametrize("role", [*LlamacRole, *BaselineRole, *DrwellRole, *TomRole])

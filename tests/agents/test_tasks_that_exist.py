@@ -13,9 +13,9 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.schemas import foreseen_of, tasks_of
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build, play
+from quorum.process.event_loop import run_coroutine
 from tests.agents.naive_team import settings, view
 from tests.crafter_env.joined import number, run
 from tests.crafter_env.joined import world as crafter

@@ -14,9 +14,9 @@ from benchmarks.attribution.labels import kappa
 from benchmarks.attribution.methods import Answer, Settings, chosen
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
-from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum_base.user_errors import UserError
 
 TRUE = score.Label("agent_1", 7, "wait")
 

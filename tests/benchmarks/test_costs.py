@@ -11,8 +11,8 @@ from benchmarks import costs
 from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from benchmarks.cube_speed.published import Series, published_series
 from benchmarks.cube_speed.study import TEAM, Measured, study
 from benchmarks.cube_speed.timing import medians
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
-from quorum.experiments.compare.statistics.growth import power_law
+from quorum.comparison.statistics.growth import power_law
 
 SIZES = (2, 4, 8, 16)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.estimates import compare, sweeps
-from quorum.experiments.configuration.catalogue import EXPERIMENT, options
-from quorum.experiments.reproduce.figure_file import figure_names, load_figure
+from quorum.configuration.catalogue import EXPERIMENT, options
+from quorum.study.reproduce.figure_file import figure_names, load_figure
 
 NEAR = 0.3
 ROWS = ("cube_baselines", "quickstart", "repair_cube", "tom_cube")

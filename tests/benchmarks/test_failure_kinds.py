@@ -3,14 +3,14 @@
 import pytest
 
 from benchmarks.failure_kinds import CULPRIT, play
-from maeil.failures import FailureKind, find_failures
 from maeil.trace import Recorder
 from maeil.trace.reader import Trace
-from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.parts import play as play_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
+from quorum.episode.parts import play as play_cell
+from quorum.process.event_loop import run_coroutine
+from quorum.study.failures import FailureKind, find_failures
 
 
 @pytest.mark.parametrize("kind", FailureKind)

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from benchmarks.stays import ROUNDS, WALKS, Walk
-from quorum.experiments.configuration.leaves import leaves
-from quorum.experiments.configuration.secrets import refuse_secrets
+from quorum.configuration.leaves import leaves
+from quorum.configuration.secrets import refuse_secrets
 
 
 def _walk() -> Walk:
@@ -24,7 +24,7 @@ def test_a_function_that_holds_the_value_is_one_stay_and_one_that_holds_another_
         refuse_secrets({"n": 1})
     finally:
         sys.setprofile(None)
-    assert walk.stays == {("quorum/experiments/configuration/leaves.py", "leaves"): True}
+    assert walk.stays == {("quorum/configuration/leaves.py", "leaves"): True}
     assert walk.figures() == "1 stays in 1 files, 1 returns"
 
 

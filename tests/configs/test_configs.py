@@ -7,22 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quorum.experiments.configuration.catalogue import (
-    BUILTIN_GROUPS,
-    CONFIGS,
-    EXPERIMENT,
-    SWEEP_GROUPS,
-    Option,
-    knobs,
-    options,
-)
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.compose import Composer
-from quorum.experiments.configuration.overrides import parse
-from quorum.experiments.configuration.registry import engines, trackers
-from quorum.experiments.configuration.schema import Knobs
-from quorum.experiments.sweep.plan import plan
+from quorum.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, EXPERIMENT, SWEEP_GROUPS, Option, knobs, options
+from quorum.configuration.cell import Cell
+from quorum.configuration.checked_values import component_values
+from quorum.configuration.compose import Composer
+from quorum.configuration.overrides import parse
+from quorum.configuration.registry import engines, trackers
+from quorum.configuration.schema import Knobs
+from quorum.sweeps.plan import plan
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains

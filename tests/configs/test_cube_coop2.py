@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from cube_env.world import CubeConfig
-from maeil.user_errors import UserError
-from quorum.experiments.compare import Question, compare
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results import read_results
-from quorum.experiments.sweep.experiment_file import load
-from tests.experiments.folders import outcome, write_run
+from quorum.comparison import Question, compare
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.runs import read_results
+from quorum.sweeps.experiment_file import load
+from quorum_base.user_errors import UserError
+from tests.folders import outcome, write_run
 
 
 def test_it_sets_board_team_and_horizon() -> None:

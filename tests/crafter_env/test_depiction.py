@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crafter_env.constants import Item
-from maeil.drawing import Depicted
+from quorum_base.drawing import Depicted
 from tests.crafter_env.joined import advance, world
 
 LONG = "0" + "." * 8 + "1" + "." * 5 + "i" + 2 * ("\n" + "." * 16)

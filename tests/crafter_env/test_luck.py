@@ -15,7 +15,7 @@ from crafter_env.kernels import arrays, luck
 from crafter_env.kernels.creatures import EVERY
 from crafter_env.kernels.grid import MANY_FREE_SLOTS
 from crafter_env.kernels.rules import ANYWHERE
-from maeil.compilation import numba
+from quorum_base.compilation import numba
 
 AROUND_AGENT = 10
 """Cells of L1 distance within which an agent matters to a creature that is awake: it sees 8, and both take a step."""

@@ -8,7 +8,7 @@ import pytest
 
 from cube_env.symbolic.picture import depict
 from cube_env.symbolic.shown import TextLimits
-from maeil.drawing import Depicted
+from quorum_base.drawing import Depicted
 from tests.cube_env.acting import world
 
 BOARD = """

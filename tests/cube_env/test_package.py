@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import environment
 
 
-@pytest.mark.conformance  # the same of a small kernel is in tests/maeil/compilation
+@pytest.mark.conformance  # the same of a small kernel is in tests/base/compilation
 def test_kernels_are_cached_on_disk(tmp_path):
     step = (
         "from cube_env import CubeEnv; env = CubeEnv(n=1); env.reset(seed=0); env.step_array([4]);"

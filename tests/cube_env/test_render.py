@@ -3,7 +3,7 @@ import pytest
 
 from cube_env import CubeEnv, Layout, WorldError
 from cube_env.symbolic.picture import KINDS, image
-from maeil.painting.colours import parse
+from quorum_base.painting.colours import parse
 from tests.cube_env.boards import board, play
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maeil.environments.errors import WorldError
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.registry import worlds
+from quorum.configuration.cell import Cell
+from quorum.configuration.registry import worlds
+from quorum_base.environments.errors import WorldError
 
 HEAVY = ("n=2", "env.blocks={1: 1, 3: 2}")
 DRAWN = ("n=1", 'env.layout=".AA|\n0AA|\n...|\n...|\n"')

@@ -11,7 +11,7 @@ from cube_env.constants import Face
 from cube_env.symbolic.actions import Direction, Entity, Move, Navigate
 from cube_env.world import CubeWorld
 from maeil import SymbolicAction
-from maeil.drawing import ShowsWays
+from quorum_base.drawing import ShowsWays
 from tests.cube_env.acting import OPEN, world
 
 Points = list[tuple[float, float]]

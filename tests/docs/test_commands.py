@@ -21,9 +21,9 @@ import pytest
 import typer
 from typer.exceptions import TyperException
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.sweep.plan import plan
-from quorum.experiments.verbs.app import app
+from quorum.configuration.cell import Cell
+from quorum.sweeps.plan import plan
+from quorum.verbs.app import app
 from tests.conftest import PATIENCE, ROOT, environment
 from tests.docs.forked import forked_quorum
 

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from quorum.experiments.episode.runner import run_cell
+from quorum.episode.runner import run_cell
+from tests.branching import plan_branch
 from tests.conftest import ROOT
-from tests.experiments.branching import plan_branch
 from tests.recorded import copied_run, recorded_run
 
 SCRIPT = ROOT / "docs" / "api" / "events.py"

@@ -64,7 +64,13 @@ CLEAN = (
     "overcooked_env", "quorum", "tests",
 )  # fmt: skip
 """Files and folders to check."""
-OPEN = ("docs/metrics.md", "quorum/prompts/blame", "quorum/prompts/common", "quorum/prompts/tom", "tests/traces")
+OPEN = (
+    "docs/metrics.md",
+    "quorum/what_if/prompts/blame",
+    "quorum/prompts/common",
+    "quorum/methods/prompts/tom",
+    "tests/traces",
+)
 """Files to skip: code or recorded runs determine their text."""
 CONSTRUCTIONS = (
     r"(?:is|are|was|were|be|been|being) (?:not )?ask" + r"ed",  # say who does what: the model answers
@@ -85,7 +91,7 @@ QUOTED = re.compile(r"`go on with: quorum|agents that wait in va" + r"in")
 """Words of the product and of personas in prompts."""
 EDITED = (
     "docs", "README.md", "CONTRIBUTING.md", "mkdocs.yml", ".github", "benchmarks", "examples/README.md",
-    "examples/configs", "examples/first_look.ipynb", "quorum/configs", "quorum/experiments/viewer/static",
+    "examples/configs", "examples/first_look.ipynb", "quorum/configs", "quorum/view/viewer/static",
 )  # fmt: skip
 GENERATED = "<!-- From here on, docs/api/events.py writes this page. -->"
 """The rest of such a page comes from docstrings."""

@@ -25,5 +25,5 @@ def test_every_snippet_of_the_page_runs(tmp_path: Path) -> None:
     assert "66 steps" in done.stdout
     assert "verdict: " in done.stdout
     assert "Did you mean 'debate'?" in done.stdout
-    assert "INFO:quorum.experiments.episode.parts:built cube-n2" in done.stderr
+    assert "INFO:quorum.episode.parts:built cube-n2" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "script.py"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maeil import Draft, Message, TaskState, Thought, Transition, View, World
-from quorum.experiments.new.package import write_package
+from quorum.new.package import write_package
 from tests.conftest import ROOT
 
 PAGES = {

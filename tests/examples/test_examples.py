@@ -19,9 +19,9 @@ from maeil.metrics import METRICS
 from maeil.testing import check_world
 from maeil.trace import read_trace
 from quorum.agents.coordination.joint import Joint
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.configuration.plugins import load_plugins
+from quorum.episode.runner import run_cell
 from tests.conftest import EXAMPLES, ROOT, Quorum, environment
 from tests.docs.test_commands import commands
 

@@ -8,11 +8,11 @@ import pytest
 from healers import HealConfig  # which registers the plug-in
 
 from maeil.trace import comparable, read_trace
-from maeil.user_errors import UserError
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.schema import validate
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.configuration.compose import compose
+from quorum.configuration.schema import validate
+from quorum.episode.runner import run_cell
+from quorum_base.user_errors import UserError
 from tests.conftest import EXAMPLES
 
 CONFIGS = EXAMPLES / "configs"

@@ -11,12 +11,12 @@ import pytest
 from lbf_env import GoTo, Load, Wait
 from lbf_env.world import ForagingConfig, ForagingWorld
 from maeil.acting import Primitive
-from maeil.environments.errors import PlacementError, WorldError
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import Controller
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
+from quorum_base.environments.errors import PlacementError, WorldError
 
 NONE, NORTH, SOUTH, WEST, EAST, LOAD = range(6)
 

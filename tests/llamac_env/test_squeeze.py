@@ -16,8 +16,8 @@ from llamac_env import ActionError, EpisodeError, Game, Pick, SqueezeEnv, WorldE
 from llamac_env.squeeze.symbolic.picture import _LAST, KINDS
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from maeil.metrics.task_history import cooperative
-from maeil.painting.colours import parse
 from maeil.plans import Plan, Task
+from quorum_base.painting.colours import parse
 
 DEFAULTS = {
     "name": "squeeze", "n": 3, "rho": 0.5, "mu": None, "sigma": None, "picks": "coordinator", "hint": False,

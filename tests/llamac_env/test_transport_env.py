@@ -12,7 +12,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from llamac_env import ActionError, EpisodeError, FailureCode, TransportEnv, WorldError
 from llamac_env.transport.arrays import NOTHING, PRIMITIVES, decode, encode
 from llamac_env.transport.symbolic.picture import KINDS
-from maeil.painting.colours import parse
+from quorum_base.painting.colours import parse
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 SETTINGS = [(difficulty, shape) for difficulty in ("easy", "hard") for shape in SHAPES]

@@ -25,9 +25,9 @@ from maeil import (
     TaskState,
     Vocabulary,
 )
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind
 from maeil.mind import Arrays
 from maeil.testing import BrokenContract, check_world
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind
 from tests.maeil.corridor import Corridor, CorridorView, Rest, Walk, Walker
 
 

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from maeil.drawing import PAPER, Drawable
 from maeil.world import World
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.registry import worlds
+from quorum.configuration.cell import Cell
+from quorum.configuration.registry import worlds
+from quorum_base.drawing import PAPER, Drawable
 
 CELLS = (["n=3"], ["n=2", "env=crafter_coop"], ["n=4", "env=transport"], ["n=4", "env=transport_hard"],
          ["n=3", "env=squeeze"], ["n=3", "env=foraging"], ["n=2", "env=overcooked"])  # fmt: skip

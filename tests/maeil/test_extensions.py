@@ -8,10 +8,11 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+from maeil.extensions import SHIPPED
+
 import maeil
 from maeil import Component, Extension, Note, Plan, Thought, Turn, View, run_episode
-from maeil.extensions import SHIPPED
-from maeil.extensions.predictions import Predictions
+from quorum.methods.predictions import Predictions
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
 

@@ -31,7 +31,7 @@ HELD = """
 """
 OWNED = """
     import os
-    from maeil.forks import close_in_children
+    from quorum_base.forks import close_in_children
     kept, gone = close_in_children(open(os.devnull)), close_in_children(open(os.devnull))
     gone.close()
     if os.fork() == 0:
@@ -50,9 +50,9 @@ def printed(program: str) -> str:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("quorum.experiments.configuration.overrides", "HYDRA"),
-        ("quorum.experiments.sweep.engines.local", "_STARTING"),
-        ("maeil.compilation.numba_alone", "numba.core.compiler_lock.global_compiler_lock"),
+        ("quorum.configuration.overrides", "HYDRA"),
+        ("quorum.sweeps.engines.local", "_STARTING"),
+        ("quorum_base.compilation.numba_alone", "numba.core.compiler_lock.global_compiler_lock"),
     ],
 )
 def test_a_child_waits_for_no_lock_that_another_thread_held(module: str, name: str) -> None:

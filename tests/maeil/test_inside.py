@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from maeil.inside import NotAFile, list_inside, make_inside, move_inside, open_inside, remove_inside, write_inside
-from maeil.user_errors import UserError
-from quorum.experiments.common.run_files import DamagedFile
+from quorum.storage.run_files import DamagedFile
+from quorum_base.inside import NotAFile, list_inside, make_inside, move_inside, open_inside, remove_inside, write_inside
+from quorum_base.user_errors import UserError
 
 APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 

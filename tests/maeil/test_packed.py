@@ -12,8 +12,8 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Trace, read_trace, reader
 from maeil.trace.events import EVENTS, MessagesRead, PlanChange, StepTaken
 from maeil.trace.packed import PackedEvents
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from maeil.registry import Registered
+from quorum_base.registry import Registered
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def package(tmp_path, monkeypatch):
 
 def registered(monkeypatch) -> Registered[int]:
     things: Registered[int] = Registered("thing", "quorum.things", "[a-z]+")
-    monkeypatch.setattr("maeil.registry.THINGS", things, raising=False)
+    monkeypatch.setattr("quorum_base.registry.THINGS", things, raising=False)
     return things
 
 
@@ -43,7 +43,7 @@ def test_known_things_keep_their_order_whichever_is_imported_first(first, packag
     lines = "\n".join(f"registry.THINGS.register({name!r}, {value})" for name, value in calls)
     package(f"from maeil import registry\n{lines}\n")
     things = Registered("thing", "quorum.things", "[a-z.]+", ("a", "b", "c", "d"))
-    monkeypatch.setattr("maeil.registry.THINGS", things, raising=False)
+    monkeypatch.setattr("quorum_base.registry.THINGS", things, raising=False)
     for name in ("d.one", "a.one"):
         things.register(name, 0)
     assert list(things) == ["a.one", "c.one", "c.two", "d.one", "new.one"]

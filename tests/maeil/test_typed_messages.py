@@ -11,8 +11,8 @@ from maeil.plans import Plan, Task
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 from quorum.topologies.plain import Debate, DebateConfig
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from maeil.errors import ChangeRefused, ReplayMismatch
-from maeil.extensions.change import Change, ChangeAt, WorldChange, change_world
 from maeil.trace import Instant, Prefix, Trace, read_trace, replay
 from maeil.trace.events import ThoughtStart
 from maeil.world import Changeable
+from quorum.what_if.extensions.change import Change, ChangeAt, WorldChange, change_world
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
 

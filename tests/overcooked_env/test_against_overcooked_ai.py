@@ -9,7 +9,7 @@ import pytest
 
 from maeil.outcomes import Outcome
 from overcooked_env.world import load_package
-from quorum.agents.skills.overcooked.teams import Jobs
+from quorum.other_worlds.overcooked.teams import Jobs
 from tests.overcooked_env.test_overcooked_world import world
 
 SETTINGS: tuple[dict[str, Any], ...] = (

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from maeil.acting import Primitive
-from maeil.environments.errors import WorldError
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
-from maeil.user_errors import UserError
 from maeil.world import Controller
 from overcooked_env import Cook, Fetch, Fill, GoTo, PutDown, Scoop, Serve, Wait
 from overcooked_env.world import OvercookedConfig, OvercookedWorld
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum_base.environments.errors import WorldError
+from quorum_base.user_errors import UserError
 from tests.conftest import environment
 
 STAY, INTERACT = 4, 5

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.experiments.viewer.conftest import browser, episodes, opened, site, sixteen, tabs, two
 from tests.pages.measures import SCRIPT
+from tests.view.viewer.conftest import browser, episodes, opened, site, sixteen, tabs, two
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

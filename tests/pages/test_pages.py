@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quorum.experiments.common.outputs import Output
-from quorum.experiments.compare import Question, compare
-from quorum.experiments.compare.report import write_report
-from quorum.experiments.results import read_results
-from quorum.experiments.viewer.command import export
-from quorum.experiments.viewer.episode import read_episode
-from quorum.experiments.viewer.page import exported_page
+from quorum.comparison import Question, compare
+from quorum.comparison.report import write_report
+from quorum.runs import read_results
+from quorum.storage.outputs import Output
+from quorum.view.viewer.command import export
+from quorum.view.viewer.episode import read_episode
+from quorum.view.viewer.page import exported_page
 from tests.conftest import PATIENCE
-from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
-from tests.experiments.viewer.conftest import served, started
-from tests.experiments.viewer.families import copied_branch, off, write_family
+from tests.folders import hostile_sweep, outcome, write_plan, write_run
 from tests.pages import measures
+from tests.view.viewer.conftest import served, started
+from tests.view.viewer.families import copied_branch, off, write_family
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from maeil.user_errors import UserError
-from quorum.experiments.common.extension_errors import as_extension_error
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
+from quorum.installation.extension_errors import as_extension_error
+from quorum_base.user_errors import UserError
 
 DONE = "done_when: {part: own, at_most: 0}"
 DESCRIPTIONS = {

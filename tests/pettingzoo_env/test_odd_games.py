@@ -17,18 +17,18 @@ import pytest
 
 from maeil import Plan
 from maeil.errors import ContractError
-from maeil.registry import NAMED_MODULES
 from maeil.trace.events import StepTaken
-from maeil.user_errors import UserError
 from maeil.world import closing_world
 from pettingzoo_env.world import PettingZooConfig, build
-from quorum.experiments.common.consoles import Console
-from quorum.experiments.common.extension_errors import as_extension_error
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.replay.command import run_replay
-from quorum.experiments.results.recorded_episode import open_episode
-from quorum.experiments.results.run_folder import RunFolder
+from quorum.configuration.cell import Cell
+from quorum.display.consoles import Console
+from quorum.episode.runner import run_cell
+from quorum.installation.extension_errors import as_extension_error
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import RunFolder
+from quorum.view.replay.command import run_replay
+from quorum_base.registry import NAMED_MODULES
+from quorum_base.user_errors import UserError
 from tests.conftest import Quorum
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.film import built_world
+from quorum.runs.run_folder import RunFolder
+from quorum.view.viewer.film import built_world
 from tests.conftest import ROOT, Quorum
 
 CANARY = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quorum.experiments.viewer.episode import read_episode
+from quorum.view.viewer.episode import read_episode
 from tests.conftest import Quorum
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from maeil import Outcome, Plan, Task
-from maeil.drawing import Drawable
 from maeil.errors import InvalidThought
 from maeil.testing import check_world
 from pettingzoo_env.description import Description
 from pettingzoo_env.world import PettingZooConfig, build
+from quorum_base.drawing import Drawable
 
 LINE = {
     "agents": {

@@ -11,7 +11,7 @@ import corridor
 from pydantic import NonNegativeFloat, NonNegativeInt
 
 from maeil import Component, ComponentConfig, Plan, Seeds, TeamContext, Thought, View
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 
 class CounterConfig(ComponentConfig):

@@ -14,7 +14,7 @@ import corridor
 from pydantic import NonNegativeFloat, PositiveInt
 
 from maeil import Component, ComponentConfig, Plan, TeamContext, Thought, View
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 
 class MortalConfig(ComponentConfig):

@@ -11,7 +11,7 @@ from maeil import Component, ComponentConfig, Plan, TeamContext, Thought, View
 from maeil.component import Compatibility
 from maeil.messages import Draft
 from maeil.mind import Act
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 SAID = {0: "go", 1: "what a day"}
 """What the first agent says to the others, by step."""

@@ -24,8 +24,8 @@ from quorum.agents.llm.protocol import (
     Usage,
 )
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.configuration.registry import minds, providers
+from quorum.configuration.providers.config import ProviderConfig
+from quorum.configuration.registry import minds, providers
 
 FORMAT = AnswerFormat(
     "walk",

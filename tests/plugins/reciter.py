@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maeil import Component, Thought, View
-from maeil.digests import digest_file
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.team import Participant
-from quorum.experiments.configuration.registry import extensions
+from quorum.configuration.registry import extensions
+from quorum_base.digests import digest_file
 
 
 class ReciterConfig(ExtensionConfig):

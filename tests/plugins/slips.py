@@ -11,7 +11,7 @@ from maeil.component import Compatibility, Component, ComponentConfig, Handover,
 from maeil.mind import Act, Mind, Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills import skills_of
-from quorum.experiments.configuration.registry import minds
+from quorum.configuration.registry import minds
 
 
 class SlipsConfig(ComponentConfig):

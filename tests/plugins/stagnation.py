@@ -8,8 +8,8 @@ from itertools import pairwise
 from maeil.metrics import Value, metric
 from maeil.metrics.outcome import scores
 from maeil.trace import Trace
-from quorum.experiments.compare import Comparison
-from quorum.experiments.compare.figures import Drawing, figure, style
+from quorum.comparison import Comparison
+from quorum.comparison.figures import Drawing, figure, style
 
 
 @metric("progress.stagnation", better="lower", title="stagnation")

@@ -10,7 +10,7 @@ from corridor import Corridor, CorridorConfig, Walk
 from pydantic import NonNegativeFloat, PositiveInt
 
 from maeil import Component, ComponentConfig, Plan, Task, TeamContext, Thought, View
-from quorum.experiments.configuration.registry import minds, worlds
+from quorum.configuration.registry import minds, worlds
 
 
 class WalkerConfig(ComponentConfig):

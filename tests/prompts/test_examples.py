@@ -19,14 +19,14 @@ from maeil.plans import Plan
 from overcooked_env.world import load_package
 from quorum.agents.coordination.joint import Joint, Sight, look
 from quorum.agents.coordination.prompts import role_example
-from quorum.agents.drwell.mind import Answers as DrwellAnswers
-from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import write_json
 from quorum.agents.prompting.examples import Example, beyond
 from quorum.agents.skills import skills_of
-from quorum.agents.tom.answers import TomRole, example_of
+from quorum.methods.drwell.mind import Answers as DrwellAnswers
+from quorum.methods.drwell.mind import DrwellRole
+from quorum.methods.tom.answers import TomRole, example_of
 from tests.agents.llamac.test_cube_gates import board as cube_board
 from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter

@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from maeil.testing import BrokenContract, check_world
-from maeil.user_errors import UserError
 from quorum.agents.naive import render_prompt
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
+from quorum_base.user_errors import UserError
 from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter
 from tests.lbf_env.test_foraging_world import world as foraging

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from maeil import Act
 from maeil.mind import PlanView
-from maeil.names import fold_names, unfold_names
 from maeil.plans import PlanStatus, Task
-from quorum.agents.baselines.asking import BaselineAnswers, BaselineRole
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import AnswerFormat
@@ -25,6 +23,8 @@ from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
+from quorum.methods.baselines.asking import BaselineAnswers, BaselineRole
+from quorum_base.names import fold_names, unfold_names
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, prompts, topology, view
 from tests.crafter_env.joined import world as crafter
 from tests.lbf_env.test_foraging_world import world as foraging

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 from tests.prompts.meanings import blocks_of, clashes, facts_of
 
 LED = "topology=centralized topology.leader=coordinator"

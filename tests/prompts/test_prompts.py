@@ -20,7 +20,6 @@ from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
-from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
@@ -29,8 +28,9 @@ from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, tell
 from quorum.agents.skills import skills_of
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum_base.user_errors import UserError
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 

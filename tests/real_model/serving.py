@@ -19,8 +19,8 @@ import gguf_server
 import pytest
 
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import Result, run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import Result, run_cell
 from tests.conftest import EXAMPLES, PATIENCE, one_each
 
 MODEL = "smollm2-135m-instruct.q4_1"

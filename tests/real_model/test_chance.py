@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 from tests.real_model.test_recorded import TEAM
 
 pytestmark = pytest.mark.real_model

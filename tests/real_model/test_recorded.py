@@ -9,9 +9,9 @@ import pytest
 
 from maeil.trace import comparable
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.verify import verify_run
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from tests.conftest import EXAMPLES, Quorum
 
 SWEEP = EXAMPLES / "smollm2"

@@ -9,8 +9,8 @@ import pytest
 
 from maeil.trace import comparable
 from quorum.agents.llm.validation import validator_of
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.checks import try_model
+from quorum.configuration.cell import Cell
+from quorum.episode.checks import try_model
 from tests.real_model.serving import MODEL, calls_of, play, play_again
 
 pytestmark = pytest.mark.real_model

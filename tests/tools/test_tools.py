@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from maeil.trace import comparable
-from quorum.experiments.export.command import export
-from quorum.experiments.results import read_results
-from quorum.experiments.results.rows import Row
+from quorum.runs import read_results
+from quorum.runs.rows import Row
+from quorum.view.export.command import export
 from tests.conftest import Quorum
-from tests.experiments.export.exported import CANARY, TEAM, sweep_with_canaries
+from tests.view.export.exported import CANARY, TEAM, sweep_with_canaries
 
 pytestmark = [pytest.mark.tools, pytest.mark.filterwarnings("default")]
 GRID = (*TEAM, "seed=0,1", "--name", "s", "engine.workers=1")

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
-from maeil.extensions.describe.describing import DESCRIBE, Describing
-from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import MATCHERS
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
+from quorum.methods.dytopo.describing import DESCRIBE, Describing
+from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
+from quorum.methods.dytopo.matchers import MATCHERS
+from quorum.methods.dytopo.topology import Dytopo, DytopoConfig
+from quorum.methods.learned import Learned, LearnedConfig
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
-from quorum.topologies.dytopo import Dytopo, DytopoConfig
 from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
-from quorum.topologies.learned import Learned, LearnedConfig
 from quorum.topologies.negotiation import Negotiation, NegotiationConfig
 from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Rest, Walk

@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil import Seeds, TopologyContext
-from maeil.extensions.describe.descriptors import Affinity
-from quorum.topologies.dytopo import (
-    Dytopo,
-    DytopoConfig,
-    RandomEdges,
-    in_order,
-    strongest,
-    without_cycles,
-)
+from quorum.methods.dytopo.descriptors import Affinity
+from quorum.methods.dytopo.topology import Dytopo, DytopoConfig, RandomEdges, in_order, strongest, without_cycles
 
 START = SimpleNamespace(t=0, found_by=lambda _: [])
 

@@ -16,9 +16,9 @@ import orjson
 
 from maeil.metrics import reproducible
 from maeil.trace import comparable
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.configuration.plugins import load_plugins
+from quorum.episode.runner import run_cell
 from tests.conftest import EXAMPLES
 
 HERE = Path(__file__).resolve().parent

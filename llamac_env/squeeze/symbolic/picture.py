@@ -1,4 +1,4 @@
-"""The rounds of the squeeze as shapes, after `maeil.drawing`."""
+"""The rounds of the squeeze as shapes, after `quorum_base.drawing`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llamac_env.squeeze.game import Game
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 
 _PAST, _LAST, _BEST, _SHARE = range(4)
 KINDS = (
@@ -100,7 +100,7 @@ def image(rounds: int, game: Game, played: Sequence[tuple[Game, Sequence[int]]])
         game: of the coming round.
         played: game and picks of each round played.
     """
-    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+    from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     chart = Chart(game, rounds)
     for own, picks in played:

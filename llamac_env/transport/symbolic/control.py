@@ -16,10 +16,10 @@ from llamac_env.transport.grid import PLACES, Colour, FailureCode, Grid
 from llamac_env.transport.text import Unreadable, describe, read_destination, write_place
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
-from maeil.drawing import Way
 from maeil.plans import Plan, Task
 from maeil.tasks import Tasks, no_such_task
 from maeil.world import ActionEnd, Controller, Ids
+from quorum_base.drawing import Way
 
 
 class BoxName(StrEnum):
@@ -105,7 +105,7 @@ class MoveController:
         """Nothing is shared."""
 
     def way(self) -> Way | None:
-        """From where the box is to where it is brought: see `maeil.drawing.ShowsWays`."""
+        """From where the box is to where it is brought: see `quorum_base.drawing.ShowsWays`."""
         start = self._env.board.box_at(self._agent, self._move.colour) if self._move is not None else None
         if self._move is None or start is None:
             return None

@@ -1,4 +1,4 @@
-"""The board as shapes, after `maeil.drawing`."""
+"""The board as shapes, after `quorum_base.drawing`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from llamac_env.transport.arrays import COLOURS, NOTHING, SLOTS
 from llamac_env.transport.board import Board, Item
 from llamac_env.transport.grid import Colour, Grid, Place
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
+from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 
 _PAINT = {
     Colour.blue: ("#0072b2", "#56b4e9", Texture.PLAIN),
@@ -75,7 +75,7 @@ def draw(board: Board) -> Drawing:
 
 def image(board: Board) -> npt.NDArray[np.uint8]:
     """Paint what `draw` draws, uint8 `(height, width, 3)`."""
-    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+    from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(board.grid), draw(board))
 

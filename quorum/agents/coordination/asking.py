@@ -19,7 +19,6 @@ from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.errors import InvalidThought
 from maeil.mind import View
-from maeil.names import fold_names
 from maeil.plans import Plan
 from quorum.agents.coordination.joint import (
     DUPLICATE,
@@ -37,6 +36,7 @@ from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply
 from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
 from quorum.agents.prompting.requests import RequestCounter
+from quorum_base.names import fold_names
 
 T = TypeVar("T")
 

@@ -21,10 +21,8 @@ from typing import Any, Protocol
 import orjson
 
 from maeil.actions import read_call
-from maeil.drawing import Depicted
 from maeil.messages import MessageKind
 from maeil.mind import View
-from maeil.names import fold_names, unfold_names
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
@@ -34,6 +32,8 @@ from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.schemas import ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet, Templates
+from quorum_base.drawing import Depicted
+from quorum_base.names import fold_names, unfold_names
 
 
 class Notation(Protocol):

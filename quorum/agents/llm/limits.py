@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.contracts import check_awaitable, check_type
-from maeil.stopwatches import Stopwatch, queued, timed_by
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient, Unreachable
 from quorum.agents.llm.paid import after, carried, paid_with
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum_base.stopwatches import Stopwatch, queued, timed_by
 
 WINDOW = 60.0
 MOST_ROUNDS = 8

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from maeil.stopwatches import Stopwatch, timed_by
 from quorum.agents.llm.errors import BudgetReached, UnknownPrice
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.paid import paid_with
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Usage
+from quorum_base.stopwatches import Stopwatch, timed_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from typing import Any
 from maeil.actions import read_call
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
-from maeil.names import fold_names
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
@@ -29,6 +28,7 @@ from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
+from quorum_base.names import fold_names
 
 
 class PromptWriter:

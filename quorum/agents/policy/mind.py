@@ -27,12 +27,12 @@ import numpy.typing as npt
 from pydantic import Field
 
 from maeil.component import Compatibility, Component, ComponentConfig, Handover, NamesFile, TeamContext
-from maeil.digests import digest
 from maeil.mind import Mind, View
 from maeil.plans import Plan
-from maeil.user_errors import UserError
 from maeil.world import GivesArrays, World
 from quorum.agents.skills import CommandedMind, refuse_coordinator
+from quorum_base.digests import digest
+from quorum_base.user_errors import UserError
 
 LARGEST = 64 * 2**20
 """Bytes of a file, and of the weights in it, at most."""

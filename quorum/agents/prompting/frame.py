@@ -14,8 +14,6 @@ from typing import Any
 from jinja2 import Template, TemplateError
 
 from maeil.mind import Act, Note, View
-from maeil.names import fold_names
-from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
@@ -23,6 +21,8 @@ from quorum.agents.prompting.marks import marks
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.templates import PromptSet, Templates, place_of, reason_of
 from quorum.agents.prompting.vocabulary import describe, tell
+from quorum_base.names import fold_names
+from quorum_base.user_errors import UserError
 
 
 def always(_participant: str, _role: str) -> bool:

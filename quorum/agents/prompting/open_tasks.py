@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from maeil.mind import View
-from maeil.names import fold_names, unfold_names
 from maeil.plans import Task
 from maeil.tasks import OpenTask
 from maeil.world import World
+from quorum_base.names import fold_names, unfold_names
 
 _LISTS = ("in_place", "able", "planned")
 

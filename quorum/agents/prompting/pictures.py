@@ -10,11 +10,11 @@ from weakref import WeakValueDictionary
 
 import orjson
 
-from maeil.drawing import Depicted, Depiction
-from maeil.painting.scale import STYLE
 from maeil.world import World
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import ChatMessage
+from quorum_base.drawing import Depicted, Depiction
+from quorum_base.painting.scale import STYLE
 
 SHOWN = "There is no block of data here: the picture of this message shows the observation, as it is now."
 """What stands in a prompt in the place of an observation that a picture shows."""
@@ -62,7 +62,7 @@ class Pictures:
         digest = _digest(seen)
         known = self._known.get(digest)
         if known is None:
-            from maeil.painting.depiction import paint, picture_size  # noqa: PLC0415 (Pillow: only where it is used)
+            from quorum_base.painting.depiction import paint, picture_size  # noqa: PLC0415 (Pillow: only where it is used)
 
             known = self._known[digest] = Picture(digest, *picture_size(seen), partial(paint, seen))
         return known

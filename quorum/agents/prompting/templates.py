@@ -25,15 +25,22 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from maeil.digests import digest
-from maeil.user_errors import nearest, shown_path
 from quorum.agents.prompting.answers import LONGEST_THOUGHTS
 from quorum.agents.prompting.blocks import read_value, write_json
+from quorum_base.digests import digest
+from quorum_base.user_errors import nearest, shown_path
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
-"""Where the templates of this project are."""
+"""Where the core's templates are."""
 OWN = "prompts.folder"
 """What stands for the user's own folder in the names of sources."""
+
+
+def shipped_templates(name: str) -> Path:
+    """Return the folder of templates of a world or of a set of roles: the core's or a satellite's."""
+    satellites = SHIPPED.parent.glob(f"*/prompts/{name}")
+    return next((folder for folder in (SHIPPED / name, *sorted(satellites)) if folder.is_dir()), SHIPPED / name)
+
 
 _MISSING = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'")
 _log = logging.getLogger(__name__)
@@ -260,20 +267,23 @@ def template_of(file: Path, world: str, world_folder: Path, own: str | None) -> 
 
 def _places(world: str, world_folder: Path, own: str | None, kinds: Sequence[str]) -> list[_Place]:
     own_folders = [_Place(OWN, Path(own).absolute())] if own is not None else []
-    shipped = [_Place("prompts", SHIPPED)]
-    of_kinds = [_inside(place, kind) for kind in kinds for place in (*own_folders, *shipped)]
-    of_world = _Place(f"prompts/{world}" if world_folder == SHIPPED / world else f"{world}/prompts", world_folder)
+    in_shipped = f"prompts/{world}" if world_folder == shipped_templates(world) else f"{world}/prompts"
     return [
-        *of_kinds,
-        *(_inside(place, world) for place in own_folders),
+        *(place for kind in kinds for place in (*_inside(own_folders, kind), _shipped(kind))),
+        *_inside(own_folders, world),
         *own_folders,
-        of_world,
-        *(_inside(place, "common") for place in (*own_folders, *shipped)),
+        _Place(in_shipped, world_folder),
+        *_inside(own_folders, "common"),
+        _shipped("common"),
     ]
 
 
-def _inside(place: _Place, name: str) -> _Place:
-    return _Place(f"{place.label}/{name}", place.folder / name)
+def _shipped(name: str) -> _Place:
+    return _Place(f"prompts/{name}", shipped_templates(name))
+
+
+def _inside(places: Iterable[_Place], name: str) -> list[_Place]:
+    return [_Place(f"{place.label}/{name}", place.folder / name) for place in places]
 
 
 def place_of(error: TemplateError) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
-from maeil.names import unfold_names
 from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills import Chooser, JointPlanRequest, Speaker
+from quorum_base.names import unfold_names
 
 
 def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:

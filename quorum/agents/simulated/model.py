@@ -16,9 +16,6 @@ import numpy as np
 import orjson
 
 from maeil.mind import Thought
-from maeil.names import unfold_names
-from maeil.ngrams import BUCKETS, count_ngrams
-from maeil.registry import Registry
 from quorum.agents.answer_parts import Asked, all_parts
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
@@ -38,7 +35,9 @@ from quorum.agents.simulated.reading import (
 )
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Chooser, Speaker, skills_of
-from quorum.components import shipped
+from quorum_base.names import unfold_names
+from quorum_base.ngrams import BUCKETS, count_ngrams
+from quorum_base.registry import Registry
 
 UNINFORMED = "simulated (uninformed)"
 """What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
@@ -194,7 +193,7 @@ def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[A
 
 
 players: Registry[Callable[..., dict[str, Any]]] = Registry(
-    "simulated role", "simulated roles", "llm", "quorum.simulated", shipped("simulated"), lambda: FunctionType
+    "simulated role", "simulated roles", "llm", "quorum.simulated", lambda: FunctionType
 )
 """What answers in a role of a team that asks its models in roles, by the role: `(blocks, speaker, chooser)`."""
 

@@ -11,7 +11,6 @@ import orjson
 from maeil.actions import Vocabulary, as_call
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
-from maeil.names import unfold_names
 from maeil.plans import PlanStatus, Task
 from quorum.agents.answer_parts import all_parts
 from quorum.agents.coordination.prompts import Notation
@@ -20,6 +19,7 @@ from quorum.agents.naive.answers import ALL
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.open_tasks import read_open_task
 from quorum.agents.skills import role_of
+from quorum_base.names import unfold_names
 
 _ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
 

@@ -16,24 +16,22 @@ from typing import Any
 from pydantic import PositiveInt
 
 from maeil.component import TeamContext
-from maeil.registry import Registry
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
+from quorum.agents.prompting.templates import PromptSet, Templates, shipped_templates
 from quorum.agents.skills.contract import WorldSkills
-from quorum.components import shipped
+from quorum_base.registry import Registry
 
 skills: Registry[WorldSkills] = Registry(
     "skills package",
     "worlds with skills",
     "env",
     "quorum.skills",
-    shipped("skills"),
     lambda: WorldSkills,
 )
 roles: Registry[Callable[..., Any]] = Registry(
-    "role of a world", "roles of worlds", "env", "quorum.roles", shipped("roles"), lambda: FunctionType
+    "role of a world", "roles of worlds", "env", "quorum.roles", lambda: FunctionType
 )
 """Roles that methods add to the skills of worlds, by `WORLD.ROLE`."""
 
@@ -130,7 +128,7 @@ def notation_role(mind: str, prompts: PromptSet, world: str) -> Any:
 
 def prompts_of(world: str) -> Path:
     """Return the folder of a world's prompt templates, whether or not there is one."""
-    return skills_of(world).prompts or SHIPPED / world
+    return skills_of(world).prompts or shipped_templates(world)
 
 
 class RoleTeamConfig(AskingConfig):

@@ -10,12 +10,12 @@ import pytest
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
-from maeil.user_errors import UserError
 from quorum.agents.llamac import build
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.cube.speaker import CubeSpeaker
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
+from quorum_base.user_errors import UserError
 from tests.agents.llamac.stage import calls_of, codes_of
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.naive_team import Delayed, context, cube, settings

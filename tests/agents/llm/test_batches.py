@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 import pytest
 
-from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
-from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import BATCH, price_table
 from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.more_providers.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
+from quorum.more_providers.batches.waves import Batched, Waves
+from quorum_base.user_errors import UserError
 from tests.agents.llm.wire import CANARY, SDKS, TEXT, Brain, client, reply, request, stack
 from tests.conftest import PATIENCE
 from tests.loopback import Addresses, Batches, RowFault, serve

@@ -11,9 +11,6 @@ from typing import Any
 import orjson
 import pytest
 
-from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import match_embeddings
-from quorum.agents.llm.batches.waves import Batched
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import BadRequest, BudgetReached, InfrastructureFailed
 from quorum.agents.llm.prices import Price
@@ -21,6 +18,9 @@ from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling,
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.methods.dytopo.descriptors import EMBEDDING, Descriptor, Need, Offer
+from quorum.methods.dytopo.matchers import match_embeddings
+from quorum.more_providers.batches.waves import Batched
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings
 from tests.conftest import PATIENCE

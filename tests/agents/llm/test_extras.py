@@ -11,9 +11,9 @@ import pytest
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import Reply, Request, Sampling
 from quorum.agents.llm.records import describe_request, read_sampling, request_key
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.episode.models import sampling_of
+from quorum.configuration.cell import Cell
+from quorum.configuration.providers.config import ProviderConfig
+from quorum.episode.models import sampling_of
 from tests.agents.llm.raw import RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import NEEDS_LITELLM, client, request
 

@@ -11,12 +11,12 @@ import pytest
 from google import genai
 from google.genai import types
 
-from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest, BrokenResponse, RateLimited
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Request, Sampling, Structured, Usage
 from quorum.agents.llm.protocol import ThinkingEffort as Effort
-from quorum.agents.llm.providers.gemini import INSTALL, VERSION, GeminiModel
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
+from quorum.more_providers.gemini import INSTALL, VERSION, GeminiModel
+from quorum_base.user_errors import UserError
 from tests.agents.llm.raw import answer, raw_server
 from tests.agents.llm.test_pictures import png, shown
 from tests.agents.llm.wire import CANARY, SCHEMA, TEXT, client, request

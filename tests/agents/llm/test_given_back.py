@@ -10,8 +10,8 @@ import pytest
 from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.recording import Recording
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.call_books import CallBooks
+from quorum.configuration.cell import Cell
+from quorum.episode.call_books import CallBooks
 
 
 class Counter:

@@ -13,10 +13,10 @@ import pytest
 
 from quorum.agents.llm.errors import AnswerInvalid, ContextOverflow
 from quorum.agents.llm.protocol import Reply
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.configuration.registry import providers
-from quorum.experiments.episode.models import sampling_of
+from quorum.configuration.cell import Cell
+from quorum.configuration.providers.config import ProviderConfig
+from quorum.configuration.registry import providers
+from quorum.episode.models import sampling_of
 from tests.agents.llm.raw import Answer, answer, raw_server
 from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, request, stack
 

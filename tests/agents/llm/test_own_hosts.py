@@ -96,7 +96,7 @@ async def test_litellm_finds_no_key_for_an_address_of_yours(wire: str) -> None:
 
 @NEEDS_LITELLM
 def test_litellm_takes_no_address_from_the_environment() -> None:
-    from quorum.agents.llm.providers.litellm import LiteLLMModel
+    from quorum.more_providers.litellm import LiteLLMModel
 
     with pytest.raises(ValueError, match=r"OPENAI_BASE_URL.*llm\.base_url=ADDRESS"):
         LiteLLMModel(f"openai/{MODEL}", key_variable=KEY_VARIABLE)

@@ -17,7 +17,7 @@ from quorum.agents.llm.prices import LongPrompt, Price
 from quorum.agents.llm.protocol import Finish, Reply, Structured, Usage
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending, Spent, UnderWay
-from quorum.experiments.results.finished import spent_on
+from quorum.runs.finished import spent_on
 from tests.agents.llm.raw import Answer, RawServer, answer, raw_server
 from tests.agents.llm.wire import ANSWER, RULES, SDKS, TEXT, client, request, stack
 

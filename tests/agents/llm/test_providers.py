@@ -16,9 +16,9 @@ from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Request, Structured, Usage
 from quorum.agents.llm.providers.chat import is_strict
-from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.providers.wording import printable_unicode
+from quorum.more_providers.litellm import INSTALL, LiteLLMModel
 from tests.agents.llm.wire import (
     ANSWER,
     HAS_LITELLM,
@@ -259,10 +259,10 @@ def test_an_sdk_is_imported_only_when_its_provider_is_built(preset: str | None, 
     import subprocess
 
     code = (
-        "import sys; from quorum.experiments.configuration.registry import providers;"
+        "import sys; from quorum.configuration.registry import providers;"
         "built = [providers.get(n) for n in ('openai', 'openai_responses', 'anthropic', 'gemini', 'litellm')];"
         "from quorum.agents.llm.providers.anthropic import AnthropicModel as anthropic;"
-        "from quorum.agents.llm.providers.gemini import GeminiModel as gemini;"
+        "from quorum.more_providers.gemini import GeminiModel as gemini;"
         f"{preset}('m', key_variable=None) if {preset} else None;"
         "print(*{'openai', 'anthropic', 'google.genai', 'litellm'} & set(sys.modules))"
     )
@@ -285,7 +285,7 @@ def test_litellm_looks_nothing_up_when_it_is_imported() -> None:
         "import socket\n"
         "def connect(*arguments): raise SystemExit('a connection')\n"
         "socket.socket.connect = socket.create_connection = socket.getaddrinfo = connect\n"
-        "from quorum.agents.llm.providers.litellm import LiteLLMModel\n"
+        "from quorum.more_providers.litellm import LiteLLMModel\n"
         "LiteLLMModel('openai/any', base_url='http://127.0.0.1:1')"
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)

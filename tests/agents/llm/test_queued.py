@@ -8,12 +8,12 @@ import random
 import pytest
 
 from maeil.errors import LimitReached
-from maeil.stopwatches import Stopwatch, queued, timed_by
 from maeil.thinking import Limits
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.spending import UnderWay, Watched
-from quorum.experiments.episode.status import thinking
+from quorum.episode.status import thinking
+from quorum_base.stopwatches import Stopwatch, queued, timed_by
 
 
 class Clock:

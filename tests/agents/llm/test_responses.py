@@ -11,10 +11,10 @@ from openai.types import responses as types
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import ConfigDict, TypeAdapter
 
-from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, RateLimited, ServerFailed
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Request, Structured, ThinkingEffort, Usage
-from quorum.experiments.configuration.cell import Cell
+from quorum.configuration.cell import Cell
+from quorum_base.user_errors import UserError
 from tests.agents.llm.raw import answer, raw_server
 from tests.agents.llm.test_pictures import png, shown
 from tests.agents.llm.wire import TEXT, client, request

@@ -27,11 +27,11 @@ from quorum.agents.llm.protocol import (
 )
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.providers.gemini import GeminiModel
-from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.stack import build_stack, with_access
+from quorum.more_providers.gemini import GeminiModel
+from quorum.more_providers.litellm import INSTALL, LiteLLMModel
+from quorum.more_providers.responses import ResponsesModel
 from tests.loopback import Addresses, Faults, serve
 
 KEY_VARIABLE = "QUORUM_TEST_API_KEY"

@@ -10,8 +10,8 @@ import pytest
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 
 WORDS = "# Your answer\nSuch as: {}\n\n"
 ROLES = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")

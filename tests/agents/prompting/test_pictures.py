@@ -8,11 +8,11 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.requests import RequestCounter
 from quorum.agents.prompting.templates import PromptSet
-from quorum.agents.tom.answers import TomRole
-from quorum.agents.tom.mind import TomPrompts
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
+from quorum.methods.tom.answers import TomRole
+from quorum.methods.tom.mind import TomPrompts
 from tests.agents.naive_team import prompts as of_set
 
 MESSAGES = (ChatMessage(ChatRole.USER, "What do you see?"),)

@@ -9,8 +9,8 @@ import pytest
 from maeil.trace import Recorder
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.parts import build, play
 
 COORDINATED = ("topology=centralized", "topology.leader=coordinator")
 

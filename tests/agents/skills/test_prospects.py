@@ -14,8 +14,8 @@ from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Turn, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills import Chooser, Prospect, Speaker, skills_of
-from quorum.agents.skills.crafter import hearsay as words
-from quorum.agents.skills.crafter.scene import Scene
+from quorum.open_world import hearsay as words
+from quorum.open_world.scene import Scene
 from tests.agents.naive_team import view
 from tests.crafter_env.joined import world as crafter_world
 from tests.llamac_env.test_transport_world import world as transport_world

@@ -19,12 +19,12 @@ from maeil.messages import Message, MessageKind
 from maeil.topology import Topology
 from maeil.trace import Recorder
 from quorum.agents.skills import role_of
-from quorum.agents.skills.crafter import statements as crafter
-from quorum.agents.skills.crafter.hearsay import read_assignments, read_bag, read_cell, read_places
 from quorum.agents.skills.cube.negotiator import read_claim, read_order
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build, play
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build, play
+from quorum.open_world import statements as crafter
+from quorum.open_world.hearsay import read_assignments, read_bag, read_cell, read_places
 
 Statement = tuple[str, Any]
 Check = Callable[[Any, Message, Sequence[Plan | None], Statement], None]

@@ -16,13 +16,13 @@ from benchmarks.attribution.faulty import Fault, FaultyMind, Moment
 from maeil import Act, Outcome, Plan, Thought, Turn, View
 from maeil.trace import Stamped
 from maeil.trace.events import EpisodeEnd, ThoughtStart
-from quorum.experiments.blame.ending import ending_of
-from quorum.experiments.branch.parent import Parent
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.run_folder import read_whole_trace
+from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
+from quorum.episode.runner import run_cell
+from quorum.runs.run_folder import read_whole_trace
+from quorum.what_if.blame.ending import ending_of
+from quorum.what_if.branch.parent import Parent
 from tests.conftest import ROOT
 from tests.test_imports import modules
 

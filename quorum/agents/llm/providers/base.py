@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from maeil.user_errors import mask_passwords
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import (
     BadRequest,
@@ -62,6 +61,7 @@ from quorum.agents.llm.providers.thinking import find_family, reconcile, room_fo
 from quorum.agents.llm.providers.thoughts import part_thoughts
 from quorum.agents.llm.providers.usage import body_of, charged, counted_usage
 from quorum.agents.llm.providers.waits import retry_after
+from quorum_base.user_errors import mask_passwords
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""

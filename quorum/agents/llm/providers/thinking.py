@@ -13,10 +13,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from maeil.user_errors import WrongKey
 from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort, ThinkingFormat
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.tables import model_table
+from quorum_base.user_errors import WrongKey
 
 ROOM: Mapping[ThinkingEffort, int] = dict(zip(ThinkingEffort, (0, 1024, 4096, 8192, 16384, 32768, 65536), strict=True))
 """Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from cube_env import Face, SymbolicBlock, SymbolicObservation
 from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
-from maeil.names import fold_names
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.cube.plans import BLOCK, CUBE, IN_VAIN, Wording, block_of, clear, delivery_of, seen, way
 from quorum.agents.skills.speaker import LEADING, MEMBER
+from quorum_base.names import fold_names
 
 _CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
 _ORDER = re.compile(r"\bagent_(\d{1,9}): block_(\d{1,9})\b")

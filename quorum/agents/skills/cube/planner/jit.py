@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from maeil.compilation import KernelSet
+from quorum_base.compilation import KernelSet
 
 KERNELS = KernelSet(
     "cube_planner", sorted(Path(__file__).parent.glob("*.py")), rehearsal=["n=2 agents=planner max_steps=3"]

@@ -1,0 +1,1 @@
+"""Engines for clusters: Slurm and Ray."""

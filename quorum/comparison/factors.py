@@ -1,0 +1,123 @@
+"""The factors by which runs are compared: what a user calls them, and the value that each run has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from quorum.comparison.chance import mixes_chance
+from quorum.configuration.origin import Scalar
+from quorum.runs import Row
+from quorum.runs.rows import keys_of
+from quorum_base.user_errors import UserError, choices_hint, nearest
+
+NONE: Final = "-"
+"""How a value that a run does not have is written."""
+
+_OWN: Mapping[str, Callable[[Row], Scalar]] = {
+    "arm": lambda row: row.arm,
+    "inputs": lambda row: row.inputs_digest or None,
+    "llm": lambda row: row.factors.get("llm.model") or row.factors.get("llm.name"),
+    "members": lambda row: row.factors.get("members", row.factors.get("agents.name")),
+    "model": lambda row: ", ".join(row.models) or _OWN["llm"](row),
+    "provider": lambda row: ", ".join(row.providers) or None,
+    "sweep": lambda row: row.folder.resolve().parent.name,
+    "version": lambda row: row.version,
+}
+"""Factors that are no key of a configuration."""
+
+_SHORT = {
+    "topology": "topology.name",
+    "agents": "agents.name",
+    "env": "env.name",
+    "clock": "clock.unit",
+    "difficulty": "env.level",
+}
+"""Groups by the value that distinguishes their options, and what else has a short name."""
+
+_FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
+"""What a comparison is by when nothing is said: the first of these that varies; `members` where teams have several
+minds."""
+
+
+def value_of(row: Row, factor: str) -> Scalar:
+    """Return the value of a factor in a run; None where the run has none."""
+    own = _OWN.get(factor)
+    if own is not None:
+        return own(row)
+    return _brief(row.inputs[factor]) if factor in row.inputs else row.factors.get(factor)
+
+
+def _brief(digest: str) -> str:
+    """Shorten a digest, and keep the version before it."""
+    version, _, hexadecimal = digest.rpartition(" ")
+    return f"{version} {hexadecimal[:8]}".strip()
+
+
+def written(value: Scalar) -> str:
+    """Write a value as a label."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value).strip()
+
+
+def short(factor: str) -> str:
+    """Write the name of a factor as a label: `topology` for `topology.name`."""
+    return factor.removesuffix(".name")
+
+
+def label_of(row: Row, factors: Sequence[str]) -> str:
+    """Write the values of several factors as one label."""
+    return " / ".join(written(value_of(row, factor)) for factor in factors)
+
+
+def resolve(name: str, rows: Iterable[Row], option: str) -> str:
+    """Find the factor that a user names: `topology`, `n`, `topology.rounds`, or `rounds` where only one key ends so.
+
+    Args:
+        name: as given.
+        rows: the runs that are compared.
+        option: the option that names it, for messages.
+
+    Raises:
+        UserError: the runs have no such factor, or it is the seed.
+    """
+    keys = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
+    if name == "seed":
+        raise UserError(
+            f"{option} seed: the seed names the board, which every arm meets; the comparison is over the seeds",
+            "Give another factor.",
+        )
+    if name in _OWN or name in keys:
+        return name
+    if name in _SHORT and _SHORT[name] in keys:
+        return _SHORT[name]
+    ends = [key for key in keys if key.endswith(f".{name}")]
+    if len(ends) == 1:
+        return ends[0]
+    if ends:
+        raise UserError(f"{option} {name}: several factors end so", f"Give one of them: {', '.join(ends)}.")
+    hint = nearest(name, [*_SHORT, *_OWN, *keys]) or choices_hint("", "Some factors", [*_SHORT, *_OWN, "n"])
+    raise UserError(f"{option} {name}: the runs have no such factor", hint)
+
+
+def first_that_varies(rows: Sequence[Row]) -> str:
+    """Choose what a comparison is by when nothing is said: the model where else chance were pooled with a model."""
+    several = any("members" in row.factors for row in rows)
+    first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
+    found = next((factor for factor in first if varies(factor, rows)), "topology.name")
+    return "model" if mixes_chance(rows, lambda row: value_of(row, found)) else found
+
+
+def varies(factor: str, rows: Iterable[Row]) -> bool:
+    """Whether a factor has more than one value among the runs."""
+    return len({value_of(row, factor) for row in rows}) > 1
+
+
+def in_order(values: Iterable[Scalar]) -> list[Scalar]:
+    """Return the distinct values: numbers by size, else in the order in which they come."""
+    distinct = list(dict.fromkeys(values))
+    numbers = [value for value in distinct if isinstance(value, int | float) and not isinstance(value, bool)]
+    return [*sorted(numbers)] if len(numbers) == len(distinct) else distinct

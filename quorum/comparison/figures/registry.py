@@ -1,0 +1,95 @@
+"""The registry of figures: what is drawn of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from matplotlib.figure import Figure
+
+from maeil.contracts import check_type, described, name_of
+from maeil.errors import ContractError
+from quorum.comparison.comparison import Comparison
+from quorum.comparison.figures.style import styled
+from quorum_base.registry import Registered
+from quorum_base.user_errors import UserError, choices_hint
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawn figure.
+
+    Attributes:
+        description: what it shows, for those who cannot see it.
+        figure: what is drawn.
+        name: of its files; empty: that under which its function is registered.
+    """
+
+    description: str
+    figure: Figure
+    name: str = ""
+
+
+Draw = Callable[[Comparison], Iterator[Drawing]]
+"""Draws a comparison; nothing where there is nothing to show."""
+
+ORDER = (
+    "metrics", "overview", "difference", "curves", "budgets", "published", "radar", "failures", "failure_kinds",
+    "pareto", "crossplay",
+)  # fmt: skip
+"""The order of figures in a report, with those of satellites."""
+
+FIGURES: Registered[Draw] = Registered("figure", "quorum.figures", "[a-z][a-z0-9_]*", ORDER)
+"""Every figure by name: those of comparisons, of satellites, of plug-ins and of installed packages."""
+
+
+def figure(name: str) -> Callable[[Draw], Draw]:
+    """Register a function that draws a comparison.
+
+    Args:
+        name: lowercase letters, digits and underscores: the name of its files.
+
+    Raises:
+        ValueError: there is a figure of this name, or it is no such name.
+    """
+
+    def register(draw: Draw) -> Draw:
+        FIGURES.register(name, draw)
+        return draw
+
+    return register
+
+
+def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw every figure for which there is something to show, each within `style.styled`."""
+    for name, draw in FIGURES.items():
+        yield from drawings_of(name, draw, comparison)
+
+
+def draw_figure(comparison: Comparison, name: str) -> Figure:
+    """Draw one figure, the first where there are several of its name.
+
+    Raises:
+        UserError: there is no such figure, or nothing that it shows.
+    """
+    if name not in FIGURES:
+        raise UserError(f"plot(): there is no figure {name!r}", choices_hint(name, "Figures", list(FIGURES)))
+    with styled():
+        drawing = next(drawings_of(name, FIGURES[name], comparison), None)
+    if drawing is None:
+        raise UserError(f"plot(): these runs have nothing for the figure {name!r} to show")
+    return drawing.figure
+
+
+def drawings_of(name: str, draw: Draw, comparison: Comparison) -> Iterator[Drawing]:
+    """Draw one figure; each drawing has a name.
+
+    Raises:
+        ContractError: it gives something else than drawings.
+    """
+    found = draw(comparison)
+    if not isinstance(found, Iterable):
+        raise ContractError(f"{name_of(draw)}() returned {described(found)}; it must yield Drawings", draw)
+    for one in found:
+        drawing = check_type(one, Drawing, draw, "an iterator of Drawing")
+        yield drawing if drawing.name else replace(drawing, name=name)

@@ -1,0 +1,288 @@
+"""How figures look: colours that the colour-blind can tell apart, text that is readable at the size of a column."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from quorum.comparison.comparison import Comparison
+from quorum.comparison.factors import short, written
+from quorum.comparison.tables import level_label
+from quorum.configuration.origin import Scalar
+from quorum.display.sanitize import sanitize_lines
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
+"""Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"), use_default_template=False)
+INK = _SETTINGS["text.color"]
+GRID = _SETTINGS["grid.color"]
+"""A page in a browser replaces these two by its own, since it may be dark."""
+COLUMN = 3.4
+"""Width of a figure for one column of a paper, in inches."""
+PAGE = 7.0
+"""Width of a figure for the whole page."""
+_TICKS = 4
+"""Most intervals between the ticks of an axis: text takes most of the time of drawing."""
+_LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
+"""Height of a line of the legend and of the remark, in inches."""
+_XLABEL, _YLABEL = 0.28, 0.38
+"""Distance of the labels of the axes from the panel, in inches."""
+_LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
+"""Letters an inch of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What figures are drawn for.
+
+    Attributes:
+        columns: most panels side by side; None: as many as a figure has room for on a page of paper.
+        legend: whether each figure has a legend of the levels.
+        text: whether the letters of an SVG are text, which can be searched; else outlines, which look alike everywhere.
+    """
+
+    columns: int | None = None
+    legend: bool = True
+    text: bool = False
+
+
+PAPER = Medium()
+PAGE_IN_BROWSER = Medium(columns=1, legend=False, text=True)
+"""Panels stand below each other, so that a figure is as wide as a telephone; the page has one legend for all."""
+_MEDIUM: ContextVar[Medium] = ContextVar("medium", default=PAPER)
+
+
+@contextmanager
+def styled(medium: Medium = PAPER) -> Iterator[None]:
+    """Draw and save figures in this style for a medium; the settings of the process stay as they were."""
+    token = _MEDIUM.set(medium)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(_SETTINGS)
+            mpl.rcParams["svg.fonttype"] = "none" if medium.text else "path"
+            yield
+    finally:
+        _MEDIUM.reset(token)
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows, though pyplot does not know of it."""
+
+    def _repr_png_(self) -> bytes:
+        with styled():
+            return rendered(self, "png")
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """Space around the marks of a panel, in inches: what its ticks, labels and title take."""
+
+    left: float = 0.52
+    right: float = 0.1
+    top: float = 0.26
+    bottom: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A figure of equal panels over a footer.
+
+    Attributes:
+        figure: the whole.
+        panels: row by row.
+        columns: panels side by side.
+        height: of a panel with its margins, in inches.
+        margins: of each panel.
+    """
+
+    figure: Figure
+    panels: tuple[Axes, ...]
+    columns: int
+    height: float
+    margins: Margins
+
+    def bottom_row(self, place: int) -> bool:
+        """Whether no panel stands below this one."""
+        return place + self.columns >= len(self.panels)
+
+    def first_column(self, place: int) -> bool:
+        """Whether no panel stands at the left of this one."""
+        return place % self.columns == 0
+
+
+def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | None = None) -> Sheet:
+    """Make a figure of so many panels; `finish` places them.
+
+    Args:
+        number: of panels. Side by side they take the width of a page of a paper, else that of a column.
+        height: of a panel with its margins, in inches.
+        columns: at most so many side by side.
+        margins: of each panel; None: those of a panel with ticks and labels.
+    """
+    columns = min(number, columns, _MEDIUM.get().columns or columns)
+    figure = ShownFigure(figsize=(COLUMN if columns == 1 else PAGE, height))
+    FigureCanvasAgg(figure)
+    made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
+    for axes in made:
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
+        axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
+    return Sheet(figure, made, columns, height, margins or Margins())
+
+
+def panels(drawn: Sheet, comparison: Comparison) -> Iterator[tuple[int, Axes, Scalar]]:
+    """Yield each panel with its place and its value of `across`, which becomes its title."""
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+        if comparison.across is not None:
+            title(axes, f"{short(comparison.across)} = {clipped(written(point), 20)}")
+        yield place, axes, point
+
+
+def colour(comparison: Comparison, level: str) -> str:
+    """Return the colour of a level."""
+    return COLOURS[comparison.levels.index(level) % len(COLOURS)]
+
+
+def marker(comparison: Comparison, level: str) -> str:
+    """Return the marker of a level."""
+    return MARKERS[comparison.levels.index(level) % len(MARKERS)]
+
+
+def clipped(text: str, length: int = 34) -> str:
+    """Return a label on one line that fits a figure, with its begin and its end: labels differ in either."""
+    line = " ".join(text.split())
+    end = (length - 1) // 2
+    return line if len(line) <= length else f"{line[: length - 1 - end]}…{line[len(line) - end :]}"
+
+
+def finish(
+    drawn: Sheet,
+    comparison: Comparison,
+    remark: str,
+    *,
+    line: bool = True,
+    legend: bool = True,
+    more: Sequence[Line2D] = (),
+) -> Figure:
+    """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
+
+    Fixed places cost nothing; Matplotlib's layout engines take as long as the drawing.
+
+    Args:
+        drawn: with its panels drawn.
+        comparison: what it shows.
+        remark: what the marks are.
+        line: whether levels are drawn as lines; else as areas.
+        legend: whether the levels need one.
+        more: labelled lines of the legend that are no levels.
+    """
+    figure = drawn.figure
+    width = float(figure.get_figwidth())
+    if comparison.simulated:
+        remark = f"Simulated language model. {remark}"
+    lines = wrap(remark, int(width * _REMARK_LETTERS))
+    own = comparison.levels if legend and _MEDIUM.get().legend else ()
+    handles = [*(_handle(comparison, level, line=line) for level in own), *more]
+    columns = _legend_columns(handles, width)
+    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or more else 0
+    footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
+    rows = -(-len(drawn.panels) // drawn.columns)
+    height = rows * drawn.height + footer
+    figure.set_size_inches(width, height)
+    _place(drawn, width, height)
+    figure.text(0.5, 0.04 / height, "\n".join(lines), ha="center", va="bottom", fontsize=6.5, linespacing=1.25)
+    if legend_rows:
+        figure.legend(
+            handles=handles, loc="lower center", ncols=columns, frameon=False, columnspacing=1.2, borderpad=0,
+            bbox_to_anchor=(0.5, (0.08 + _REMARK_LINE * len(lines)) / height), labelspacing=0.35,
+        )  # fmt: skip
+    return figure
+
+
+def _place(drawn: Sheet, width: float, height: float) -> None:
+    cell, margins = width / drawn.columns, drawn.margins
+    for place, axes in enumerate(drawn.panels):
+        row, column = divmod(place, drawn.columns)
+        left = column * cell + margins.left
+        bottom = height - (row + 1) * drawn.height + margins.bottom
+        inner = (cell - margins.left - margins.right, drawn.height - margins.top - margins.bottom)
+        axes.set_position((left / width, bottom / height, inner[0] / width, inner[1] / height))
+        axes.xaxis.set_label_coords(0.5, -_XLABEL / inner[1])
+        axes.yaxis.set_label_coords(-_YLABEL / inner[0], 0.5)
+
+
+def look(comparison: Comparison, level: str) -> dict[str, Any]:
+    """Return the options of a line of a level: its colour and marker."""
+    return {"color": colour(comparison, level), "marker": marker(comparison, level)}
+
+
+def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch:
+    label = clipped(level_label(comparison, level))
+    if not line:
+        return Patch(color=colour(comparison, level), label=label)
+    return Line2D([], [], **look(comparison, level), markersize=4, linewidth=1.2, label=label)
+
+
+def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    return min(len(handles) or 1, max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
+
+
+def swatch(comparison: Comparison, level: str) -> Figure:
+    """Draw how a level is drawn, for a legend outside of figures: its line with its marker, 0.4 inches wide."""
+    figure = Figure(figsize=(0.4, 0.16))
+    FigureCanvasAgg(figure)
+    handle = _handle(comparison, level, line=True)
+    assert isinstance(handle, Line2D)
+    handle.set_data([0.1, 0.5, 0.9], [0.5, 0.5, 0.5])
+    handle.set_markevery([1])
+    handle.set_label("")
+    handle.set_transform(figure.transFigure)
+    figure.add_artist(handle)
+    return figure
+
+
+def title(axes: Axes, text: str) -> None:
+    """Put a title over the left end of a panel."""
+    axes.set_title(text, loc="left", y=1.03, pad=0)
+
+
+def grid(axes: Axes, axis: str = "both") -> None:
+    """Draw thin lines behind the marks."""
+    axes.set_axisbelow(True)
+    axes.grid(axis=axis, linewidth=0.5)  # type: ignore[arg-type] # 'x', 'y' or 'both'
+
+
+_SAVED: Mapping[str, Mapping[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
+    "png": {"metadata": {"Software": None}, "dpi": 200, "pil_kwargs": {"compress_level": 1}},
+    "svg": {"metadata": {"Date": None}},
+}
+"""How each form is saved: without a date, so that equal figures are equal bytes."""
+
+
+def rendered(figure: Figure, form: str) -> bytes:
+    """Return a figure as a file's content.
+
+    Args:
+        figure: drawn within `styled`.
+        form: `png`, `svg`, or `pdf`, whose fonts are embedded.
+    """
+    file = io.BytesIO()
+    figure.savefig(file, format=form, **_SAVED[form])
+    return sanitize_lines(file.getvalue().decode()).encode() if form == "svg" else file.getvalue()

@@ -1,0 +1,188 @@
+"""The runs of one level at one value of `across`, and what statistics take from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maeil.metrics import METRICS
+from maeil.metrics.outcome import scores
+from quorum.comparison.design import Design
+from quorum.comparison.statistics.intervals import Estimate, Floats, Name, estimate
+from quorum.configuration.origin import Scalar
+from quorum.runs import Row
+from quorum.runs.run_folder import RunFolder
+from quorum.storage.run_files import DamagedFile
+from quorum_base.user_errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one level at one value of `across`.
+
+    Attributes:
+        level: label of the level.
+        point: value of `across`; None without it.
+        rows: the runs that count.
+        left_out: the runs that do not.
+        design: what else varies among them.
+    """
+
+    level: str
+    point: Scalar
+    rows: tuple[Row, ...]
+    left_out: tuple[Row, ...]
+    design: Design
+
+    @property
+    def boards(self) -> NDArray[np.int64]:
+        """Number of the board of each run, shape (runs,): runs of one seed share it, or branches of one draw."""
+        return numbered(self.design.board(row) for row in self.rows)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Number of the stratum of each run, shape (runs,)."""
+        return numbered(self.design.stratum(row) for row in self.rows)
+
+    @property
+    def partial_boards(self) -> int:
+        """Number of boards without runs in some stratum, where others have runs in several; none of branches."""
+        if self.design.family:
+            return 0
+        cells = set(zip(self.boards.tolist(), self.strata.tolist(), strict=True))
+        sizes = Counter(board for board, _ in cells).values()
+        strata = len({stratum for _, stratum in cells})
+        return 0 if max(sizes) == 1 else sum(size < strata for size in sizes)
+
+    def values(self, metric: str) -> Floats:
+        """Return the values of a metric in the runs that define it."""
+        return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
+
+    def board_means(self, metric: str) -> Floats:
+        """Return the mean of a metric on each board, shape (boards,), in the order of the boards."""
+        values: dict[Scalar, list[float]] = {}
+        for row, value in self._counted(metric, None):
+            values.setdefault(self.design.board(row), []).append(value)
+        return np.array([fmean(found) for found in values.values()], dtype=np.float64)
+
+    def cells(self, metric: str, left_out: float | None = None) -> dict[tuple[Scalar, ...], list[float]]:
+        """Return the values of a metric by board and stratum.
+
+        Args:
+            metric: its name.
+            left_out: the value that runs count with that are left out; None: they do not count.
+        """
+        values: dict[tuple[Scalar, ...], list[float]] = {}
+        for row, value in self._counted(metric, left_out):
+            values.setdefault((self.design.board(row), *self.design.stratum(row)), []).append(value)
+        return values
+
+    def estimate(self, metric: str, statistic: Name, left_out: float | None = None) -> Estimate:
+        """Compute a statistic of a metric over the boards of the runs that define it.
+
+        Args:
+            metric: its name.
+            statistic: which.
+            left_out: the value that runs count with that are left out; None: they do not count.
+
+        Raises:
+            UserError: the metric is registered as a rate, and a value is none.
+        """
+        counted = self._counted(metric, left_out)
+        values = np.array([value for _, value in counted], dtype=np.float64)
+        if METRICS[metric].rate and bool(((values < 0) | (values > 1)).any()):
+            kind = "share" if METRICS[metric].share else "rate"
+            raise UserError(
+                f"{metric}: it is registered as a {kind}, from 0 to 1, but the runs have"
+                f" {values.min():g} to {values.max():g}",
+                f"Register it without {kind}=True, and compute the metrics again.",
+            )
+        return estimate(
+            values,
+            statistic,
+            boards=numbered(self.design.board(row) for row, _ in counted),
+            strata=numbered(self.design.stratum(row) for row, _ in counted),
+            share=METRICS[metric].rate,
+            limit=self._limit(metric, values),
+        )
+
+    def _limit(self, metric: str, values: Floats) -> float | None:
+        """Return the largest value that a metric can have in these runs; None if it has no bounds or is beyond them."""
+        limits = [row.factors.get(METRICS[metric].limit) for row in self.rows]
+        known = [float(limit) for limit in limits if isinstance(limit, int | float)]
+        if len(known) < len(limits) or not len(values) or values.min() < 0 or values.max() > max(known):
+            return None
+        return max(known)
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the boards of the runs that define it; NaN where none does."""
+        return self.estimate(metric, "mean").value
+
+    def bounds(self, metric: str, statistic: Name) -> tuple[Estimate, Estimate]:
+        """Return a statistic of a share with all runs that are left out counted as failures, and as successes.
+
+        Whatever they would have come to, the statistic of all runs lies between the two (Manski 1990, Nonparametric
+        Bounds on Treatment Effects).
+        """
+        failure, success = (1.0, 0.0) if METRICS[metric].better == "lower" else (0.0, 1.0)
+        return self.estimate(metric, statistic, failure), self.estimate(metric, statistic, success)
+
+    def _counted(self, metric: str, left_out: float | None) -> list[tuple[Row, float]]:
+        found = [(row, value) for row in self.rows if (value := row.metrics.get(metric)) is not None]
+        return found if left_out is None else [*found, *((row, left_out) for row in self.left_out)]
+
+
+def numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
+    """Number labels in the order in which they first come."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+
+
+POINTS = 60
+"""Instants of a curve, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The score of some runs along their steps.
+
+    Attributes:
+        steps: environment steps, ascending; none where no run has a whole trace.
+        estimates: of the score after each of them, over all runs: one that has ended keeps its last score.
+        left_out: the runs whose trace is not whole, each with the reason: half an episode is no curve.
+    """
+
+    steps: tuple[int, ...]
+    estimates: tuple[Estimate, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def curve(group: Group, statistic: Name) -> Curve:
+    """Read the curve of the runs of a group from their traces.
+
+    Args:
+        group: of runs.
+        statistic: over the boards.
+    """
+    read: list[Floats] = []
+    kept: list[int] = []
+    left_out: list[str] = []
+    for place, row in enumerate(group.rows):
+        try:
+            read.append(np.array(scores(RunFolder(row.folder).whole_trace())))  # before the first step, after each
+            kept.append(place)
+        except DamagedFile as error:
+            left_out.append(f"{row.folder.name}: {error.brief}")
+    if not read:
+        return Curve((), (), tuple(left_out))
+    longest = max(map(len, read)) - 1
+    steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
+    after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
+    boards, strata = group.boards[kept], group.strata[kept]
+    estimates = tuple(estimate(column, statistic, boards=boards, strata=strata) for column in after.T)
+    return Curve(tuple(steps.tolist()), estimates, tuple(left_out))

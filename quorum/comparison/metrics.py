@@ -1,0 +1,90 @@
+"""The metrics that are compared: how a user names them, and how they are labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from maeil.metrics import METRICS
+from quorum.configuration.glossary import metric_hint
+from quorum.runs import Row
+from quorum.runs.results_folder import metric_columns
+from quorum_base.user_errors import UserError
+
+DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
+"""What is compared when nothing is said."""
+
+
+def _axes(pattern: str) -> dict[str, str]:
+    """Return the axes of EmCoop's radar by metric, where a pattern gives those of the constraints."""
+    constraints = {"spatial": "SP", "temporal": "TM", "dependency": "DP", "participation": "PT"}
+    rest = {"plans.coherence": "PC", "capability.gain_rate": "CG", "plans.stability": "PS"}
+    return {pattern.format(name): label for name, label in constraints.items()} | rest
+
+
+RADARS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "attempts": (_axes("constraints.satisfied_{}"), "share of attempts in which it held"),
+    "improvements": (_axes("constraints.improvement_ratio_{}"), "improved / (improved + worsened) tasks"),
+    "emcoop": (_axes("emcoop.improvement_ratio_{}"), "EmCoop's improved / (improved + worsened) tasks"),
+}
+"""What the radar may show of each constraint: the labels of its axes by metric, and what they say."""
+
+_ARROWS = {"higher": " ↑", "lower": " ↓", None: ""}
+
+
+def arrow(metric: str) -> str:
+    """Return the sign for the values that are better, with a space before it; empty where neither are."""
+    return _ARROWS[METRICS[metric].better]
+
+
+def resolve(name: str, rows: Sequence[Row]) -> str:
+    """Find the metric that a user names: `outcome.steps`, or `steps`.
+
+    Where several metrics end so, the project's own goes before one that is somebody else's definition, and one that the
+    runs have before one that they lack, such as those of repairs.
+
+    Raises:
+        UserError: no such metric is registered, several are, or the runs do not have it.
+    """
+    there = metric_columns(rows)
+    chosen = _registered(name)
+    chosen = [metric for metric in chosen if metric in there] or chosen
+    if len(chosen) > 1:
+        raise UserError(f"--metric {name}: several metrics end so", f"Give one of them: {', '.join(chosen)}.")
+    if not chosen:
+        raise UserError(f"--metric {name}: there is no such metric", _hint(name, there))
+    if chosen[0] not in there:
+        raise UserError(
+            f"--metric {chosen[0]}: the runs do not have it",
+            "They were made by another version, or without its plug-in;"
+            " `quorum results FOLDER --recompute --write` computes the metrics again (--plugin MODULE for its own).",
+        )
+    return chosen[0]
+
+
+def find_metric(name: str, option: str) -> str:
+    """Find the metric that a user names before there are runs; one of the project goes before others of its name.
+
+    Args:
+        name: `outcome.steps`, or `steps`.
+        option: where it was named, for messages.
+
+    Raises:
+        UserError: no such metric is registered, or several are.
+    """
+    chosen = _registered(name)
+    if len(chosen) > 1:
+        raise UserError(f"{option}: several metrics end in {name}", f"Give one of them: {', '.join(chosen)}.")
+    if not chosen:
+        raise UserError(f"{option}: there is no metric {name}", metric_hint(name))
+    return chosen[0]
+
+
+def _registered(name: str) -> list[str]:
+    ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
+    return [metric for metric in ends if not METRICS[metric].origin] or ends
+
+
+def _hint(name: str, there: Sequence[str]) -> str:
+    if any(name in (metric, metric.partition(".")[2]) for metric in there):
+        return "The runs have it, but nothing says what it is: name the module that defines it, --plugin MODULE."
+    return metric_hint(name)

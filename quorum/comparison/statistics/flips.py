@@ -1,0 +1,227 @@
+"""Test and interval of paired differences, which are one method: random signs.
+
+Under the null hypothesis that two arms do not differ on a board, the sign of each board's difference is a coin's
+(Fisher 1935, The Design of Experiments, section 21). To flip the signs of a set of boards lowers the sum by twice the
+sum over the set, so the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way a
+mean of `shift` is rejected by the sets whose mean is `shift` or less. So the interval of all that is not rejected ends
+at quantiles of the means over all sets of boards (Hartigan 1969, Using Subsample Values as Typical Values): it holds 0
+exactly where p is above 0.05, and neither end falls when a difference grows. An end is a mean of differences of boards,
+so differences of bounded values have intervals within their bounds.
+
+Up to `EXACT` boards that differ, all sets are gone through. Else `DRAWN` are drawn, with their complements, and the
+observed signs count among them, so that p is never 0 (Phipson and Smyth 2010, Permutation P-values Should Never Be
+Zero). Boards that do not differ change no p-value; they do belong to the sets over which means are taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quorum.comparison.statistics.intervals import Floats, agree, binomial_cdf
+
+LEVEL = 0.05
+"""A difference is significant where its p-value is at most this."""
+FEWEST = 6
+"""Boards without which no test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
+EXACT = 14
+"""Most boards that differ with which all sets of them are gone through: 2 ** 14."""
+DRAWN = 19_999
+_QUICK = 999
+"""Signs that are drawn where many samples are tested at once."""
+_BLOCK = 1 << 22
+"""Sums that are in memory at once."""
+_TAIL_SHARE = 40
+"""One of so many sets may be as extreme at each end: 2.5 %."""
+_SEED = 20_260_302
+_MOST_KEPT = 512
+"""Boards up to which sets that were drawn are kept."""
+_FEWEST_COUNTS = 32
+"""Numbers of boards without a difference that go with each set of the others, at least."""
+_BYTE = np.arange(256)[:, None] >> np.arange(8) & 1
+
+
+def sign_flip_test(differences: Floats) -> float:
+    """Return the two-sided p-value of paired differences.
+
+    Args:
+        differences: one a board, shape (boards,).
+    """
+    sums, _ = _sets(differences[differences != 0], 0)
+    smaller = min(np.count_nonzero(sums <= 0), np.count_nonzero(sums >= 0))
+    return min(1.0, 2 * smaller / len(sums))
+
+
+def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[float, float]:
+    """Return the means that the test does not reject at 0.05, as an interval; NaN where it has no end.
+
+    Fewer than six boards reject nothing, and where all differences are equal nothing shows how they scatter: neither
+    has an interval, but for shares.
+
+    Differences of shares are -1, 0 or 1 more often than not, and boards that were not among those tried may differ from
+    all that were. So their interval also holds what the test would not reject with one more board of 1 and one of -1,
+    as Agresti and Min (2005, Simple Improved Confidence Intervals for Comparing Matched Proportions) add pseudo-data.
+    Where the test rejects 0 it ends on the side of 0 where one more board without a difference would let it end.
+
+    Args:
+        differences: one a board, shape (boards,).
+        share: whether they are differences of values that lie between 0 and 1 by their nature.
+    """
+    changed = differences[differences != 0]
+    equal = len(differences) - len(changed)
+    if len(changed) == 0 or (not share and agree(differences)):
+        return math.nan, math.nan
+    low, high = _ends(changed, equal)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return math.nan, math.nan
+    if share:
+        nearer = _ends(changed, equal + 1)
+        wider = _ends(np.append(changed, (1.0, -1.0)), equal)
+        low = min(low, nearer[0]) if low > 0 else min(low, wider[0])
+        high = max(high, nearer[1]) if high < 0 else max(high, wider[1])
+    return low, high
+
+
+def ratio_interval(parts: Floats, wholes: Floats) -> tuple[float, float]:
+    """Return the shares with which the test does not reject parts - share * wholes, as an interval.
+
+    Its ends are quantiles of the ratios of the sums over sets of boards. NaN over fewer than six boards.
+
+    Args:
+        parts: one a board, shape (boards,).
+        wholes: one a board, above 0, shape (boards,).
+    """
+    if len(parts) < FEWEST or agree(parts / wholes):
+        return math.nan, math.nan
+    return _quantiles(*(_sets(values, 0)[0] for values in (parts, wholes)))
+
+
+def random_means(differences: Floats) -> Floats:
+    """Return the means of the differences with random signs: all, or as many as the test draws, shape (means,)."""
+    sums, _ = _sets(differences, 0)
+    return (float(differences.sum()) - 2 * sums) / len(differences)
+
+
+def smallest_p(boards: int) -> float:
+    """Return the smallest p-value that the test can have over so many boards that differ: all signs alike."""
+    return 2 / 2**boards if boards <= EXACT else 1 / (DRAWN + 1)
+
+
+def significant(samples: Floats) -> NDArray[np.bool_]:
+    """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
+
+    It draws fewer signs than `sign_flip_test`, and the same for all samples: simulations of its power need thousands.
+
+    Args:
+        samples: of paired differences, shape (samples, boards).
+    """
+    boards = samples.shape[1]
+    if 2**boards // 2 <= _QUICK:
+        signs = 1.0 - 2 * (np.arange(2**boards // 2)[:, None] >> np.arange(boards) & 1)  # the last board keeps its sign
+    else:
+        drawn = np.random.default_rng(_SEED).integers(0, 2, (_QUICK, boards))
+        signs = 1.0 - 2 * np.concatenate([np.zeros((1, boards)), drawn])
+    found = np.empty(len(samples), dtype=np.bool_)
+    size = max(1, _BLOCK // len(signs))
+    for start in range(0, len(samples), size):
+        block = samples[start : start + size]
+        least = np.abs(block.sum(axis=1)) - 1e-12 * np.abs(block).sum(axis=1)
+        found[start : start + size] = (np.abs(block @ signs.T) >= least[:, None]).mean(axis=1) <= LEVEL
+    return found
+
+
+def _ends(changed: Floats, equal: int) -> tuple[float, float]:
+    """Return the ends of what is not rejected; infinite where nothing is."""
+    return _quantiles(*_sets(changed, equal))
+
+
+def _quantiles(sums: Floats, sizes: Floats) -> tuple[float, float]:
+    """Return the ends of the middle 95 % of sums by sizes; those of the empty set may be anything."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums / sizes
+    empty = sizes == 0
+    place = len(means) // _TAIL_SHARE
+    low = np.partition(np.where(empty, -np.inf, means), place)[place]
+    high = np.partition(np.where(empty, np.inf, means), len(means) - 1 - place)[len(means) - 1 - place]
+    return float(low), float(high)
+
+
+def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
+    """Return the sums over sets of boards and the sizes of the sets, each shape (sets,), the empty set among them.
+
+    Args:
+        changed: differences that are not 0.
+        equal: number of boards without a difference. They add nothing to a sum, so half of them, more or less, are put
+            into each set instead of going through them.
+    """
+    number = len(changed)
+    tolerance = 1e-12 * float(np.abs(changed).sum())
+    if number <= EXACT:
+        columns = [np.arange(2**number) >> 8 * column & 255 for column in range(-(-number // 8))]
+        counts = _binomial_quantiles(equal, max(_FEWEST_COUNTS, 2 ** (EXACT - number)))
+        sums = np.repeat(_summed(changed, columns), len(counts))
+        sizes = (_summed(np.ones(number), columns)[:, None] + counts).ravel()
+    else:
+        drawn, sizes = (_kept if number <= _MOST_KEPT else _drawn)(number, equal)
+        sums, whole = _summed(changed, drawn), float(changed.sum())
+        sums = np.concatenate([[0.0], sums, whole - sums, [whole]])
+    sums[np.abs(sums) <= tolerance] = 0.0
+    return sums, sizes
+
+
+def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
+    """Return the sets that are drawn, as `_summed` takes them, and the sizes of these, of their complements, of all."""
+    random = np.random.default_rng(_SEED)
+    columns = [random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8))]
+    sizes = _summed(np.ones(number), columns) + (random.binomial(equal, 0.5, DRAWN) if equal else 0)
+    whole = number + equal
+    return columns, np.concatenate([[0.0], sizes, whole - sizes, [whole]])
+
+
+_kept = lru_cache(maxsize=128)(_drawn)
+"""The same, kept: a comparison has many differences over as many boards. Thousands of boards would take memory."""
+
+
+def _summed(values: Floats, columns: Sequence[NDArray[np.integer]]) -> Floats:
+    """Sum over sets that are given eight boards a byte, column after column: one look-up adds eight boards."""
+    sums = np.zeros(1)
+    for place, column in enumerate(columns):
+        eight = values[8 * place : 8 * place + 8]
+        sums = sums + (_BYTE[:, : len(eight)] @ eight)[column]
+    return sums
+
+
+def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
+    """Return numbers of heads of so many coins that stand for their distribution: all outcomes, or `most` quantiles."""
+    number = min(2 ** min(trials, EXACT), most)
+    quantiles = (np.arange(number) + 0.5) / number
+    return np.asarray(np.searchsorted(binomial_cdf(trials), quantiles), dtype=np.int64)
+
+
+def holm(p_values: Sequence[float], smallest: Sequence[float] | None = None) -> list[float]:
+    """Adjust the p-values of one family so that the chance of any false finding stays below the level.
+
+    The k-th smallest of m is multiplied by m - k + 1; none is smaller than one before it, and none larger than 1 (Holm
+    1979, A Simple Sequentially Rejective Multiple Test Procedure). Of these m - k + 1 only those count that could have
+    a p-value as small at all: a test over three boards, which never falls below 0.25, takes no part in the chance that
+    some p-value falls to 0.01 (Tarone 1990, A Modified Bonferroni Method for Discrete Data; stepwise as in Hommel and
+    Krummenauer 1998, Improvements and Modifications of Tarone's Multiple Test Procedure for Discrete Data).
+
+    Args:
+        p_values: of the tests.
+        smallest: the smallest p-value that each test can have; None: any can be as small as it likes.
+    """
+    least = [0.0] * len(p_values) if smallest is None else smallest
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        p = p_values[place]
+        able = sum(least[other] <= p for other in order[rank:])
+        largest = max(largest, min(1.0, able * p))
+        adjusted[place] = largest
+    return adjusted

@@ -1,0 +1,93 @@
+"""How many boards and draws it takes, before they are paid for: by simulating the test that will be run.
+
+The normal approximation of a paired test, (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2 boards, with d the effect
+and s the standard deviation of the differences over boards (Guenther 1981, Sample Size Formulas for Normal Theory t
+Tests), says where to look; the sign-flip test of so many boards is then simulated, `_SAMPLES` times, seeded.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+
+from quorum.comparison.statistics.flips import FEWEST, significant
+from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
+
+Sampler = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+"""Draws differences of boards, of a shape."""
+_SAMPLES = 4_000
+_SEED = 20_261_126
+_MOST_BOARDS = 20_000
+"""Above which a size is approximate: a simulation would take minutes, and the approximation is good there."""
+_NORMAL = NormalDist()
+
+
+def normal(effect: float, deviation: float) -> Sampler:
+    """Return normal differences of this mean and standard deviation."""
+    return lambda random, shape: random.normal(effect, deviation, shape)
+
+
+def binary(effect: float, deviation: float) -> Sampler:
+    """Return differences of outcomes that are 0 or 1: -1, 0 or 1, of this mean and standard deviation.
+
+    Raises:
+        ValueError: no such differences have this mean and deviation.
+    """
+    differing = deviation**2 + effect**2
+    if not abs(effect) <= differing <= 1:
+        raise ValueError(f"differences of -1, 0 and 1 cannot have the mean {effect} and the deviation {deviation}")
+    chances = [(differing - effect) / 2, 1 - differing, (differing + effect) / 2]
+    return lambda random, shape: random.choice([-1.0, 0.0, 1.0], p=chances, size=shape)
+
+
+def power(differences: Sampler, boards: int) -> float:
+    """Return how often the sign-flip test finds such differences over so many boards, to about 0.01."""
+    return float(significant(differences(np.random.default_rng(_SEED), (_SAMPLES, boards))).mean())
+
+
+def about_boards(effect: float, deviation: float, wanted: float) -> int:
+    """Return the normal approximation of the boards for a power, and at least what the test can find.
+
+    Args:
+        effect: mean difference, not 0.
+        deviation: standard deviation of the differences over boards.
+        wanted: power, between 0 and 1.
+    """
+    level = _NORMAL.inv_cdf(1 - TAIL)
+    needed = ((level + _NORMAL.inv_cdf(wanted)) * deviation / effect) ** 2 + level**2 / 2
+    return max(FEWEST, math.ceil(needed))
+
+
+def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
+    """Return the fewest boards over which the sign-flip test finds such differences in the wanted share of studies.
+
+    Args:
+        differences: draws them.
+        about: where to look, from `about_boards`.
+        wanted: power, between 0 and 1.
+    """
+    if about > _MOST_BOARDS:
+        return about
+    low, high = FEWEST, max(FEWEST, about)
+    while power(differences, high) < wanted:
+        low, high = high + 1, high + max(2, high // 4)
+    return bisect_left(range(high), True, lo=low, key=lambda boards: power(differences, boards) >= wanted)
+
+
+def boards_for_half_width(deviation: float, wanted: float) -> int:
+    """Return the fewest boards whose interval of a difference is on average at most this far from its mean.
+
+    By Student's interval, which is about as wide as that of the sign-flip test.
+
+    Args:
+        deviation: standard deviation of the differences over boards.
+        wanted: half the width of the interval, above 0.
+    """
+    boards = max(FEWEST, math.floor((_NORMAL.inv_cdf(1 - TAIL) * deviation / wanted) ** 2))
+    while t_quantile(1 - TAIL, boards - 1) * deviation / math.sqrt(boards) > wanted:
+        boards += 1
+    return boards

@@ -1,0 +1,476 @@
+"""The tables of a comparison, as text in rows; `formats` writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from maeil.metrics import METRICS
+from quorum.agents.simulated import CHANCE
+from quorum.comparison.comparison import Comparison
+from quorum.comparison.coordination import coordination, is_single_mind
+from quorum.comparison.differences import Difference
+from quorum.comparison.draws import Noise
+from quorum.comparison.factors import NONE, short, value_of, written
+from quorum.comparison.formats import ARROWS, Table
+from quorum.comparison.metrics import arrow
+from quorum.comparison.spent import BUDGETS, AtBudgets
+from quorum.comparison.statistics.growth import power_law
+from quorum.comparison.statistics.intervals import Estimate
+from quorum.comparison.statistics.room import rooms_closed
+from quorum.configuration.origin import NO_CHANGE, Scalar
+from quorum.runs import Row
+from quorum.runs.sweep_file import Published, Value
+
+SIMULATED = "Simulated language model: no result of it says anything of a real model."
+_Line = tuple[str, Scalar, Sequence[str]]
+"""A level, a value of `across`, and the cells of their row."""
+STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Return every table: runs, metrics, differences from the baseline, draws, and what others have published."""
+    shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
+    published = (_published(table, comparison.pool.rows) for table in comparison.published)
+    measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison), *_growth(comparison))
+    found = [
+        runs_table(comparison),
+        *shown,
+        *measured,
+        *at_budgets(comparison),
+        *_room(comparison),
+        *coordination_table(comparison),
+        *published,
+    ]
+    if not comparison.simulated:
+        return found
+    return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
+
+
+def heading(comparison: Comparison) -> str:
+    """Say what is compared: `topology across n`."""
+    by = " and ".join(short(name) for name in comparison.by)
+    return f"{by} across {short(comparison.across)}" if comparison.across is not None else by
+
+
+def runs_table(comparison: Comparison) -> Table:
+    """Return the runs that count and those that do not, by level."""
+    tallies = comparison.pool.tallies
+    outcomes = sorted({outcome for tally in tallies for outcome in tally.left_out})
+    budget = any(tally.budget for tally in tallies)
+    header = [_by(comparison), "pooled", *(["of them: budget"] if budget else [])]
+    header += (f"left out: {outcome}" for outcome in outcomes)
+    header += ["calls", "parse failures", "empty answers", "language model"]
+    rows = []
+    for tally in tallies:
+        row = [tally.level, str(tally.pooled), *([str(tally.budget)] if budget else [])]
+        row += [str(tally.left_out.get(outcome, 0)) for outcome in outcomes]
+        row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
+        row += [failure_rate(tally.calls, tally.empty_answers)]
+        row += [", ".join(tally.models) if tally.simulated else "real" if tally.models else "none"]
+        rows.append(tuple(row))
+    return Table("runs", tuple(header), tuple(rows), words="Runs that are pooled, and those that are left out")
+
+
+def failure_rate(calls: float, failures: float) -> str:
+    """Write the share of the calls whose reply could not be read; a dash without calls."""
+    if not calls:
+        return NONE
+    return f"{failures / calls:.1%}" if math.isfinite(failures / calls) else "unknown"
+
+
+def _across(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric. Levels and values of `across`: the more numerous are its rows: it is narrow."""
+    assert comparison.across is not None
+    across = short(comparison.across)
+    points = [written(point) for point in comparison.points]
+    levels = [level_label(comparison, level) for level in comparison.levels]
+    upright = len(points) >= len(levels)
+    columns = (across, *levels) if upright else (_by(comparison), *(f"{across} = {text}" for text in points))
+    for metric in comparison.metrics:
+        by_point = [
+            [comparison.estimates.get((metric, level, point)) for level in comparison.levels]
+            for point in comparison.points
+        ]
+        lines = by_point if upright else list(zip(*by_point, strict=True))
+        places = [decimals(found for line in lines for found in line if found is not None)] * (len(columns) - 1)
+        header = (columns[0], *_sizes(comparison), *columns[1:])
+        rows = tuple(_row(comparison, *line, places) for line in zip(points if upright else levels, lines, strict=True))
+        yield Table(_title(comparison, metric), header, rows, _caption(comparison), name=metric)
+
+
+def _levels(comparison: Comparison) -> Table:
+    """Return one table: a row for each level, a column for each metric."""
+    found = [
+        [comparison.estimates[metric, level, None] for metric in comparison.metrics] for level in comparison.levels
+    ]
+    places = [decimals(column) for column in zip(*found, strict=True)]
+    labels = [level_label(comparison, level) for level in comparison.levels]
+    rows = tuple(_row(comparison, *line, places) for line in zip(labels, found, strict=True))
+    header = (_by(comparison), *_sizes(comparison), *(metric + arrow(metric) for metric in comparison.metrics))
+    name = STATISTIC_NAMES[comparison.statistic]
+    return Table(f"{name} by {heading(comparison)}", header, rows, _caption(comparison), name="metrics")
+
+
+def _sizes(comparison: Comparison) -> tuple[str, ...]:
+    """Return the heads of the columns that say over how much statistics are."""
+    return (comparison.things, comparison.unit) if comparison.clustered else (comparison.things,)
+
+
+def _row(
+    comparison: Comparison, label: str, found: Sequence[Estimate | None], places: Sequence[int]
+) -> tuple[str, ...]:
+    there = [estimate for estimate in found if estimate is not None]
+    sizes = [_range([estimate.runs for estimate in there]), _range([estimate.boards for estimate in there])]
+    return label, *sizes[: len(_sizes(comparison))], *map(interval, found, places)
+
+
+def _by_place(
+    comparison: Comparison, title: str, header: Sequence[str], lines: Iterable[_Line], *, caption: str, name: str
+) -> Iterator[Table]:
+    """Yield a table with a row for each level and value of `across`, the places of its lines; none without lines."""
+    places = (_by(comparison), *([short(comparison.across)] if comparison.across is not None else []))
+    rows = tuple(
+        (level_label(comparison, level), *([written(point)] if len(places) > 1 else []), *cells)
+        for level, point, cells in lines
+    )
+    if rows:
+        yield Table(title, (*places, *header), rows, caption, labels=len(places), name=name)
+
+
+def _bounds(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each share: a row for each group some of whose runs are left out."""
+    header = (comparison.things, "left out", "as shown", "all failures", "all successes")
+    caption = (
+        "Errors, limits and unfinished runs. Whatever they would have come to, the"
+        f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
+    )
+    for metric in comparison.metrics:
+        lines = []
+        for (level, point), group in comparison.groups.items():
+            if (bounds := comparison.bounds.get((metric, level, point))) is not None:
+                shown = comparison.estimates[metric, level, point]
+                sizes = (str(shown.runs), str(len(group.left_out)))
+                lines.append((level, point, (*sizes, *(interval(one, 3) for one in (shown, *bounds)))))
+        title = f"{metric}{arrow(metric)}: runs that are left out counted as failures and as successes"
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} left out")
+
+
+def _differences(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric: a row a difference; none where no board differs, which the notes tell."""
+    family = comparison.family is not None
+    what = "gain" if family else "difference"
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric]
+        if not any(item.differing for item in found):
+            continue
+        better = "P(better)" if METRICS[metric].better else "P(greater)"
+        bounded = any(not math.isnan(item.lowest) for item in found)
+        header = [comparison.unit, *(["branch points"] if family else []), what, "p", "p (Holm)", better]
+        header += ["left out at worst, best"] if bounded else []
+        places = decimals(item.mean for item in found)
+        lines = [(item.level, item.point, _difference(item, comparison, places, bounded=bounded)) for item in found]
+        one = comparison.unit[:-1]
+        more = f", and would not with one more {one} of -1 and one of 1" if METRICS[metric].rate else ""
+        caption = (
+            f"{_mean_of_differences(comparison)} with its 95 % interval: all that the sign-flip test (two-sided) does"
+            f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"
+            f" that could reject at their number of {comparison.unit}. {better} counts ties half; its interval holds"
+            " whatever the distribution, and so may be wider than the test's."
+        )
+        if bounded:
+            caption += (
+                " At worst, all runs that are left out failed for the level and succeeded for the baseline; at best the"
+                " other way round."
+            )
+        if comparison.design.boards_differ:
+            caption += " The levels meet other boards under one seed: the pairs are of seeds only."
+        title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} {what}")
+
+
+def _noise(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric that varies: a row for each group with several draws of a board."""
+    for metric in comparison.metrics:
+        found = {place[1:]: noise for place, noise in comparison.noise.items() if place[0] == metric}
+        if not any(noise.between or noise.within for noise in found.values()):
+            continue
+        most = max(len(noise.passes) for noise in found.values())
+        header = ["boards", "draws", "SD of boards", "SD of draws", "share of draws", "largest A/A gap", "A/A gap"]
+        caption = (
+            "SD: root of the variance between boards, and between draws of a board (unbiased, 0 where it is below)."
+            " Largest A/A gap: between the means of two draws over the same boards. A/A gap: exceeded in 5 % of cases"
+            " by two sweeps of these boards with one draw each, 1.96 sqrt(2 v / boards), v the mean variance of draws."
+        )
+        if most:
+            header += ("boards that flip", "flip rate", *(f"pass^{k + 1}" for k in range(most)))
+            caption += (
+                " Flip rate: probability that two draws of a board differ. pass^k: that k draws of a board all succeed,"
+                " over the boards with k draws."
+            )
+        places = decimals(comparison.estimates[metric, *place] for place in found)
+        lines = [(level, point, _chance(noise, places, most)) for (level, point), noise in found.items()]
+        title = f"{metric}: what chance alone changes"
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} draws")
+
+
+def _chance(noise: Noise, places: int, most: int) -> list[str]:
+    """Return the cells of what chance changes, with `most` shares of draws that all succeed."""
+    cells = [str(noise.boards), _range([noise.fewest, noise.most])]
+    cells += [_number(deviation, places) for deviation in np.sqrt(np.maximum((noise.between, noise.within), 0.0))]
+    cells += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
+    if most:
+        cells += [f"{noise.flipping} of {noise.several}", _number(noise.flip_rate, 2)]
+        cells += [_number(rate, 2) for rate in noise.passes] + [NONE] * (most - len(noise.passes))
+    return cells
+
+
+def _number(number: float, places: int) -> str:
+    return NONE if math.isnan(number) else f"{number:.{places}f}"
+
+
+def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
+    """Write a level and its value of `across`: `debate at n = 4`."""
+    return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
+
+
+def _growth(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table of how metrics grow with n, where three sizes or more have positive means."""
+    rows = []
+    for metric in comparison.metrics if comparison.across == "n" else ():
+        counts = not METRICS[metric].rate and " per " not in METRICS[metric].unit
+        for level in comparison.levels if counts else ():
+            found = [comparison.groups.get((level, point)) for point in comparison.points]
+            means = {group.point: mean for group in found if group is not None and (mean := group.mean(metric)) > 0}
+            fit = power_law([cast("int", point) for point in means], [*means.values()])
+            if fit is not None:
+                cells = [interval(one, 2) for one in (fit.factor, fit.exponent)]
+                rows.append((metric, level_label(comparison, level), str(len(means)), *cells, f"{fit.explained:.3f}"))
+    if rows:
+        header = ("metric", _by(comparison), "sizes", "a", "b", "R²")
+        caption = "Means over boards as a * n^b, fitted to their logarithms, with 95 % intervals over the sizes."
+        yield Table("growth with n", header, tuple(rows), caption, labels=2, words="Growth with the size of the team")
+
+
+def _room(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric with a better way: the share of the room that each level closes."""
+    silent, reference = comparison.baseline, comparison.room
+    if silent is None or reference is None:
+        return
+    for metric in (name for name in comparison.metrics if METRICS[name].better):
+        lines: list[_Line] = []
+        for point in comparison.points:
+            cells = {level: group.cells(metric) for (level, at), group in comparison.groups.items() if at == point}
+            closed = rooms_closed(cells, silent, reference, lower_is_better=METRICS[metric].better == "lower")
+            for level, found in closed.items():
+                lines.append((level, point, (str(found.boards), str(found.without), interval(found.share, 2))))
+        title = f"{metric}: share of the room between {silent} and {reference}"
+        caption = (
+            f"On a board the room is what {reference} does better than {silent}, the gain what the level does better."
+            " The share is the sum of gains over the sum of room, over the boards with room, with its 95 % interval."
+        )
+        header = ("boards with room", "without", "share closed")
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} room")
+
+
+def coordination_table(comparison: Comparison) -> Iterator[Table]:
+    """Yield the table of what coordination costs and brings, where the baseline is a single mind, and not chance."""
+    lines = []
+    if comparison.baseline in comparison.chance:
+        return
+    for (level, point), group in comparison.groups.items():
+        single = comparison.groups.get((str(comparison.baseline), point))
+        if level == comparison.baseline or single is None or not is_single_mind(single):
+            continue
+        if (found := coordination(group, single)) is not None:
+            measures = (found.efficiency, found.overhead, found.amplification, found.synergy)
+            lines.append((level, point, (str(found.synergy.boards), *(interval(one, 2) for one in measures))))
+    header = ("boards", "efficiency E_c", "overhead O", "error amplification A_e", "synergy")
+    caption = (
+        'As "Towards a science of scaling agent systems" (arXiv 2512.08296) defines them, of means over the same'
+        " boards: success / (turns / turns of the single mind), turns / turns of the single mind - 1, runs without"
+        " success / those of the single mind, and completion minus that of the single mind."
+    )
+    title = f"Coordination against the single mind of {comparison.baseline}"
+    yield from _by_place(comparison, title, header, lines, caption=caption, name="coordination")
+
+
+_EVERY = 2
+"""Of the budgets at which levels are compared, one of so many has a row."""
+
+
+def at_budgets(comparison: Comparison) -> Iterator[Table]:
+    """Yield the tables of equal budgets: for each metric the levels, and their differences from the baseline."""
+    found = comparison.budgets
+    if found is None:
+        return
+    across = [short(comparison.across)] if comparison.across is not None else []
+    words = BUDGETS[found.kind]
+    for metric in found.metrics:
+        header = (*across, words, *(level_label(comparison, level) for level in comparison.levels))
+        rows = []
+        for point, budgets in found.budgets.items():
+            lines = [found.estimates.get((metric, level, point)) for level in comparison.levels]
+            for place in range(_EVERY, len(budgets), _EVERY):
+                cells = [interval(line[place] if line is not None else None, 3) for line in lines]
+                rows.append((*map(written, [point] if across else []), amount(budgets[place], found.kind), *cells))
+        title = f"{metric}{arrow(metric)} at equal {words}"
+        caption = f"{_caption(comparison)} Read from the traces: a run that ended by itself keeps its last score."
+        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} at {words}")
+        if found.differences:
+            yield from _lead(comparison, found, metric, title)
+
+
+def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> Iterator[Table]:
+    """Yield the differences from the baseline at equal budgets, and where they change."""
+    words = BUDGETS[found.kind]
+    header = (f"difference at half of the {words}", "at all", "changes sign at", "interval leaves out 0 from")
+    lines = []
+    for (name, level, point), line in found.differences.items():
+        if name == metric:
+            cells = [interval(item.mean, 3, signed=True) for item in (line[len(line) // 2], line[-1])]
+            crossings = [amount(budget, found.kind) for budget in found.crossings(metric, level, point)]
+            apart = [
+                f"{amount(budget, found.kind)} ({'+' if sign > 0 else '-'})"
+                for budget, sign in found.apart(metric, level, point)
+            ]
+            lines.append((level, point, (*cells, *(", ".join(budgets) or NONE for budgets in (crossings, apart)))))
+    caption = (
+        "Paired over boards, with the interval of the sign-flip test at one budget each: over all budgets together they"
+        f" hold less often. Changes are looked for at {len(line) - 1} budgets in equal steps."
+    )
+    title = f"{title}: difference from {baseline_label(comparison)}"
+    yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} difference at {words}")
+
+
+def amount(budget: float, kind: str) -> str:
+    """Write a budget: whole numbers of what is counted, two digits of money and time."""
+    return f"{budget:.2g}" if kind in ("usd", "seconds") else f"{budget:,.0f}"
+
+
+def baseline_label(comparison: Comparison) -> str:
+    """Say what differences are from."""
+    unchanged = comparison.family is not None and comparison.baseline == NO_CHANGE
+    return "branches without a change" if unchanged else str(comparison.baseline)
+
+
+def _mean_of_differences(comparison: Comparison) -> str:
+    if comparison.family is None:
+        return "Mean difference over the same boards"
+    within = "At each branch point of a run the mean over draws with the change minus that without; its mean"
+    if comparison.unit == "draws":
+        return "Mean over draws of the difference between equal draws from the same branch points of the same run"
+    return f"{within} over the branch points of a {comparison.unit[:-1]}, and then over {comparison.unit},"
+
+
+def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> list[str]:
+    alike = item.mean.boards > 0 and item.differing == 0
+    cells = [f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)]
+    cells += [str(item.strata)] if comparison.family is not None else []
+    cells += [f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True)]
+    cells += [p_value(item.p), p_value(item.p_holm), interval(item.improvement, 2)]
+    if bounded:
+        ends = [_unsigned_zero(end, places) for end in (item.lowest, item.highest) if not math.isnan(end)]
+        cells.append(", ".join(f"{end:+.{places}f}" for end in ends) or NONE)
+    return cells
+
+
+def level_label(comparison: Comparison, level: str) -> str:
+    """Write a level, with `simulated` behind it where that holds for some levels and not for all, and with `chance`."""
+    if level in comparison.chance:
+        return level if level == CHANCE else f"{level} ({CHANCE})"
+    some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
+    return f"{level} (simulated)" if some and level in comparison.simulated else level
+
+
+def interval(estimate: Estimate | None, places: int, *, signed: bool = False) -> str:
+    """Write an estimate with its interval: `0.93 [0.85, 0.98]`.
+
+    Args:
+        estimate: None where there are no runs.
+        places: number of decimals.
+        signed: whether a positive value has its sign.
+    """
+    if estimate is None or math.isnan(estimate.value):
+        return NONE
+    ends = [end for end in (estimate.low, estimate.high) if not math.isnan(end)]
+    value = f"{_unsigned_zero(estimate.value, places):{'+' if signed else ''}.{places}f}"
+    return f"{value} [{', '.join(f'{_unsigned_zero(end, places):.{places}f}' for end in ends)}]" if ends else value
+
+
+def decimals(estimates: Iterable[Estimate]) -> int:
+    """Return the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
+    sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
+    size = max(sizes, default=0.0)
+    if size == 0:
+        return 2
+    return min(6, max(0, 2 - math.floor(math.log10(size)))) if size < 1000 else 0
+
+
+def _unsigned_zero(number: float, places: int) -> float:
+    return round(number, places) + 0.0
+
+
+def p_value(p: float) -> str:
+    """Write a p-value."""
+    if math.isnan(p):
+        return NONE
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _title(comparison: Comparison, metric: str) -> str:
+    unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
+    return f"{metric}{arrow(metric)}{unit}: {STATISTIC_NAMES[comparison.statistic]} by {heading(comparison)}"
+
+
+def _caption(comparison: Comparison) -> str:
+    return f"[95 % interval] of the {STATISTIC_NAMES[comparison.statistic]}. {ARROWS}"
+
+
+def _by(comparison: Comparison) -> str:
+    return " / ".join(short(name) for name in comparison.by)
+
+
+def _range(runs: list[int]) -> str:
+    if not runs:
+        return "0"
+    return str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}"
+
+
+def _published(published: Published, runs: Sequence[Row]) -> Table:
+    """Return a published table of the sweeps: each published value, and the same of the runs that count."""
+    named = len(published.factors)
+    header = [*map(short, published.factors), "runs"]
+    titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
+    header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
+    rows = []
+    for row in published.rows:
+        wanted = dict(zip(published.factors, row, strict=False))
+        found = [run for run in runs if all(value_of(run, factor) == value for factor, value in wanted.items())]
+        texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
+        for metric, value in zip(published.metrics, row[named:], strict=True):
+            texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
+        rows.append(tuple(texts))
+    caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
+    words = "Published figures, and the same of the runs here"
+    return Table("published and here", tuple(header), tuple(rows), caption, labels=named, words=words)
+
+
+def _figure(value: Value) -> str:
+    match value:
+        case [mean, deviation]:
+            return f"{mean:.2f} ({deviation:.2f})"
+        case int() | float():
+            return f"{value:.2f}"
+        case _:
+            return NONE
+
+
+def _spread(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return _figure(values[0] if values else None)
+    return _figure([float(np.mean(values)), float(np.std(values, ddof=1))])

@@ -1,0 +1,49 @@
+"""Words of a command that are about no cell: the engine of a sweep, and the tracker that its runs are logged to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from quorum.configuration.checked_values import component_values
+from quorum.configuration.compose import Composer
+from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.overrides import parse
+from quorum_base.registry import Registry
+from quorum_base.user_errors import UserError
+
+
+def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str], list[str]]:
+    """Part the words about components that belong to no cell, such as `engine.workers=2`, from the others.
+
+    Args:
+        words: of a command.
+        kinds: of components: `engines`, `trackers`.
+    """
+    groups = {kind.group for kind in kinds}
+    about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] in groups]
+    return about, [word for word in words if word not in about]
+
+
+def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir = (), *, usual: str = "") -> Any:
+    """Build what the words about a kind of component choose; None where none does, and nothing is usual.
+
+    Args:
+        kind: `engines` or `trackers`.
+        words: of a command; those about other groups are passed over.
+        config_dir: folders with more options of the groups.
+        usual: the option that is meant where none is named; empty for none.
+
+    Raises:
+        UserError: there is no such option or key, a value is wrong, or a package is missing.
+    """
+    overrides = parse(split_words(words, kind)[0])
+    for override in overrides:
+        if override.is_sweep_override():
+            raise UserError(f"{override.input_line}: a sweep has one {kind.kind}, so it is no part of the grid")
+    if usual and not any(override.key_or_group == kind.group for override in overrides):
+        overrides = [*parse([f"{kind.group}={usual}"]), *overrides]
+    if not overrides:
+        return None
+    config = component_values(kind, {kind.group: Composer(config_dir).of_group(kind.group, overrides)})
+    return kind.get(config.name).build(config, None)

@@ -1,0 +1,22 @@
+"""What a budget that a user gives may be."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from quorum_base.user_errors import UserError
+
+
+def require_budgets(**budgets: float | None) -> None:
+    """Require that budgets end what they are for: one that is no number never would.
+
+    Args:
+        budgets: by the name of their option, with underscores; None for no limit.
+
+    Raises:
+        UserError: one is not a finite number above 0.
+    """
+    for name, value in budgets.items():
+        if value is not None and not (value > 0 and isfinite(value)):
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option} {value}: a budget must be more than 0, and finite", "Leave it out for no limit.")

@@ -1,0 +1,137 @@
+"""Changes of a recorded configuration: which minds there are, which models they ask, by which prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from quorum.configuration.catalogue import no_option, option_names
+from quorum.configuration.leaves import leaves
+from quorum.configuration.member_values import expand
+from quorum.configuration.members import MEMBERS
+from quorum.configuration.option_files import option_values
+from quorum.configuration.option_folders import ConfigDir, option_folders
+from quorum.configuration.overrides import parse, single_values
+from quorum.configuration.provider_hint import provider_hint
+from quorum.configuration.secrets import refuse_environment
+from quorum.configuration.templates import is_open, resolved
+from quorum_base.user_errors import UserError, choices_hint
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+EDITABLE = ("agents", "llm", "prompts", "topology", "budget", "limits")
+"""The groups whose values can be others from an instant of an episode on."""
+EDITABLE_KEYS = ("max_steps", "memory.messages", "clock.delivery", "clock.max_thoughts_per_step")
+"""Single keys that can be others, too."""
+_REASONS = {
+    "env": "the world is the one that it was",
+    "n": "the team is the one that it was",
+    "seed": "it names the board and the random streams, which the beginning has",
+    "episode": "it names the random streams, which the beginning has",
+    "draw": "it names the random streams, which the beginning has; --draws samples what follows",
+    "clock": "what thoughts cost would be counted in two ways",
+    "memory": "what a team takes along from episode to episode is settled where one begins",
+    "max_repairs": "minds are built with it; agents.repairs is that of a mind",
+    "extension": "extensions keep what has happened since the start",
+}
+"""Why others cannot."""
+
+
+def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
+    """Return a recorded configuration with other values. It is not validated.
+
+    Args:
+        plain: resolved, as a run has it.
+        arguments: `KEY=VALUE`; a group alone chooses one of its options.
+        config_dir: folders with more options of the groups.
+
+    Raises:
+        UserError: an argument cannot be read, or names an option or a key that does not exist or cannot be changed; or
+            the configuration is not resolved.
+    """
+    overrides = parse(arguments)
+    single_values(overrides)
+    if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # it is untrusted
+        raise UserError("its configuration holds '${', which a resolved one does not")
+    template = OmegaConf.create(dict(plain))
+    folders = option_folders(config_dir)
+    for override in sorted(overrides, key=lambda found: found.key_or_group.count(".")):  # names before their values
+        _apply(template, override, folders)
+    expand(template, folders)
+    refuse_environment(OmegaConf.to_container(template, resolve=False))
+    try:
+        return resolved(template)
+    except OmegaConfBaseException as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}") from error
+
+
+def named_members(arguments: Sequence[str]) -> frozenset[str]:
+    """Return the participants whose mind is chosen, by its name: `agents.members.agent_0=heuristic`.
+
+    Raises:
+        UserError: an argument cannot be read.
+    """
+    above = f"agents.{MEMBERS}."
+    keys = (_key(argument) for argument in arguments)
+    return frozenset(name for key in keys if key.startswith(above) and "." not in (name := key.removeprefix(above)))
+
+
+@lru_cache(maxsize=1024)
+def _key(argument: str) -> str:
+    """Return the key of an argument; thousands of branches of a run name the same ones."""
+    return parse([argument])[0].key_or_group
+
+
+def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) -> None:
+    key, value = override.key_or_group, override.value()
+    group = key.partition(".")[0]
+    if group not in EDITABLE and key not in EDITABLE_KEYS:
+        why = f": {_REASONS[group]}" if group in _REASONS else ""
+        can = f"It can: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
+        raise UserError(
+            f"{key}: a branch cannot change this in the middle of an episode{why}",
+            "Set max_steps alone; it flows into env." if key == "env.max_steps" else can,
+        )
+    if override.is_delete() or override.is_add() or override.is_force_add():
+        raise UserError(f"{override.input_line}: a branch gives keys other values; write KEY=VALUE")
+    if key == "max_steps":
+        _set_limit(template, value)
+    elif key == group and group in ("budget", "limits"):
+        keys = ", ".join(f"{group}.{name}" for name in template[group])
+        raise UserError(f"{key}: it is a group of values, which has no options", f"Give one of them: {keys}.")
+    elif key == group:
+        if value not in option_names(group, folders):
+            raise no_option(group, str(value), folders)
+        template[group] = dict(option_values(group, str(value), folders))
+    else:
+        _check_key(template, key, value)
+        above = key.rpartition(".")[0]
+        if group == "agents" and isinstance(mind := OmegaConf.select(template, above), str):  # this adds a value to it
+            OmegaConf.update(template, above, {"name": mind})
+        OmegaConf.update(template, key, value, force_add=True)
+    if group == "prompts" and "prompts" in template.agents:
+        template.agents.prompts = "${prompts}"  # its values stand again in those of the minds
+
+
+def _set_limit(template: DictConfig, value: Any) -> None:
+    """Set the step limit, and what flows from it."""
+    before = template.max_steps
+    for part in (template, *(part for part in template.values() if isinstance(part, DictConfig))):
+        if "max_steps" in part and part.max_steps == before:
+            part.max_steps = value
+
+
+def _check_key(template: DictConfig, key: str, value: Any) -> None:
+    above, _, name = key.rpartition(".")
+    siblings = OmegaConf.select(template, above)
+    known = [str(found) for found in siblings] if isinstance(siblings, DictConfig) else []
+    if name not in known and not is_open(key):
+        hint = provider_hint(key, value) or choices_hint(name, f"Keys of {above}", known)
+        raise UserError(f"{key}: there is no such key", hint)

@@ -1,0 +1,111 @@
+"""What `quorum list` shows. Nothing heavy is imported here: no Hydra, no component."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from quorum.configuration.catalogue import EXPERIMENT, Option, knobs, options
+from quorum.configuration.option_folders import SHIPPED, ConfigDir, option_folders
+from quorum.configuration.registry import ALL_REGISTRIES
+from quorum_base.user_errors import UserError, choices_hint
+
+
+def listing(group: str | None, config_dir: ConfigDir) -> dict[str, Any]:
+    """Return the groups with their options, the top-level knobs, and the components without a file, as JSON-ready data.
+
+    Args:
+        group: only this group.
+        config_dir: folders with more options.
+
+    Raises:
+        UserError: there is no such group.
+    """
+    found = _options(config_dir)
+    groups = list(dict.fromkeys(option.group for option in found))
+    if group is not None and group not in groups:
+        raise UserError(f"list: there is no group {group!r}", choices_hint(group, "Groups", groups))
+    return {
+        "groups": {
+            name: [_plain(option) for option in members]
+            for name, members in groupby(found, key=lambda option: option.group)
+            if group in (None, name)
+        },
+        "knobs": [asdict(knob) for knob in knobs()] if group is None else [],
+        "components": {
+            registry.group: list(registry.names()) for registry in ALL_REGISTRIES if group in (None, registry.group)
+        },
+    }
+
+
+def _options(config_dir: ConfigDir) -> Sequence[Option]:
+    for folder in option_folders(config_dir):
+        if folder not in SHIPPED:
+            from quorum.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
+
+            check_folder(folder)
+    return options(config_dir)
+
+
+def _plain(option: Option) -> dict[str, Any]:
+    return {
+        "name": option.name,
+        "description": option.description,
+        "source": option.source,
+        "component": option.component,
+        "knobs": [asdict(knob) for knob in (option.knobs if option.group == EXPERIMENT else option.typed)],
+    }
+
+
+def as_text(data: dict[str, Any], width: int) -> str:
+    """Write what can be chosen: options in short, or with all their keys when there is one group.
+
+    Args:
+        data: what `listing` gave.
+        width: of the terminal, in characters.
+    """
+    single = len(data["groups"]) == 1 and not data["knobs"]
+    lines = []
+    for group, members in data["groups"].items():
+        lines.append(f"{group}=")
+        for option in members:
+            source = f" ({option['source']})" if option["source"] else ""
+            lines += _row(f"  {option['name']}", f"{option['description']}{source}", 16, width)
+            if single:
+                lines += _lines_of(option, group, width)
+        lines += _unlisted(data["components"].get(group, ()), members, width)
+    if data["knobs"]:
+        lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
+    return "\n".join(lines)
+
+
+def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
+    """Show the keys of an option as they are set on the command line; an experiment's as they stand in its file."""
+    if group != EXPERIMENT:
+        yield from _keys(option["knobs"], "    ", width)
+    for knob in option["knobs"] if group == EXPERIMENT else ():
+        yield f"    {knob['key']}: {knob['value']}"
+
+
+def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], width: int) -> Iterator[str]:
+    """Name the components that a package or a plugin offers and that no option's file chooses."""
+    chosen = {option["component"] for option in members}
+    for name in components:
+        if name not in chosen:
+            yield from _row(f"  {name}", "registered, without an option file: --config-dir DIR", 16, width)
+
+
+def _keys(entries: Sequence[dict[str, str]], prefix: str, width: int) -> Iterator[str]:
+    shown = [(f"{prefix}{knob['key']}={knob['value']}", knob["description"]) for knob in entries]
+    column = max((len(left) for left, _ in shown), default=0) + 2
+    for left, right in shown:
+        yield from _row(left, right, column, width)
+
+
+def _row(left: str, right: str, column: int, width: int) -> list[str]:
+    indent = " " * column
+    first = f"{left} ".ljust(column)
+    return textwrap.wrap(right, max(width, column + 40), initial_indent=first, subsequent_indent=indent) or [left]

@@ -1,0 +1,62 @@
+"""The minds of single participants: `agents.members` by the name of each, `agents.leader` for whoever leads.
+
+The group `agents` is the mind of all others. Here values are checked; who leads, and which minds can play together, is
+known when the team is built (`quorum.episode.team`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from maeil.component import ComponentConfig
+from maeil.mind import COORDINATOR
+from quorum.configuration.checked_values import component_values
+from quorum.configuration.registry import minds
+from quorum.configuration.team_label import LEADER, natural
+from quorum_base.user_errors import UserError
+
+MEMBERS = "members"
+
+
+def without_members(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration whose group `agents` has the values of the mind of all alone."""
+    agents = raw.get(minds.group)
+    if not isinstance(agents, Mapping):
+        return raw
+    return {**raw, minds.group: {key: value for key, value in agents.items() if key not in (MEMBERS, LEADER)}}
+
+
+def members_of(
+    raw: Mapping[str, Any], usual: ComponentConfig, *, recorded: bool
+) -> tuple[Mapping[str, ComponentConfig], ComponentConfig | None]:
+    """Check the values of the minds of single participants.
+
+    Args:
+        raw: the whole configuration.
+        usual: the mind of all others. A member with the same values is none: a team is one cell however it is said. One
+            with a name that only the world can know is kept, so that a wrong name is refused when the team is built.
+        recorded: whether it was read from the folder of a run.
+
+    Returns:
+        Those of the members by name, and that of the leader, if any.
+
+    Raises:
+        UserError: what is wrong.
+    """
+    agents = raw[minds.group]
+    said = agents.get(MEMBERS, {})
+    if not isinstance(said, Mapping):
+        raise UserError(
+            f"{minds.group}.{MEMBERS}: {said!r} is no map of minds by the names of agents",
+            f"For example: {minds.group}.{MEMBERS}.agent_0=heuristic",
+        )
+    place = f"{minds.group}.{MEMBERS}"
+    found = {name: component_values(minds, said, place=f"{place}.{name}", recorded=recorded) for name in natural(said)}
+    leader = None
+    if LEADER in agents:
+        leader = component_values(minds, agents, place=f"{minds.group}.{LEADER}", recorded=recorded)
+    if leader is None or all(values == usual for values in (*found.values(), leader)):
+        known = {COORDINATOR, *(f"agent_{index}" for index in range(raw["n"]))}
+        return {name: values for name, values in found.items() if values != usual or name not in known}, None
+    return found, leader

@@ -1,0 +1,113 @@
+"""The `KEY=VALUE` arguments, in Hydra's override grammar, checked before anything is composed."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSweep
+from hydra.errors import HydraException
+
+from quorum.configuration.secrets import refuse_secret_argument
+from quorum_base.forks import hold_in_forks
+from quorum_base.user_errors import UserError
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+
+_NULL = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
+
+HYDRA = hold_in_forks(threading.RLock())
+"""Held by the thread that composes: Hydra and its parser keep state in the process, and so do our templates."""
+
+
+def parse(arguments: Sequence[str]) -> list[Override]:
+    """Read the arguments.
+
+    Raises:
+        UserError: an argument is not an override, or is one that has no place here; two set the same key; or one is a
+            key of a provider.
+    """
+    parser = OverridesParser.create()
+    overrides: list[Override] = []
+    for argument in arguments:
+        refuse_secret_argument(argument)
+        argument = _name_null(argument)  # noqa: PLW2901
+        if "=" not in argument and not argument.startswith("~"):
+            raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
+        try:
+            with HYDRA:
+                override = parser.parse_override(argument)
+        except HydraException as error:
+            raise UserError(f"{argument!r} cannot be read: {_reason(error)}", _quoting(argument)) from error
+        _refuse(override, argument)
+        overrides.append(override)
+    _refuse_repetition(overrides)
+    return overrides
+
+
+def _name_null(argument: str) -> str:
+    """Quote the name of the option `extension=null`, which Hydra's grammar takes for no value."""
+    return _NULL.sub('"null"', argument) if argument.startswith("extension=") else argument
+
+
+def _refuse_repetition(overrides: Sequence[Override]) -> None:
+    """Refuse a key that is given twice: either value may be meant."""
+    given: dict[str, str] = {}
+    for override in overrides:
+        key, text = override.key_or_group, override.input_line or ""
+        if key in given:
+            raise UserError(f"{key} is given twice: {given[key]} and {text}", "Leave one of them out.")
+        given[key] = text
+
+
+def single_values(overrides: Sequence[Override]) -> None:
+    """Make sure that every key has one value.
+
+    Raises:
+        UserError: an override sweeps over several.
+    """
+    for override in overrides:
+        if override.is_sweep_override():
+            key, _, values = (override.input_line or "").partition("=")
+            raise UserError(
+                f"{key}: one episode takes one value, and {values!r} gives several",
+                f"Run once for each value. A list is written in brackets, {key}=[a,b]; "
+                f"a text with commas in quotes, '{key}=\"a,b\"'.",
+            )
+
+
+def _refuse(override: Override, argument: str) -> None:
+    key = override.key_or_group
+    if not key:
+        raise UserError(f"{argument!r} has no key before the '='", "For example: quorum run n=8 seed=3")
+    if key.split(".")[0].split("/")[0] == "hydra":
+        raise UserError(f"{key}: Hydra's own settings have no effect here", "See --out, --config-dir and --plugin.")
+    if override.package is not None:
+        raise UserError(f"{key}@{override.package}: a group has a fixed place; write {key}=OPTION")
+    value = override.value()
+    if isinstance(value, IntervalSweep):
+        raise UserError(f"{key}: interval() names no values to run", "Write them out, or use range(start,stop,step).")
+    if isinstance(value, ChoiceSweep | RangeSweep) and value.shuffle:
+        raise UserError(
+            f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
+            "Leave it out: the order of the values changes no result.",
+        )
+
+
+def _reason(error: HydraException) -> str:
+    """Return the line of Hydra's message that says what is wrong, without its parser's tokens."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
+    lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
+    if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:
+        return "a quote or a bracket is left open, or a special character stands outside quotes"
+    return lines[0].partition("while evaluating ")[2] or lines[0]
+
+
+def _quoting(argument: str) -> str:
+    key = argument.partition("=")[0].strip() or "key"
+    return f"One KEY=VALUE an argument; values with special characters in quotes: '{key}=\"a: b, c\"'."

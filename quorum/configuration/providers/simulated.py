@@ -1,0 +1,35 @@
+"""`llm=simulated`: rules in a model's place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from maeil.component import Component
+from quorum.agents.simulated import NAME, SimulatedSettings
+from quorum.configuration.providers.config import ProviderConfig
+
+if TYPE_CHECKING:
+    from quorum.agents.simulated.model import SimulatedModel
+
+
+class SimulatedConfig(ProviderConfig, SimulatedSettings):
+    """Values of `simulated`."""
+
+    name: Literal["simulated"]
+    calibrated_to: str
+    """What its rates are fitted to, which its replies say; empty for nothing."""
+
+    @property
+    def priced(self) -> bool:
+        """Whether the replies say what they cost: its prices are its own values."""
+        return True
+
+
+def build(config: SimulatedConfig, _context: None) -> SimulatedModel:
+    """Make the simulated model."""
+    from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+
+    return SimulatedModel(config, f"{NAME} (calibrated to {config.calibrated_to})" if config.calibrated_to else NAME)
+
+
+component = Component(SimulatedConfig, build)

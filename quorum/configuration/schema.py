@@ -1,0 +1,513 @@
+"""The schema of a configuration: what a composed one must hold, and the rules between its parts.
+
+No field has a default: the values stand in `configs/` alone. A group that chooses a component is checked by the
+component's own schema, found by its `name`. Values are checked as JSON, strictly: `true` is no number, `"8"` is no 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
+
+from maeil.clock import ClockCount, ClockUnit
+from maeil.component import ComponentConfig, NamesFile, Usual
+from maeil.mind import COORDINATOR
+from maeil.seeds import Seeds
+from quorum.agents.prompting.requests import TURNS
+from quorum.configuration.checked_values import checked, component_values
+from quorum.configuration.extensions import extension_values, together
+from quorum.configuration.leaves import leaves
+from quorum.configuration.members import MEMBERS, members_of, without_members
+from quorum.configuration.providers.config import (
+    OF_THE_GROUP,
+    ModelConfig,
+    Operational,
+    Pricing,
+    ProviderConfig,
+    layered,
+)
+from quorum.configuration.registry import REGISTRIES, minds, providers, topologies
+from quorum.configuration.team_label import LEADER, converses, team_label
+from quorum_base.user_errors import UserError, choices_hint
+
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+MOST_DRAWS = 2**30
+"""Draws of one board, so that the samples of each have numbers of 63 bits."""
+PLACE = ("seed", "episode", "draw")
+"""The knobs in which cells of one kind differ."""
+
+_OF_THE_LOOP = ("extension",)
+"""What is left out of a configuration that has no use for it."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Clock(_Part):
+    """The cognitive clock."""
+
+    unit: ClockUnit
+    """What a thought costs."""
+    count: ClockCount
+    """Whether thinking of a model costs anything, where tokens do."""
+    delivery: Annotated[float, Field(ge=0)]
+    """Cognitive time from the end of a thought to the arrival of its messages."""
+    max_thoughts_per_step: Positive
+    """Thoughts of one agent in one environment step, at most."""
+
+
+class Memory(_Part):
+    """What an agent still sees of the past."""
+
+    messages: Natural
+    """Number of earlier messages."""
+    exchanges: Annotated[Positive, Usual(32)]
+    """Earlier turns that a model is shown where the memory of its mind is a conversation, at most; more: the older half
+    is dropped."""
+    keep: Annotated[bool, Usual(True)]
+    """Whether minds that remember take their memory along to the next episode."""
+    store: Annotated[Annotated[str, Field(min_length=1)] | None, Usual(None)]
+    """Folder that holds the memory of single runs; null: none. It is no part of a cell: what it holds is."""
+
+
+class WallLimits(_Part):
+    """Wall-clock limits: reached, an episode ends as `error`."""
+
+    thought_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of one thought; null: any."""
+    episode_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of the episode; null: any."""
+    step_seconds: Annotated[Annotated[float, Field(gt=0)] | None, Usual(600.0)]
+    """Longest time for which code of the episode may run without returning; null: any. The usual one is longer than
+    environments take to load, kernels to compile and solvers to search."""
+
+
+class Budget(_Part):
+    """What the calls of language models may take: reached, an episode ends as `budget`, scored and labelled."""
+
+    usd: Annotated[float, Field(gt=0)] | None
+    """Money of the episode, in US dollars; null: any."""
+    tokens: Positive | None
+    """Tokens that its calls read and write; null: any."""
+    calls: Positive | None
+    """Answers that are asked for, each repair among them, also those that never come; null: any."""
+
+
+class Knobs(_Part):
+    """The knobs that all groups share."""
+
+    n: Positive
+    """Embodied agents in the team."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """Names the board; every other random stream is derived from it, from `episode` and from `draw`."""
+    episode: Annotated[Natural, Usual(0)]
+    """Number in a line of episodes on one board."""
+    draw: Annotated[int, Field(ge=0, lt=MOST_DRAWS), Usual(0)]
+    """Which of several samples on one board: of minds, topology, extensions and models."""
+    max_steps: Positive
+    """Environment steps after which the episode is cut off."""
+    max_repairs: Natural
+    """Times an agent is asked again after an invalid plan."""
+    memory: Memory
+    """What an agent still sees of the past."""
+    limits: WallLimits
+    """When the clock on the wall ends an episode."""
+    budget: Budget
+    """What the calls of language models may take."""
+    prompts: Mapping[str, Any]
+    """Templates of the prompts; they flow into the minds that use them, whose schema checks them."""
+    clock: Clock
+    """The cognitive clock."""
+
+
+class Configuration(Knobs):
+    """A whole configuration: the knobs, and the components with their own values."""
+
+    env: SerializeAsAny[ComponentConfig]
+    """The world."""
+    agents: SerializeAsAny[ComponentConfig]
+    """The minds of the team, but for those that single participants have."""
+    members: Mapping[str, SerializeAsAny[ComponentConfig]]
+    """The minds of single participants, by their names; they stand in `agents.members`."""
+    leader: SerializeAsAny[ComponentConfig] | None
+    """The mind of whoever leads in the topology, where it differs; it stands in `agents.leader`."""
+    topology: SerializeAsAny[ComponentConfig]
+    """Who may speak to whom, and in which order."""
+    llm: SerializeAsAny[ModelConfig]
+    """The language model."""
+    extension: Mapping[str, SerializeAsAny[BaseModel]]
+    """Methods that take part in the loop, by name, in the order of their hooks."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
+
+        It leaves out extensions and minds of single participants where there are none, and where memory is
+        stored, which is no part of a cell.
+        """
+        absent = [] if self.extension else ["extension"]
+        plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
+        if self.members:
+            plain["agents"][MEMBERS] = {name: own.model_dump(mode="json") for name, own in self.members.items()}
+        if self.leader is not None:
+            plain["agents"][LEADER] = self.leader.model_dump(mode="json")
+        plain["memory"]["store"] = None
+        return plain
+
+    @property
+    def seeds(self) -> Seeds:
+        """The place of every random stream but the board's, which all episodes of a line and all draws share."""
+        place = Seeds(self.seed).child("episode").child(self.episode) if self.episode else Seeds(self.seed)
+        return place.child("draw").child(self.draw) if self.draw else place
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the team takes a memory along to the next episode."""
+        return self.memory.keep and self._could_remember
+
+    @property
+    def _could_remember(self) -> bool:
+        return any(minds.get(mind.name).remembers for mind in self.team.values())
+
+    @property
+    def team(self) -> Mapping[str, ComponentConfig]:
+        """The minds by the key of each: `agents`, `agents.members.agent_0`, `agents.leader`."""
+        members = {f"agents.{MEMBERS}.{name}": own for name, own in self.members.items()}
+        leader = {f"agents.{LEADER}": self.leader} if self.leader is not None else {}
+        return {"agents": self.agents, **members, **leader}
+
+    @property
+    def team_label(self) -> str:
+        """The names of the minds, each but the first with those who have it: `naive+heuristic@0,2`."""
+        return team_label(self.plain()["agents"])
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether minds think with language models."""
+        return any(minds.get(own.name).uses_models for own in self.team.values())
+
+    @property
+    def unused(self) -> Mapping[str, str]:
+        """The groups that none of its minds has a use for, each with what the minds do not do."""
+        talks = any(minds.get(own.name).talks for own in self.team.values())
+        talk = {} if talks else {"topology": "does not talk"}
+        think = {} if self.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
+        return {**talk, **think}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the plain form without what changes no decision: what names the cell.
+
+        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
+        budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
+        keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
+        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that
+        minds and extensions read (`NamesFile`).
+        """
+        plain = self.plain()
+        plain = _without(_as_before(self, plain), plain)
+        without = _as_before(self.memory, plain["memory"])
+        without |= set() if self._could_remember else {"keep"}
+        without |= set() if converses(plain["agents"]) else {"exchanges"}
+        plain["memory"] = _without(without, plain["memory"])
+        plain["limits"] = _without(_as_before(self.limits, plain["limits"]), plain["limits"])
+        for group, part in (("env", self.env), ("agents", self.agents)):
+            plain[group] = _named_by(part, plain[group])
+        for key, mind in self.members.items():
+            plain["agents"][MEMBERS][key] = _named_by(mind, plain["agents"][MEMBERS][key])
+        if self.leader is not None:
+            plain["agents"][LEADER] = _named_by(self.leader, plain["agents"][LEADER])
+        for name, own in self.extension.items():
+            plain["extension"][name] = _without(_files(own), plain["extension"][name])
+        del plain["prompts"]
+        if not self.uses_models:
+            del plain["llm"], plain["budget"]
+            return plain
+        fields = type(self.llm).model_fields
+        markers = (Operational,) if self.budget.usd is not None else (Operational, Pricing)
+        operational = {name for name, field in fields.items() if any(mark in markers for mark in field.metadata)}
+        plain["llm"] = _without(operational | _as_before(self.llm, plain["llm"]), plain["llm"])
+        for group in set(OF_THE_GROUP) & plain["llm"].keys():
+            plain["llm"][group] = {name: _without(operational, own) for name, own in plain["llm"][group].items()}
+        return plain
+
+    @property
+    def place(self) -> dict[str, int]:
+        """The knobs that distinguish this cell from others of its kind, as `identity` has them."""
+        values = {name: getattr(self, name) for name in PLACE}
+        usual = _usual(type(self))
+        return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
+
+    def fallbacks_of(self, model: ModelConfig) -> Sequence[ModelConfig]:
+        """Return the values of the models that are asked, in turn, when one cannot be reached.
+
+        Raises:
+            UserError: values of one do not go with the others.
+        """
+        return _fallbacks_of(model, "llm.")
+
+    def llm_of(self, participant: str, role: str = "") -> ModelConfig:
+        """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
+
+        Args:
+            participant: who asks; empty: nobody with special values.
+            role: in which it asks; empty: one without special values.
+
+        Raises:
+            UserError: these values do not go with the others.
+        """
+        return _llm_of(self.llm.model_dump(mode="json"), participant, role)
+
+    def writes_thoughts(self, participant: str, role: str) -> bool:
+        """Whether a model is to write its thoughts into its answers in a role, where the prompts leave that open."""
+        return self.llm_of(participant, role).writes_thoughts(participant, role)
+
+    @property
+    def extensions(self) -> Mapping[str, BaseModel]:
+        """All extensions that take part: those that are chosen, then those that topology and minds require.
+
+        Raises:
+            UserError: two want different values of one.
+        """
+        of_minds = [minds.get(mind.name).requires(mind) for mind in self.team.values()]
+        return together([self.extension, topologies.get(self.topology.name).requires(self.topology), *of_minds])
+
+    @property
+    def special_models(self) -> Mapping[str, ModelConfig]:
+        """The models other than that of `llm`, by key: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
+        found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
+        found |= {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
+        chosen: Mapping[str, ModelConfig] = {"llm": self.llm, **found}
+        instead = {key: self.fallbacks_of(model) for key, model in chosen.items()}
+        own = {key: models for key, models in instead.items() if key == "llm" or models != instead["llm"]}
+        return found | {f"{key}.fallback.{i}": model for key, models in own.items() for i, model in enumerate(models)}
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles in which its minds ask language models, as far as minds and topology tell them."""
+        of_topology = [str(role) for role in topologies.get(self.topology.name).roles(self.topology) or ()]
+        asking = [mind for mind in self.team.values() if minds.get(mind.name).uses_models]
+        found: dict[str, None] = {}
+        for mind in asking or [self.agents]:
+            own = minds.get(mind.name).roles(mind)
+            found |= dict.fromkeys(of_topology if own is None else map(str, own))
+        return tuple(dict.fromkeys((*found, *(role for role in of_topology if role == COORDINATOR))))
+
+
+def _as_before(part: BaseModel, plain: Mapping[str, Any]) -> set[str]:
+    """Return the keys that came with a later version, and have the value of the versions before it."""
+    return {name for name, value in _usual(type(part)).items() if plain[name] == value}
+
+
+@cache
+def _usual(schema: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the keys that came with a later version, each with the value of the versions before it."""
+    fields = schema.model_fields.items()
+    return {name: mark.value for name, field in fields for mark in field.metadata if isinstance(mark, Usual)}
+
+
+def _files(part: BaseModel) -> set[str]:
+    """Return the keys that name files, which are known by what they hold."""
+    fields = type(part).model_fields.items()
+    return {name for name, field in fields if any(isinstance(mark, NamesFile) for mark in field.metadata)}
+
+
+def _named_by(part: BaseModel, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a part that name the cell."""
+    return _without(_as_before(part, plain) | _files(part), plain)
+
+
+def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values without some, in the fallbacks among them, too."""
+    kept = {name: value for name, value in values.items() if name not in names}
+    if isinstance(fallback := kept.get("fallback"), list):
+        kept["fallback"] = [_without(names, own) for own in fallback]
+    return kept
+
+
+def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration:
+    """Check a composed configuration.
+
+    Args:
+        raw: the configuration.
+        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
+
+    Raises:
+        UserError: what is wrong, one line for each key.
+    """
+    _check_data(raw)
+    knobs = _knobs(raw, recorded=recorded)
+    values = without_members(raw)
+    parts = {r.group: component_values(r, values, recorded=recorded) for r in REGISTRIES}
+    members, leader = members_of(raw, parts["agents"], recorded=recorded)
+    llm = _of_model(parts["llm"])
+    for participant in ("", *llm.participants):
+        for role in ("", *llm.special_roles):
+            _fallbacks_of(_llm_of(raw["llm"], participant, role), _place(participant, role))
+    whole = Configuration(
+        **dict(knobs),
+        env=parts["env"],
+        agents=parts["agents"],
+        members=members,
+        leader=leader,
+        topology=parts["topology"],
+        llm=llm,
+        extension=extension_values(raw, recorded=recorded),
+    )
+    _check_common_knobs(knobs, {**parts, **whole.team})
+    _check_answers(whole)
+    if whole.uses_models:
+        _check_roles(whole)
+    _check_store(whole)
+    return whole
+
+
+def validate_alike(first: Configuration, raw: Mapping[str, Any]) -> Configuration:
+    """Check a composed configuration that differs in the knobs of `PLACE` alone from one that has been checked.
+
+    Raises:
+        UserError: what is wrong, one line for each key.
+    """
+    _check_data({name: raw[name] for name in PLACE})
+    knobs = _knobs(raw)
+    own = {"env": first.env, "topology": first.topology, **first.team}
+    _check_common_knobs(knobs, own)
+    return first.model_copy(update={name: getattr(knobs, name) for name in PLACE})
+
+
+def _knobs(raw: Mapping[str, Any], *, recorded: bool = False) -> Knobs:
+    groups = [*(registry.group for registry in REGISTRIES), *_OF_THE_LOOP]
+    knobs = {key: value for key, value in raw.items() if key not in groups}
+    if recorded and isinstance(knobs.get("memory"), Mapping):
+        knobs = {**_usual(Knobs), **knobs, "memory": {**_usual(Memory), **knobs["memory"]}}
+    return checked(Knobs, knobs, "", known=[*Knobs.model_fields, *groups])
+
+
+def _check_store(whole: Configuration) -> None:
+    """Make sure that the team has something to store where a folder is named for it."""
+    if whole.memory.store is None or whole.remembers:
+        return
+    if not whole.memory.keep:
+        raise UserError("memory.store: with memory.keep=false there is nothing to be stored", "Leave one of them out.")
+    able = [name for name in minds.names() if minds.get(name).remembers]
+    hint = f", or choose minds that do: agents={', agents='.join(able)}" if able else ""
+    raise UserError(
+        f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
+    )
+
+
+def _check_answers(whole: Configuration) -> None:
+    """Make sure that the extensions go together, and that all minds answer those that the topology requires.
+
+    Raises:
+        UserError: they do not.
+    """
+    assert whole.extensions is not None  # it raises where values do not go together
+    for name in topologies.get(whole.topology.name).requires(whole.topology):
+        for place, mind in whole.team.items():
+            if not minds.get(mind.name).answers:
+                able = [other for other in minds.names() if minds.get(other).answers]
+                raise UserError(
+                    f"topology={whole.topology.name}: {place}={mind.name} does not answer its questions ({name})",
+                    f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",
+                )
+
+
+def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:
+    found = [("roles", COORDINATOR)] if participant == COORDINATOR else []
+    found += [("roles", role), ("agents", participant)]
+    own = {f"llm.{group}.{name}.": values[group][name] for group, name in found if name in values.get(group, ())}
+    if not own:
+        return _of_model(component_values(providers, {"llm": values}))
+    for where, layer in own.items():
+        _check_provider(layer, where)
+        for key in OF_THE_GROUP:
+            if key in layer:
+                raise UserError(f"{where}{key}: this is said once, for all: llm.{key}")
+    merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
+    schema = providers.get(merged["name"]).config
+    return _of_model(checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
+
+
+def _check_provider(own: Mapping[str, Any], place: str) -> None:
+    name = own.get("name")
+    if name is not None and name not in providers.names():
+        hint = choices_hint(str(name), "The providers", providers.names())
+        raise UserError(f"{place}name: no provider is called {name!r}", hint)
+
+
+def _place(participant: str, role: str) -> str:
+    return f"llm.agents.{participant}." if participant else f"llm.roles.{role}." if role else "llm."
+
+
+def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
+    values = {**model.model_dump(mode="json"), "fallback": []}
+    found = []
+    for index, own in enumerate(model.fallbacks):
+        place = f"{where}fallback.{index}."
+        for key in (*OF_THE_GROUP, "fallback"):
+            if key in own:
+                raise UserError(f"{place}{key}: a fallback cannot have this key: llm.{key} is for the whole team")
+        _check_provider(own, place)
+        merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
+        if merged == values:
+            raise UserError(
+                f"{place.rstrip('.')}: it asks the same model at the same address", "Give another: model=NAME."
+            )
+        schema = providers.get(merged["name"]).config
+        if not issubclass(schema, ProviderConfig):
+            raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot stand in the place of a model")
+        found.append(checked(schema, merged, place, known=list(schema.model_fields)))
+    return found
+
+
+def _check_roles(whole: Configuration) -> None:
+    """Make sure that every role and every turn with special values or a deadline exists.
+
+    Raises:
+        UserError: there is one that this team does not have.
+    """
+    roles = whole.roles
+    for role in whole.llm.special_roles:
+        if role not in roles:
+            team = f"agents={whole.team_label} topology={whole.topology.name}"
+            hint = choices_hint(role, "Its roles", roles) or "It has no roles: llm.agents.NAME is for single agents."
+            raise UserError(f"llm.roles.{role}: {team} asks no model in such a role", hint)
+    for sort in whole.llm.special_deadlines:
+        if sort not in (*TURNS, *roles):
+            hint = choices_hint(sort, "Turns and roles", (*TURNS, *roles))
+            raise UserError(f"llm.deadlines.{sort}: there is no such turn or role", hint)
+
+
+def _of_model(values: ComponentConfig) -> ModelConfig:
+    if not isinstance(values, ModelConfig):
+        raise TypeError(f"llm={values.name}: the values of a provider must be a ProviderConfig")
+    return values
+
+
+def _check_data(raw: Mapping[str, Any]) -> None:
+    """Make sure that the values are data that JSON can hold."""
+    for key, value in leaves(raw):
+        if value is not None and type(value) not in (str, int, bool) and not isinstance(value, float):
+            raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{key}: {value} is not a finite number")
+
+
+def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
+    """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
+    shared = {"n": knobs.n, "seed": knobs.seed, "max_steps": knobs.max_steps}
+    for group, part in parts.items():
+        if group == providers.group:
+            continue  # the seed of a model is its own: it draws answers, not boards
+        for name, common in shared.items():
+            own = getattr(part, name) if name in type(part).model_fields else common
+            if own != common:
+                raise UserError(
+                    f"{group}.{name}: {own!r} differs from {name}={common!r}",
+                    f"Set {name} alone; it flows into {group}.",
+                )

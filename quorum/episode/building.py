@@ -1,0 +1,165 @@
+"""Builds components: refusals are mistakes in the values, and what is built can take part in an episode at all.
+
+What components give later, the loop checks where it comes in (`maeil.contracts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import isabstract
+from json import JSONDecodeError
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from maeil import Mind, TeamContext, Topology, TopologyContext, World
+from maeil.contracts import (
+    MAPPING,
+    check_json,
+    check_type,
+    described,
+    name_of,
+    require_arguments,
+    require_members,
+)
+from maeil.errors import ContractError
+from maeil.world import require_world
+from quorum.configuration.registry import topologies
+from quorum.configuration.schema import Configuration
+from quorum.installation.extension_errors import as_extension_error, place_of
+from quorum_base.registry import Registry
+from quorum_base.user_errors import UserError
+
+_OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
+
+
+def no_models(participant: str) -> None:
+    """Stand in for the language models of a team that asks none.
+
+    Raises:
+        TypeError: whenever it is asked.
+    """
+    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
+
+
+def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return what a component builds, and the function that has built it.
+
+    Raises:
+        UserError: the values do not go together.
+        ContractError: it is a class that lacks methods of its contract.
+    """
+    function = registry.get(name).build
+    if isabstract(function):
+        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(function.__abstractmethods__))}", function)
+    return call_component(registry.group, function, config, context), function
+
+
+def call_component(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and raise a `ValueError` as the mistake in the values that it is.
+
+    Those that a library raises are no judgement of values: in the code of a plug-in they are a mistake in the code.
+
+    Args:
+        place: the key of the values.
+        function: what is called.
+        arguments: that it gets.
+
+    Raises:
+        UserError: it refuses the values, or there is no memory for what they ask for.
+    """
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        if isinstance(error, _OF_LIBRARIES) and (mistake := as_extension_error(error)) is not None:
+            raise mistake from error
+        key, colon, _ = str(error).partition(":")
+        separator = "." if colon and key.replace(".", "").isidentifier() else ": "
+        where = place_of(error)
+        raise UserError(f"{place}{separator}{error}", f"Refused in {where}." if where else "") from error
+    except MemoryError as error:
+        raise UserError(f"{place}: too large for this machine's memory: {error}") from error
+
+
+def check_world(world: Any, build: Callable[..., Any]) -> World:
+    """Return a built world that has what the contract asks for.
+
+    Args:
+        world: what was built.
+        build: what has built it.
+
+    Raises:
+        ContractError: it lacks methods, or has no agents or no vocabulary.
+    """
+    if world is None or isinstance(world, type):
+        raise ContractError(f"{name_of(build)}() returned {described(world)}; it must return a world", build)
+    return require_world(world)
+
+
+def check_board(world: World, seed: int) -> None:
+    """Draw a board twice, and see that it follows from the seed, and that it can be written to a trace.
+
+    Raises:
+        ContractError: it cannot, or does not.
+    """
+    what = "a mapping that describes the board"
+    board, again = (check_type(world.reset(seed), MAPPING, world.reset, what) for _ in range(2))
+    with check_json(world.reset):
+        if orjson.dumps(board) != orjson.dumps(again):
+            raise ContractError(
+                f"{name_of(world.reset)}() draws two boards from seed {seed}: draws that do not follow from the seed",
+                world.reset,
+            )
+
+
+def build_topology(c: Configuration, agents: int) -> Topology:
+    """Build the topology of a configuration for so many agents.
+
+    Raises:
+        UserError: its values do not go with the team.
+        ContractError: what is built is no topology.
+    """
+    context = TopologyContext(agents, c.seeds.child("topology"))
+    found, build = built(topologies, c.topology.name, c.topology, context)
+    topology = check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    if topology.leader is not None and topology.leader not in range(agents):
+        kind = type(topology)
+        raise ContractError(
+            f"{kind.__qualname__}.leader is {topology.leader}; there are {agents} agents, from 0 to {agents - 1}", kind
+        )
+    return topology
+
+
+def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:
+    """Return a built team that has a mind for each participant.
+
+    Args:
+        team: what was built.
+        context: what it was built for.
+        build: what has built the team.
+
+    Raises:
+        ContractError: it is no sequence of minds, or has too few or too many.
+    """
+    if not isinstance(team, Sequence):
+        raise ContractError(
+            f"{name_of(build)}() returned {described(team)}; it must return a sequence of minds, one for each agent",
+            build,
+        )
+    agents = len(context.world.agents)
+    if len(team) != agents + context.coordinates:
+        coordinator = " and the coordinator" if context.coordinates else ""
+        raise ContractError(
+            f"{name_of(build)}() returned {_count(len(team), 'mind')}; it must return one for each of the "
+            f"{_count(agents, 'agent')}{coordinator}",
+            build,
+        )
+    for mind in {type(mind): mind for mind in team}.values():
+        require_members(mind, Mind, ["think"])
+        require_arguments(mind.think, "view")
+    return team
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

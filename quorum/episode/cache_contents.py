@@ -1,0 +1,81 @@
+"""`quorum cache`: the answers of language models that are kept on disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from quorum.agents.llm.cache import Cache, NotOurs, is_marked, remove
+from quorum.episode.model_pool import default_cache
+from quorum.storage.files import os_errors
+from quorum_base.user_errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class CacheContents:
+    """What a cache holds.
+
+    Attributes:
+        path: its file.
+        entries: number of answers.
+        bytes: size on disk.
+        forgotten: answers that were just thrown away.
+        damage: why it cannot be read; empty where it can.
+    """
+
+    path: Path
+    entries: int
+    bytes: int
+    forgotten: int = 0
+    damage: str = ""
+
+    def plain(self) -> dict[str, object]:
+        """Return it as JSON-ready data."""
+        return {**asdict(self), "path": str(self.path)}
+
+    def text(self) -> str:
+        """Return it for a reader."""
+        if self.damage:
+            return f"{self.path} is damaged ({self.damage}). `quorum cache clear` deletes it."
+        forgotten = f"{self.forgotten} answers were deleted; " if self.forgotten else ""
+        return f"{forgotten}{self.entries} answers, {self.bytes / 1e6:.1f} MB in {self.path}"
+
+
+def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
+    """Return what a cache holds; one that is not there yet holds nothing, and is not made.
+
+    Args:
+        path: its file; None for the usual one.
+        clear: whether its answers are thrown away before; where it is damaged, the whole file.
+
+    Raises:
+        UserError: it is no cache of ours, which is left as it is, or it cannot be opened.
+    """
+    with os_errors("cache: there is no usual file of it"):
+        usual = default_cache()
+    path = path or usual
+    if not path.exists():
+        return CacheContents(path, 0, 0)
+    try:
+        with closing(Cache(path)) as cache:
+            forgotten = cache.clear() if clear else 0
+            stats = cache.stats()
+    except (OSError, sqlite3.OperationalError) as error:  # locked, full or forbidden, and not damaged
+        raise UserError(f"{path}: it cannot be opened: {error}") from error
+    except (NotOurs, sqlite3.Error) as error:
+        if not _is_ours(path, usual):
+            raise UserError(f"{path}: it is no cache of Quorum: {error}", "It was left as it is.") from error
+        if not clear:
+            return CacheContents(path, 0, path.stat().st_size, damage=str(error))
+        remove(path)
+        return CacheContents(path, 0, 0)
+    return CacheContents(path, stats.entries, stats.bytes, forgotten)
+
+
+def _is_ours(path: Path, usual: Path) -> bool:
+    """Return whether a file is ours by its place, where nothing else is put, or by its mark."""
+    with suppress(NotOurs, OSError):
+        return (path == usual and path.is_file()) or is_marked(path)
+    return False

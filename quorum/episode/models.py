@@ -1,0 +1,308 @@
+"""The language models of one episode: how the configuration has requests drawn, recorded, tried again and paid for."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from maeil.seeds import Seeds
+from quorum.agents.llm.cache import Cached
+from quorum.agents.llm.caps import capped
+from quorum.agents.llm.errors import ContextExceeded, ContextOverflow
+from quorum.agents.llm.limits import RetryRules
+from quorum.agents.llm.prices import Price, provider_name
+from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
+from quorum.agents.llm.replay import Replay
+from quorum.agents.llm.stack import Fallback, build_stack, with_access
+from quorum.configuration.providers import replay
+from quorum.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.configuration.schema import Configuration
+from quorum.episode.call_books import CallBooks
+from quorum.episode.draws import request_draw
+from quorum.episode.model_pool import ModelPool, as_user_errors
+from quorum_base.user_errors import UserError
+
+
+class ByRole:
+    """A participant's model whose calls go to another one in some roles.
+
+    Args:
+        model: answers in all other roles.
+        special: what answers in a role, by its name.
+    """
+
+    def __init__(self, model: Model, special: Mapping[str, Model]) -> None:
+        self._model = model
+        self._special = special
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request."""
+        role = request.origin.role if request.origin is not None else ""
+        return await self._special.get(role, self._model).complete(request)
+
+
+def deadline_of(deadlines: Mapping[str, float], usual: float, origin: Origin) -> float | None:
+    """Return the seconds that one attempt may take in all: its role's, else the longest of its turn's sorts.
+
+    Args:
+        deadlines: of some roles and sorts of turns.
+        usual: that of all others.
+        origin: who asks, in which role and turn.
+
+    Returns:
+        None where the call has the usual one.
+    """
+    if origin.role in deadlines:
+        return deadlines[origin.role]
+    if deadlines.keys().isdisjoint(origin.turn):
+        return None
+    return max(deadlines.get(sort, usual) for sort in origin.turn)
+
+
+_log = logging.getLogger(__name__)
+_SAMPLES = 1000
+"""Between the numbers of the samples of one prompt in two episodes of a line."""
+_DRAWS = 10**9
+"""Between those in two draws of one episode."""
+_SEEDS = 2**31
+"""Seeds of samples that every provider takes."""
+
+
+def first_sample(episode: int, draw: int) -> int:
+    """Return the number of the first sample of a prompt.
+
+    Args:
+        episode: number in a line of episodes: the same prompt in a later one is a new sample.
+        draw: of an episode that is drawn more than once (`quorum.episode.draws.request_draw`).
+    """
+    return episode * _SAMPLES + draw * _DRAWS
+
+
+def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
+    """Return how answers are drawn; where a seed is sent to the provider, each draw has its own."""
+    seed = config.sampling_seed
+    if seed is not None and draw:
+        seed = Seeds(seed, f"draw/{draw}").integer() % _SEEDS
+    return Sampling(
+        config.temperature,
+        config.max_tokens,
+        seed,
+        top_p=config.top_p,
+        stop=config.stop,
+        extra_body=config.extra_body or None,
+        effort=config.effort,
+        thinking_tokens=config.thinking_tokens,
+        longest_text=config.longest_text,
+        longest_list=config.longest_list,
+    )
+
+
+def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Request:
+    """Return a request as the values of a fallback have it drawn; its form stays that of the chosen model."""
+    longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
+    origin = request.origin or Origin("", 0)
+    deadline = deadline_of(config.deadlines, config.deadline, origin)
+    room = request.sampling.room_factor
+    sampling = replace(sampling_of(config, draw), max_tokens=longest, room_factor=room)
+    return replace(request, sampling=sampling, deadline=deadline)
+
+
+def grounded(request: Request) -> Request:
+    """Return a request whose schema names what exists in its turn."""
+    return replace(request, answer=request.answer.ground()) if request.answer is not None else request
+
+
+def as_recorded(recorded: Replay, request: Request) -> Request:
+    """Return a request with the sampling, and with the schema of its turn or the common one, that were recorded."""
+    return recorded.as_recorded(grounded(request)) or recorded.as_recorded(request) or request
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredModel:
+    """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked.
+
+    A prompt that the model's context has no room for ends the episode (`ContextExceeded`).
+
+    Attributes:
+        model: what answers.
+        participant: who asks.
+        sampling: how answers are drawn, those for one agent.
+        more: tokens that the answer may have for each further agent.
+        sample: number of the first sample of a prompt.
+        deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
+        prepare: makes the request that is sent of the one that is asked; None sends it as it is.
+    """
+
+    model: Model
+    participant: str
+    sampling: Sampling
+    more: int = 0
+    sample: int = 0
+    deadline: Callable[[Origin], float | None] = lambda _: None
+    prepare: Callable[[Request], Request] | None = None
+
+    async def complete(self, request: Request) -> Reply:
+        """Ask, as the configuration says.
+
+        Raises:
+            ContextExceeded: the prompt and its answer do not fit into the model's context.
+            LanguageModelError: there is no answer.
+        """
+        origin = request.origin or Origin(self.participant, 0)
+        _log.debug("%s asks in step %d: %d messages", self.participant, origin.t, len(request.messages))
+        longest = self.sampling.max_tokens + self.more * (request.agents - 1)
+        sampling = replace(self.sampling, max_tokens=longest)
+        request = replace(
+            request,
+            sampling=sampling,
+            sample=self.sample + request.sample,
+            origin=origin,
+            deadline=self.deadline(origin),
+        )
+        if self.prepare is not None:
+            request = self.prepare(request)
+        request = capped(request)
+        try:
+            reply = await self.model.complete(request)
+        except ContextOverflow as error:
+            raise ContextExceeded(f"{self.participant}: {error}") from error
+        _log.debug(
+            "%s answers %s: %d tokens read, %d written, %.2f s, %d requests, %d repairs%s",
+            reply.model, self.participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
+            reply.repairs, ", from the cache" if reply.cache_hit else "",
+        )  # fmt: skip
+        return reply
+
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+"""Seconds: the first wait of our own choice between two tries, and the longest."""
+
+
+@dataclass
+class EpisodeModels:
+    """Gives each participant of an episode, by name, the language model that it thinks with.
+
+    Attributes:
+        configuration: of the episode.
+        pool: what is shared with other episodes.
+        books: what its calls are entered in.
+        cell: name of the cell that is played, by which batches know its requests.
+        recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
+        sample: which of several draws of one branch its answers are for; each has its own answers.
+    """
+
+    configuration: Configuration
+    pool: ModelPool
+    books: CallBooks
+    cell: str = ""
+    recorded: Replay | None = None
+    sample: int = 0
+    given: dict[str, Model] = field(default_factory=dict)
+    """The models that were asked for, by participant."""
+
+    def __post_init__(self) -> None:
+        """Note whether the calls were paid for elsewhere, and count in the budget all the same."""
+        self._draw = request_draw(self.configuration.draw, self.sample)
+        self._spending = self.books.spending if self.recorded is not None else None
+
+    def __call__(self, participant: str) -> Model:
+        """Return the model of a participant.
+
+        Raises:
+            UserError: there is none: no key, a package is missing, nothing was recorded.
+        """
+        if participant not in self.given:
+            config = self.configuration.llm_of(participant)
+            if self.recorded is not None:
+                self.given[participant] = self._replayed(self.recorded, participant)
+            elif isinstance(config, replay.ReplayConfig):
+                self.recorded = replay.build(config, None)
+                self.given[participant] = self._replayed(self.recorded, participant)
+            else:
+                self.given[participant] = self._of_roles(self._live(config, participant), participant)
+        return self.given[participant]
+
+    def _of_roles(self, model: Model, participant: str) -> Model:
+        """Return the model of a participant, with the models of those roles that have their own."""
+        c = self.configuration
+        special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
+        return ByRole(model, special) if special else model
+
+    def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
+        if not isinstance(config, ProviderConfig):
+            raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
+        seeds = self.configuration.seeds.child("models").child(participant)
+        seeds = seeds.child(role) if role else seeds
+        others = self.configuration.fallbacks_of(config)
+        model, price = self._reached(config, seeds, patient=self.pool.patient or bool(others))
+        fallbacks = [self._fallback(other, seeds.child("fallback").child(index)) for index, other in enumerate(others)]
+        with as_user_errors(config):
+            stack = build_stack(
+                model,
+                name=config.label,
+                max_repairs=self.configuration.max_repairs,
+                spending=self.books.spending,
+                allowance=self.books.allowance,
+                price=price,
+                priced=config.priced,
+                fallbacks=fallbacks,
+                given=self.books.given,
+                sink=self.books.enter,
+                keep=self.books.keep,
+                under_way=self.pool.under_way,
+            )
+        return ConfiguredModel(
+            stack,
+            participant,
+            sampling_of(config, self._draw),
+            config.max_tokens_per_agent,
+            sample=first_sample(self.configuration.episode, self._draw),
+            deadline=partial(deadline_of, config.deadlines, config.deadline),
+            prepare=grounded if config.grounded_schema else None,
+        )
+
+    def _reached(self, config: ProviderConfig, seeds: Seeds, *, patient: bool = True) -> tuple[Model, Price | None]:
+        """Return a model with its limits, retries and cache, and its price."""
+        client = self.pool.client(config)
+        caching = None
+        cache = self.pool.cache(config) if config.caches else None
+        if cache is not None:
+            caching = partial(Cached, cache=cache, identity=client.identity, sampled=config.cache is True)
+        price = config.price or client.model.price
+        model = with_access(
+            self.pool.model(client, self.cell),
+            rng=random.Random(seeds.integer()),
+            retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
+            patient=patient,
+            limits=self.pool.limits(client),
+            caching=caching,
+            price=price,
+        )
+        return model, price
+
+    def _fallback(self, config: ModelConfig, seeds: Seeds) -> Fallback:
+        if not isinstance(config, ProviderConfig):
+            raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
+        model, price = self._reached(config, seeds)
+        name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
+        return Fallback(name, model, partial(drawn_for, config, draw=self._draw), config.priced or price is not None)
+
+    def _replayed(self, recorded: Replay, participant: str) -> Model:
+        stack = build_stack(
+            recorded,
+            name="replay",
+            spending=self._spending,
+            priced=True,
+            max_repairs=self.configuration.max_repairs,
+            widens=recorded.knows,
+            sink=self.books.enter if self._spending is None else self.books.enter_recorded,
+            keep=self.books.keep,
+        )
+        sampling = recorded.sampling_of(participant)
+        prepare = partial(as_recorded, recorded)
+        sample = first_sample(self.configuration.episode, self._draw)
+        return ConfiguredModel(stack, participant, sampling, sample=sample, prepare=prepare)

@@ -1,0 +1,61 @@
+"""The simulated model in place of paid ones, at their prices: what it spends is an estimate of what they would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from quorum.agents.llm.spending import Spent
+from quorum.configuration.edits import edited
+from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.configuration.schema import Configuration, validate
+
+NO_MODELS = ("simulated", "random")
+"""Providers without a model: rules and random answers."""
+
+
+def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
+    """Return the models that the minds of a configuration may ask, that of all first; none where they ask none."""
+    c = configuration
+    if not c.uses_models:
+        return ()
+    own = [c.llm_of(name) for name in c.llm.participants]
+    return (c.llm, *own, *(c.llm_of("", role) for role in c.llm.special_roles))
+
+
+def asks_real_models(configuration: Configuration) -> bool:
+    """Whether minds ask a model, and not only rules or random answers in its place."""
+    return any(model.name not in NO_MODELS for model in models_in(configuration))
+
+
+def standing_in(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
+    """Return a configuration in which the simulated model answers at the prices of its models.
+
+    It samples unless the models have the temperature 0.
+
+    Args:
+        configuration: of an episode that would be paid for.
+        names: participants whose models may have prices of their own.
+        config_dir: folders with more options of the groups.
+    """
+    plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
+    plain["llm"] |= {
+        **_values(configuration.llm),
+        "agents": {name: _values(configuration.llm_of(name)) for name in names},
+        "roles": {role: _values(configuration.llm_of("", role)) for role in configuration.llm.special_roles},
+    }
+    return validate(plain, recorded=True)
+
+
+def _values(model: ModelConfig) -> dict[str, Any]:
+    price, sampled = (model.price, model.temperature != 0) if isinstance(model, ProviderConfig) else (None, True)
+    read, written = (price.input, price.output) if price is not None else (0.0, 0.0)
+    found = {"usd_per_million_prompt": read, "usd_per_million_completion": written}
+    return found if sampled else {**found, "temperature": 0.0}
+
+
+def estimated(spent: Spent) -> dict[str, Any]:
+    """Return what the simulated model has spent in place of paid ones, as JSON-ready data; None for unknown prices."""
+    usd = round(spent.usd, 6) if spent.usd or not spent.answers else None
+    return {"answers": spent.answers, "tokens": spent.tokens, "usd": usd, "estimated_from": "the simulated model"}

@@ -1,0 +1,217 @@
+"""The minds of a team, built: one mind for all, or another one for single participants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from maeil import Mind, TeamContext, Topology
+from maeil.component import Compatibility, ComponentConfig
+from maeil.mind import COORDINATOR, Act, Resume, Thought, View
+from quorum.agents.llm.conversation import AskingConfig, Conversation
+from quorum.configuration.members import MEMBERS
+from quorum.configuration.registry import minds
+from quorum.configuration.schema import Configuration
+from quorum.configuration.team_label import LEADER
+from quorum.episode.building import call_component, check_team, no_models
+from quorum_base.user_errors import UserError, choices_hint
+
+
+class SilentMind:
+    """Keeps the talk of others from a mind that has no use for it.
+
+    It is silent in turns to speak, and resumes its plan when a message interrupts it, unless an extension has a note
+    for it. A team of such minds alone does not talk, and needs no protection.
+
+    Args:
+        mind: asked for plans only.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+        """The mind that plans."""
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind in turns to plan, unless it can resume its plan."""
+        if Act.PLAN not in view.turn.acts:
+            return Thought()
+        return Thought(Resume.RESUME) if view.may_resume and not view.notes else await self.mind.think(view)
+
+
+class Replanning:
+    """Has a mind of rules plan as if it had no plan, where an extension asks for a new one.
+
+    Args:
+        mind: the mind.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind."""
+        return await self._mind.think(view if view.may_resume else replace(view, plan=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The minds of all participants, the agents by index and then the coordinator if any.
+
+    Attributes:
+        minds: they themselves.
+        configs: the values of each.
+        topology: how they talk; None: as they were built to talk.
+        extensions: those that the beginning of a branch needs as well, by name, with their values.
+    """
+
+    minds: Sequence[Mind]
+    configs: Sequence[ComponentConfig]
+    topology: Topology | None = None
+    extensions: Mapping[str, BaseModel] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each is called in the configuration."""
+        return [config.name for config in self.configs]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The participants, by index, that have equal minds, and the key of the configuration that says so first."""
+
+    place: str
+    config: ComponentConfig
+    own: frozenset[int]
+
+
+def build_team(configuration: Configuration, context: TeamContext) -> Team:
+    """Build the minds of a team.
+
+    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`; only their minds are
+    kept. So minds of one kind share what they share in a team of that kind alone.
+
+    Args:
+        configuration: says whose mind is which.
+        context: what the team is built for; `own` is None.
+
+    Raises:
+        UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
+            go with the world or the topology.
+    """
+    context = replace(context, thoughts=cache(configuration.writes_thoughts))
+    parts = _parts(configuration, context)
+    if len(parts) == 1:
+        (part,) = parts
+        built = _built(part, replace(context, own=None), configuration)
+        if configuration.extension:
+            built = _among_extensions(part, built)
+        return Team(built, [part.config] * len(built))
+    _check_company(parts)
+    found: dict[int, Mind] = {}
+    configs: dict[int, ComponentConfig] = {}
+    for part in parts:
+        component = minds.get(part.config.name)
+        own = (
+            part.own if component.compatible is Compatibility.ANYBODY else None
+        )  # who plays one method is built with all its roles
+        built = _built(part, replace(context, own=own, models=_models_of(part, context)), configuration)
+        if configuration.extension:
+            built = _among_extensions(part, built)
+        deaf = not component.talks and not configuration.extension
+        found |= {index: SilentMind(built[index]) if deaf else built[index] for index in part.own}
+        configs |= dict.fromkeys(part.own, part.config)
+    return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
+
+
+def _parts(c: Configuration, context: TeamContext) -> list[_Part]:
+    """Say who has which mind; of equal minds all in one part."""
+    names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
+    chosen: dict[str, tuple[str, ComponentConfig]] = dict.fromkeys(names, ("agents", c.agents))
+    for name, mind in c.members.items():
+        if name not in names:
+            raise UserError(
+                f"agents.{MEMBERS}.{name}: there is no such participant", choices_hint(name, "They are", names)
+            )
+        chosen[name] = (f"agents.{MEMBERS}.{name}", mind)
+    if c.leader is not None:
+        leader = _leader(c, context, names)
+        chosen[leader] = (f"agents.{LEADER}", c.leader)
+    parts: list[_Part] = []
+    for index, (place, mind) in enumerate(chosen.values()):
+        same = next((part for part in parts if part.config == mind), None)
+        if same is None:
+            parts.append(_Part(place, mind, frozenset({index})))
+        else:
+            parts[parts.index(same)] = replace(same, own=same.own | {index})
+    return parts
+
+
+def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str:
+    topology = context.topology
+    if not topology.coordinated and topology.leader is None:
+        raise UserError(
+            f"agents.{LEADER}: nobody leads in topology={topology.name}",
+            f"Choose topology=centralized, or say whose mind it is: agents.{MEMBERS}.{names[0]}=NAME.",
+        )
+    leader = COORDINATOR if topology.coordinated else names[topology.leader or 0]
+    if leader in c.members:
+        raise UserError(
+            f"agents.{LEADER} and agents.{MEMBERS}.{leader} are both for {leader}, who leads in "
+            f"topology={topology.name}",
+            "Leave one of them out.",
+        )
+    return leader
+
+
+def _check_company(parts: Sequence[_Part]) -> None:
+    """Check that all minds can share a team.
+
+    Raises:
+        UserError: one cannot.
+    """
+    names = [part.config.name for part in parts]
+    for part in parts:
+        own = minds.get(part.config.name).compatible
+        others = [name for name in dict.fromkeys(names) if name != part.config.name]
+        if own is Compatibility.ANYBODY or (own is Compatibility.SAME_KIND and not others):
+            continue
+        needs = (
+            "one of them decides for the whole team"
+            if own is Compatibility.SAME_VALUES
+            else "its parts play one method"
+        )
+        company = f"with {', '.join(others)}" if others else "with other values for single participants"
+        able = [name for name in minds.names() if minds.get(name).compatible is Compatibility.ANYBODY]
+        raise UserError(
+            f"{part.place}={part.config.name}: its minds cannot share a team {company}: {needs}",
+            f"Give it to all, agents={part.config.name}; or choose minds that can share a team with any: "
+            f"{', '.join(able)}.",
+        )
+
+
+def _built(part: _Part, context: TeamContext, c: Configuration) -> Sequence[Mind]:
+    component = minds.get(part.config.name)
+    given = context if component.uses_models else replace(context, models=no_models)
+    if isinstance(part.config, AskingConfig) and part.config.memory == "conversation":
+        given = replace(given, models=lambda name: Conversation(context.models(name), c.memory.exchanges))
+    built = call_component(part.place, component.build, part.config, given)
+    return check_team(built, given, component.build)
+
+
+def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
+    """Return minds that take the turns and the notes of extensions: those of rules know neither."""
+    component = minds.get(part.config.name)
+    if component.uses_models:
+        return built
+    again = [Replanning(mind) for mind in built]
+    return again if component.talks else [SilentMind(mind) for mind in again]
+
+
+def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:
+    """Return what gives models to those who have the mind: nothing is set up for others."""
+    names: Mapping[str, int] = {name: index for index, name in enumerate((*context.world.agents, COORDINATOR))}
+    return lambda name: context.models(name) if names.get(name) in part.own else None

@@ -1,0 +1,130 @@
+"""What the minds of a team take along from an episode to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from maeil import Mind, Remembers
+from maeil.contracts import check_json, described
+from maeil.errors import ContractError
+from quorum.configuration.inputs import InputsChanged
+from quorum.episode.team import SilentMind
+from quorum.storage.files import make_folder, require_file, write_all
+from quorum.storage.locks import one_at_work
+from quorum.storage.memory_file import LARGEST, MEMORY, Memory, read_memory
+from quorum.storage.outputs import require_writable
+from quorum.storage.run_files import META, MIB
+from quorum_base.user_errors import UserError
+
+
+def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
+    """Return the minds that remember by the name of their memory: of those that share one, the first.
+
+    Raises:
+        ContractError: none remembers, or the name of a memory is no text.
+    """
+    found: dict[str, Remembers] = {}
+    kind: type = object
+    for mind in (mind.mind if isinstance(mind, SilentMind) else mind for mind in minds):
+        kind = type(mind)
+        if isinstance(mind, Remembers):
+            name = mind.memory_name
+            if not (isinstance(name, str) and name):
+                raise ContractError(f"{kind.__qualname__}.memory_name is {described(name)}; it must be a text", kind)
+            found.setdefault(name, mind)
+    if not found:
+        raise ContractError(
+            f"{kind.__qualname__} is no maeil.Remembers, though its Component says remembers=True: "
+            "it needs memory_name and remember()",
+            kind,
+        )
+    return found
+
+
+def remembered(minds: Iterable[Mind]) -> Memory:
+    """Ask a team for what it takes along.
+
+    Raises:
+        ContractError: an answer cannot be written as JSON, or all of them are too large.
+    """
+    asked = by_name(minds)
+    memories: dict[str, Any] = {}
+    for name, mind in asked.items():
+        memories[name] = mind.remember()
+        with check_json(mind.remember):
+            size = len(Memory(memories).data())
+        if size > LARGEST:
+            raise ContractError(
+                f"memory {name!r}: with it, the team takes along more than {LARGEST // MIB} MiB", mind.remember
+            )
+    return Memory(memories)
+
+
+def refuse_strange(memory: Memory, minds: Iterable[Mind]) -> None:
+    """Make sure that a memory is one of this team.
+
+    Raises:
+        UserError: a part of it belongs to no mind of the team.
+    """
+    known = by_name(minds)
+    if strange := [name for name in memory.memories if name not in known]:
+        raise UserError(
+            f"memory: it holds what {', '.join(map(repr, strange[:3]))} took along, and this team remembers as "
+            f"{', '.join(map(repr, list(known)[:3]))}",
+            "Give the memory of a team with the same minds.",
+        )
+
+
+_HINT = "Give another folder: memory.store=FOLDER."
+
+
+class MemoryStore:
+    """A folder that holds the memory of a team: read when an episode begins, replaced when it is over.
+
+    Args:
+        folder: made if need be; held for this run until `close`.
+        digest: of the memory when the cell was named; None where there was none.
+
+    Raises:
+        UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory, or another
+            run uses it.
+        InputsChanged: it does not hold what the cell was named with.
+    """
+
+    def __init__(self, folder: Path, digest: str | None) -> None:
+        self.file = folder / MEMORY
+        """Where the memory stands."""
+        if (folder / META).exists():
+            raise UserError(f"memory.store: {folder} is the folder of a run, which nothing changes", _HINT)
+        require_writable(folder, "memory.store", _HINT)
+        make_folder(folder)
+        with ExitStack() as held:
+            held.enter_context(one_at_work(folder, "run", "Runs that share a store are played one after the other."))
+            require_file(self.file, _HINT)
+            self.before = read_memory(folder)
+            """What it held at the beginning; None: nothing."""
+            if (self.before.digest if self.before is not None else None) != digest:
+                raise InputsChanged(
+                    f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
+                )
+            self._held = held.pop_all()
+
+    def close(self) -> None:
+        """Let other runs use it."""
+        self._held.close()
+
+    def keep(self, memory: Memory) -> None:
+        """Replace the memory, in one step, unless another run has done so since.
+
+        Raises:
+            UserError: another run has, or it cannot be written.
+        """
+        if read_memory(self.file.parent) != self.before:
+            raise UserError(
+                f"memory.store: {self.file} was replaced while the episode ran; it is left as it is",
+                "Runs that share a store are played one after the other.",
+            )
+        write_all(self.file.parent, {MEMORY: memory.data()}, _HINT)

@@ -1,1 +1,0 @@
-"""From a configuration to results: schema, cells, episodes."""

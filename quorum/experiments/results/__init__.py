@@ -1,6 +1,0 @@
-"""The results of many episodes: one row a run, read from their folders; as a table, as CSV, and for SQL."""
-
-from quorum.experiments.results.results_folder import as_csv, is_current, read_results, write_csv
-from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
-
-__all__ = ["POOLED", "Damaged", "Results", "Row", "as_csv", "is_current", "read_results", "write_csv"]

@@ -1,0 +1,1 @@
+"""What is installed: versions, optional packages, satellites, and extensions of other people."""

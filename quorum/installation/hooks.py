@@ -1,0 +1,37 @@
+"""What satellites do for the core and for each other. They declare it in the entry-point group `quorum.hooks`.
+
+| hook | what it does |
+|---|---|
+| `check_folder(place, plugins)` | `quorum check FOLDER`: verifies a folder of its kind; None for other folders |
+| `check_drift(run, budget, as_json=)` | `quorum check --drift` |
+| `episode_page(folders, output)` | `quorum report --episodes`: writes the page of an episode, and returns its file |
+| `failures_of_trace(trace)` | the failures that the viewer shows, as JSON-ready data |
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from quorum_base.registry import Registry
+from quorum_base.user_errors import UserError
+
+HOOKS: Registry[Any] = Registry("hook", "hooks", "", "quorum.hooks", lambda: FunctionType)
+"""All hooks, by name."""
+
+
+def hook(name: str, needed_by: str = "") -> Any:
+    """Return the function that a satellite declares for a hook; None if no installed package declares it.
+
+    Args:
+        name: of the hook.
+        needed_by: the option that does not work without it; empty: nothing needs it.
+
+    Raises:
+        UserError: an option needs it, and no installed package declares it.
+    """
+    if name in HOOKS.names():
+        return HOOKS.get(name)
+    if needed_by:
+        raise UserError(f"{needed_by}: no installed package does this", f"It would declare the hook {name!r}.")
+    return None

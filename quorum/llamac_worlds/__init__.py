@@ -1,0 +1,1 @@
+"""What minds know of LLaMAC's worlds: grid transportation and Gaussian squeeze."""

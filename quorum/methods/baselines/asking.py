@@ -1,0 +1,234 @@
+"""The roles of the baselines, their typed answers, and where joint plans come from: one planner, or a debate.
+
+| answer | form |
+|---|---|
+| joint plan | `quorum.agents.coordination.asking` |
+| talk | `{"thoughts": ..., "message": ..., "plans": null}`; or `plans` as in a joint plan, which states it |
+| review | `{"thoughts": ..., "agrees": true, "reason": ..., "proposal": {...} or null}` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Protocol
+
+from pydantic import Field
+
+from maeil.actions import Vocabulary
+from maeil.calls import Call
+from maeil.mind import View
+from maeil.plans import Plan
+from maeil.together import together
+from maeil.world import World
+from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible
+from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
+
+
+class BaselineRole(StrEnum):
+    """A role; the value is the name of its template in `quorum/methods/prompts/baselines/`."""
+
+    CENTRE = "centre"
+    """Plans for the team."""
+    DEBATER = "debater"
+    """One of several who do so, and hear each other."""
+    REVIEWER = "reviewer"
+    """An agent that agrees or objects to the joint plan."""
+    TALKER = "talker"
+    """An agent that talks, or states the joint plan."""
+
+
+class BaselineAnswers(JointAnswers):
+    """The answers of those who plan for a team, of agents that talk, and of those that review; arguments as there."""
+
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
+        self._talk = part(
+            "TalkAnswer",
+            "",
+            thoughts=Thoughts,
+            message=Annotated[str, Field(min_length=1, max_length=2000, description="what you say to the others")],
+            plans=Annotated[list[self.entry] | None, Field(description="the joint plan; null to go on talking")],  # type: ignore[name-defined]
+        )
+        self._review = part(
+            "ReviewAnswer",
+            "",
+            thoughts=Thoughts,
+            agrees=bool,
+            reason=Annotated[str, Field(max_length=1000, description="why you object; empty when you agree")],
+            proposal=self.instead,
+        )
+        self.talk, self.review = form("talk", self._talk), form("review", self._review)
+        """The forms of what an agent says, and of a review."""
+
+    def forms(self, roles: Iterable[BaselineRole]) -> Sequence[AnswerFormat]:
+        """Return the forms of the answers in some roles."""
+        special = {BaselineRole.TALKER: self.talk, BaselineRole.REVIEWER: self.review}
+        return [special.get(role, self.joint) for role in roles]
+
+    def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
+        """Read what an agent says, and the joint plan when it states one.
+
+        Raises:
+            Misread: it has not the form, or names agents that it may not name.
+        """
+        answer = read(self._talk, value)
+        return answer.message, self.read_entries(answer.plans, asked) if answer.plans is not None else None
+
+    def read_review(self, value: object) -> tuple[bool, str, Plan | None]:
+        """Read whether an agent agrees; if not, why, and what it would do.
+
+        Raises:
+            Misread: it has not the form.
+        """
+        answer = read(self._review, value)
+        return answer.agrees, answer.reason, read_plan(answer.proposal) if answer.proposal is not None else None
+
+
+def check_possible(world: World, plans: Mapping[int, Plan]) -> None:
+    """Make sure that the world would take plans in its present state.
+
+    Raises:
+        Misread: it would refuse one.
+    """
+    if refused := impossible(world, plans):
+        raise Misread(refused)
+
+
+class Source(Protocol):
+    """Where joint plans come from."""
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Make one, with the calls that it took.
+
+        Args:
+            view: the turn in which it is made.
+            asked: agents that it may have plans for.
+            blocks: the data of the prompt.
+
+        Raises:
+            NoJointPlan: there is none.
+        """
+
+
+@dataclass
+class Planner:
+    """Joint plans of one model, in one call each when all goes well.
+
+    Attributes:
+        speaker: asks it once.
+        answers: reads them.
+        world: whose present state decides what can be carried out.
+        retries: times that it is asked again.
+    """
+
+    speaker: RoleSpeaker
+    answers: BaselineAnswers
+    world: World
+    retries: int
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Ask for one."""
+        outcome = await self.propose(BaselineRole.CENTRE, view, asked, blocks)
+        if outcome.answer is None:
+            raise NoJointPlan(self.retries, outcome.rejections, outcome.calls)
+        return outcome.answer.plans, outcome.calls
+
+    async def propose(
+        self, role: BaselineRole, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> Outcome[Proposal]:
+        """Ask for a joint plan in a role."""
+
+        def reader(value: object) -> Proposal:
+            thoughts, plans = self.answers.read_joint(value, asked)
+            check_possible(self.world, plans)
+            return Proposal(plans, thoughts)
+
+        return await self.speaker.insist(
+            role, self.answers.joint, reader, view, blocks, retries=self.retries, agents=len(asked)
+        )
+
+
+def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
+    """Return for each agent the plan that most debaters have for it; of equally many that of the lowest debater.
+
+    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
+
+    Args:
+        proposals: one joint plan a debater, in order.
+        asked: the agents that they are for.
+    """
+    merged = {}
+    for agent in asked:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan.task, plan.actions) if plan is not None else None for plan in votes]
+        winner = votes[keys.index(max(keys, key=keys.count))]
+        if winner is not None:
+            merged[agent] = winner
+    return merged
+
+
+@dataclass
+class Panel:
+    """Joint plans of several debaters: one call of each in each round when all goes well.
+
+    A debater whose answer cannot be read or carried out after all retries stays with its last proposal; one that has
+    none is silent.
+
+    Attributes:
+        planners: the debaters, each with its own way to ask the model that all of them think with.
+        rounds: how often each proposes.
+        merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
+        personas: who the debaters are, given to them in turn; none for debaters that are alike.
+        in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
+            all at once.
+    """
+
+    planners: Sequence[Planner]
+    rounds: int
+    merge: Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]]
+    personas: Sequence[str] = ()
+    in_turn: bool = False
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Hold the debate.
+
+        Raises:
+            NoJointPlan: all debaters are silent.
+        """
+        last: dict[int, Proposal] = {}
+        rejections: Sequence[Rejection] = ()
+        calls: tuple[Call, ...] = ()
+        everybody = tuple(range(len(self.planners)))
+        for speaking in ([(debater,) for debater in everybody] if self.in_turn else [everybody]) * self.rounds:
+            shown = {k: proposal.shown(view.names) for k, proposal in last.items()}
+            outcomes = await together(
+                partial(
+                    self.planners[k].propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)}
+                )
+                for k in speaking
+            )
+            for k, outcome in zip(speaking, outcomes, strict=True):
+                calls += outcome.calls
+                if outcome.answer is not None:
+                    last[k] = outcome.answer
+                rejections = rejections or outcome.rejections
+        if not last:
+            raise NoJointPlan(self.planners[0].retries, rejections, calls)
+        return self.merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
+
+    def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
+        """What a debater is shown of the debate: who it is, and the last proposals, its own and the others'."""
+        others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
+        persona = self.personas[debater % len(self.personas)] if self.personas else None
+        return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

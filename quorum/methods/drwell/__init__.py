@@ -1,0 +1,71 @@
+"""DR. WELL: agents negotiate who does what, plan alone, and share a world model (arXiv 2511.04646).
+
+The room is `topology=negotiation`; `world_model.py` holds the graph of what was tried, in which a team enters what
+becomes of plans; `mind.py` asks the model of an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from maeil.component import Compatibility, Component, TeamContext
+from maeil.mind import Mind
+from maeil.world import World
+from quorum.agents.coordination.asking import RoleSpeaker
+from quorum.agents.prompting.answers import answers_of
+from quorum.agents.skills import check_typed, skills_of
+from quorum.agents.skills.lookup import prompts_of_roles, templates_of_roles
+from quorum.methods.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind, DrwellRole
+from quorum.methods.drwell.world_model import DrwellTeam, WorldModel
+
+
+def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team, which share a world model: that of the episode before, or an empty one.
+
+    Raises:
+        ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is not there, or
+            the memory is not one of this kind.
+    """
+    world = context.world
+    if not context.topology.negotiates:
+        raise ValueError(
+            f"agents=drwell agrees on tasks in a room, and topology={context.topology.name} has none: "
+            "set topology=negotiation"
+        )
+    if type(world).open_tasks is World.open_tasks or not skills_of(world.name).tasks:
+        raise ValueError(
+            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
+            "set env=cube, or agents=naive"
+        )
+    check_typed("drwell", config.prompts)
+    answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
+    forms = tuple(answers.forms.values())
+    prompts = prompts_of_roles(config, context, "drwell", DrwellRole, forms=forms, tasks=False)
+    kept = context.memories.get(MEMORY)
+    team = DrwellTeam(world, WorldModel.load(kept) if kept is not None else WorldModel())
+    return [
+        DrwellMind(RoleSpeaker(context.models(name), prompts), answers, team, world, config) for name in world.agents
+    ]
+
+
+def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the templates that prompts are made of in a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the own folder is used.
+    """
+    check_typed("drwell", config.prompts)
+    return templates_of_roles(config, world, "drwell", DrwellRole).sources
+
+
+component = Component(
+    DrwellConfig,
+    build,
+    uses_models=True,
+    inputs=inputs,
+    roles=lambda _: tuple(DrwellRole),
+    remembers=True,
+    compatible=Compatibility.SAME_VALUES,  # they share one world model
+)
+
+__all__ = ["DrwellConfig", "DrwellMind", "WorldModel", "build", "component"]

@@ -1,0 +1,149 @@
+"""The predictor `exact`: carries the committed plans out on a copy of the world, with the world's own rules."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from maeil.constraints import ConstraintTracker
+from maeil.judging import Moment, Violation
+from maeil.mind import Mind, Thought, View
+from maeil.plan_execution import PlanExecution
+from maeil.plans import LivePlan, Plan, PlanStatus, Task
+from maeil.settings import LoopSettings
+from maeil.stages import Stage, Trigger
+from maeil.tasks import Attempt, Constraint, TaskState
+from maeil.team import Participant, Team
+from maeil.trace.recorder import Recorder
+from maeil.world import Controller, DrawsLots, closing_world
+from quorum.methods.repair.rules import violated
+
+
+class NoCopy(TypeError):
+    """A world cannot be copied, so nothing can be tried out on a copy of it."""
+
+
+def roll_out(moment: Moment, horizon: int) -> list[Violation]:
+    """Carry the plans out and return what they violate.
+
+    An agent whose plan ends before the others' does nothing from then on: what it will decide is not known. A world
+    that draws lots draws others here: a prediction must not know the luck to come.
+
+    Args:
+        moment: the plans; the world and the running actions are left as they are.
+        horizon: steps to look ahead, at most.
+
+    Raises:
+        NoCopy: the world cannot be copied.
+    """
+    try:
+        world, controllers = copy.deepcopy((moment.world, tuple(moment.controllers)))
+    except TypeError as error:
+        raise NoCopy(f"the world '{moment.world.name}' cannot be copied: {error}") from error
+    if isinstance(world, DrawsLots):
+        world.draw_from(0)
+    with closing_world(world):
+        rehearsal = _Rehearsal(replace(moment, world=world, controllers=controllers))
+        rehearsal.run(horizon)
+        return rehearsal.violations()
+
+
+class _Absent(Mind):
+    """Stands where nobody thinks."""
+
+    async def think(self, view: View) -> Thought:
+        raise AssertionError(f"{view.name} thinks in a rehearsal")
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """An attempt in a rehearsal: who made it, how it came off, what it was missing, and the state of its task."""
+
+    agents: frozenset[int]
+    succeeded: bool
+    missing: Collection[Constraint]
+    state: TaskState | None
+
+
+class _Rehearsal:
+    """Plans under way on a copy of the world.
+
+    Args:
+        moment: the copy, with copies of the running actions.
+    """
+
+    def __init__(self, moment: Moment) -> None:
+        names = moment.world.agents
+        self._moment = moment
+        self._world = moment.world
+        self._team = Team(names, [_Absent()] * len(names), (), LoopSettings(), Recorder(None))
+        for agent, plan, controller in zip(self._team.agents, moment.plans, moment.controllers, strict=True):
+            _continue(self._team, agent, plan, controller)
+            agent.unmet = moment.unmet.get(agent.index)
+        self._left = {plan.id for plan in moment.plans}
+        self._failed: set[int] = set()
+        self._constraints = ConstraintTracker(self._world, self._team, moment.states)
+        self._execution = PlanExecution(self._world, self._team)
+        self._tries: dict[Task, list[_Try]] = {}
+
+    def run(self, horizon: int) -> None:
+        """Take steps until all judged plans are over, or the world is, or the horizon is reached."""
+        for step in range(horizon + 1):
+            self._settle()
+            if step == horizon or not (self._left or any(agent.unmet for agent in self._team.agents)):
+                return
+            joint = self._execution.act()
+            self._constraints.before_step(joint)
+            transition = self._world.step(joint)
+            self._note(self._constraints.with_unmet(transition.attempts))
+            if transition.end:
+                self._settle()  # as the loop does, before it cancels what is left
+                return
+
+    def violations(self) -> list[Violation]:
+        """Return what the groups of plans have violated, by task, in the order of the constraints."""
+        found = []
+        for task, agents in self._moment.groups.items():
+            tries = [one for one in self._tries.get(task, ()) if not one.agents.isdisjoint(agents)]
+            broken = violated(
+                [one.missing for one in tries if not one.succeeded],
+                succeeded=any(one.succeeded for one in tries),
+                failed=not self._failed.isdisjoint(agents),
+            )
+            for constraint in (one for one in Constraint if one in broken):
+                states = [one.state for one in tries if one.state is not None]
+                expected = max((int(getattr(state, constraint)) for state in states), default=0)
+                thresholds = () if constraint is Constraint.DEPENDENCY else (state.threshold for state in states)
+                needed = ceil(max(thresholds, default=1))
+                found.append(Violation(task, constraint, agents, expected, needed))
+        return found
+
+    def _settle(self) -> None:
+        """Let actions end and begin; those whose plan is over do nothing from now on."""
+        while self._execution.settle():
+            for agent in self._team.agents:
+                if agent.stage is Stage.REASON:
+                    ended = agent.outcomes[-1]
+                    if ended.id in self._left and ended.status in (PlanStatus.FAILED, PlanStatus.TIMED_OUT):
+                        self._failed.add(agent.index)
+                    self._left.discard(ended.id)
+                    self._team.commit(agent, Plan((self._world.idle,)))
+                    self._team.change_stage(agent, Trigger.ALL_READY)
+
+    def _note(self, attempts: Sequence[Attempt]) -> None:
+        states = {state.task: state for state in self._constraints.states}
+        judged = {plan.agent for plan in self._moment.plans if plan.id in self._left}
+        for record, attempt in zip(self._constraints.attribute(attempts), attempts, strict=True):
+            if attempt.unmet and judged.issuperset(attempt.agents):
+                continue  # of plans before the judged ones
+            state = states.get(attempt.task)
+            tried = _Try(frozenset(attempt.agents), attempt.succeeded, record["missing"], state)
+            self._tries.setdefault(attempt.task, []).append(tried)
+
+
+def _continue(team: Team, agent: Participant, plan: LivePlan, controller: Controller | None) -> None:
+    """Put an agent of the rehearsal where the real one stands: ready, with its plan as far as it has come."""
+    agent.stage, agent.plan, agent.controller = Stage.EXECUTE, copy.copy(plan), controller
+    team.undecided.discard(agent.index)

@@ -1,0 +1,180 @@
+"""The typed answers of the roles, and what is read out of them.
+
+| role | answer |
+|---|---|
+| observer | `{"thoughts": ..., "acts": [{"agent": ..., "task": {...}}]}` |
+| hypothesizer | `{"thoughts": ..., "hypotheses": [{"agent": ..., "hypothesis": "..."}]}` |
+| predictor | `{"thoughts": ..., "predictions": [{"agent": ..., "hypothesis": 1, "task": {...} or null}]}` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from maeil.errors import InvalidThought
+from maeil.plans import Task
+from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, read_task, task_value, tidy
+from quorum.agents.prompting.examples import Example
+from quorum.methods.tom.hypotheses import Partner
+
+
+class TomRole(StrEnum):
+    """A role in which a model is asked before the turn itself; the value is the name of its template."""
+
+    OBSERVER = "observer"
+    HYPOTHESIZER = "hypothesizer"
+    PREDICTOR = "predictor"
+
+
+Partners = Mapping[str, Partner]
+"""Those whom an answer may be about, by name."""
+
+
+class ActAnswer(Part):
+    """What another agent has taken up."""
+
+    agent: str
+    task: TaskAnswer
+
+
+class HypothesisAnswer(Part):
+    """What another agent might be doing by."""
+
+    agent: str
+    hypothesis: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class ForecastAnswer(Part):
+    """What another agent does next, by a hypothesis about it."""
+
+    agent: str
+    hypothesis: Annotated[int, Field(ge=1)]
+    task: TaskAnswer | None
+
+
+class ObserverAnswer(Part):
+    """The answer of the observer."""
+
+    thoughts: Thoughts = ""
+    acts: list[ActAnswer]
+
+
+class HypothesizerAnswer(Part):
+    """The answer of the hypothesizer."""
+
+    thoughts: Thoughts = ""
+    hypotheses: list[HypothesisAnswer]
+
+
+class PredictorAnswer(Part):
+    """The answer of the predictor."""
+
+    thoughts: Thoughts = ""
+    predictions: list[ForecastAnswer]
+
+
+MODELS: Mapping[TomRole, type[Part]] = {
+    TomRole.OBSERVER: ObserverAnswer,
+    TomRole.HYPOTHESIZER: HypothesizerAnswer,
+    TomRole.PREDICTOR: PredictorAnswer,
+}
+FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
+"""The form of the answer in each role, the same for all teams."""
+_ENTRIES = {
+    TomRole.OBSERVER: "ActAnswer",
+    TomRole.HYPOTHESIZER: "HypothesisAnswer",
+    TomRole.PREDICTOR: "ForecastAnswer",
+}
+
+
+def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
+    """Return the schema of an answer about those partners: their names, hypotheses about them, as many entries."""
+    schema, name = FORMS[role].schema, _ENTRIES[role]
+    definition = schema["$defs"][name]
+    forms, most = [], 0
+    for agent, partner in partners.items():
+        own: dict[str, Any] = {"agent": {"type": "string", "const": agent}}
+        if role is TomRole.PREDICTOR:
+            own["hypothesis"] = {"type": "integer", "enum": [one.number for one in partner.predicting]}
+        most += len(partner.predicting) if role is TomRole.PREDICTOR else 1
+        forms.append({**definition, "properties": {**definition["properties"], **own}})
+    *_, entries = schema["properties"]
+    listed = {**schema["properties"][entries], "maxItems": most}
+    definitions = {**schema["$defs"], name: {"anyOf": forms}}
+    return {**schema, "$defs": definitions, "properties": {**schema["properties"], entries: listed}}
+
+
+def read_acts(value: object, partners: Partners) -> dict[str, Task]:
+    """Read what others have taken up, by their names.
+
+    Raises:
+        InvalidThought: it has not the form, or is about somebody else, or about somebody twice.
+    """
+    answer: Any = checked(ObserverAnswer, value)
+    _check([act.agent for act in answer.acts], partners)
+    return {act.agent: Task(act.task.kind, act.task.target) for act in answer.acts}
+
+
+def read_hypotheses(value: object, partners: Partners) -> dict[str, str]:
+    """Read new hypotheses, by the names of those whom they are about.
+
+    Raises:
+        InvalidThought: it has not the form, or is about somebody else, or about somebody twice.
+    """
+    answer: Any = checked(HypothesizerAnswer, value)
+    _check([one.agent for one in answer.hypotheses], partners)
+    return {one.agent: one.hypothesis for one in answer.hypotheses}
+
+
+def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Task | None]]:
+    """Read what others do next, by the names of all of them, and the numbers of the hypotheses about them.
+
+    Raises:
+        InvalidThought: it has not the form, or is by a hypothesis that does not predict, or by one twice.
+    """
+    answer: Any = checked(PredictorAnswer, value)
+    keys = [(one.agent, one.hypothesis) for one in answer.predictions]
+    wanted = {(name, one.number) for name, partner in partners.items() for one in partner.predicting}
+    reasons = [
+        f"predictions: there is no hypothesis {number} about {name!r}"
+        for name, number in keys
+        if (name, number) not in wanted
+    ]
+    reasons += [
+        f"predictions: there are two by hypothesis {number} about {name!r}"
+        for name, number in sorted(wanted)
+        if keys.count((name, number)) > 1
+    ]
+    if reasons:
+        raise InvalidThought(tuple(reasons))
+    found: dict[str, dict[int, Task | None]] = {name: {} for name in partners}
+    for one in answer.predictions:
+        found[one.agent][one.hypothesis] = read_task(one.task)
+    return found
+
+
+def example_of(role: TomRole, example: Example) -> dict[str, Any]:
+    """Return an example of the answer in a role, JSON-ready, about an agent and a task of another board."""
+    agent, known = example.one_more, task_value(example.plan.task or Task("carry", "box_60"))
+    match role:
+        case TomRole.OBSERVER:
+            return {"thoughts": "It says so, and it stands there.", "acts": [{"agent": agent, "task": known}]}
+        case TomRole.HYPOTHESIZER:
+            entry = {"agent": agent, "hypothesis": "It takes what is nearest to it, and keeps at it."}
+            return {"thoughts": "It has never gone far.", "hypotheses": [entry]}
+        case TomRole.PREDICTOR:
+            forecast = {"agent": agent, "hypothesis": 1, "task": known}
+            return {"thoughts": "This is nearest to it.", "predictions": [forecast]}
+
+
+def _check(named: Sequence[str], partners: Partners) -> None:
+    allowed = ", ".join(partners)
+    reasons = [f"there is no {name!r} to tell of; there are: {allowed}" for name in named if name not in partners]
+    reasons += [f"{name!r} has two entries; give one" for name in partners if named.count(name) > 1]
+    if reasons:
+        raise InvalidThought(tuple(reasons))

@@ -1,0 +1,1 @@
+"""More providers of language models: Gemini, OpenAI's Responses, LiteLLM; and batches of requests."""

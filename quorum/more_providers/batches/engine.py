@@ -1,0 +1,171 @@
+"""The engine `batch`: one worker plays all episodes, and what they ask together goes out as a batch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from maeil.component import Component, ComponentConfig
+from quorum.agents.llm.prices import OFFER_BATCHES, service_at
+from quorum.agents.llm.providers.base import Provider
+from quorum.configuration.providers.chance import RandomConfig
+from quorum.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.configuration.schema import Configuration
+from quorum.episode.model_pool import ModelPool, as_user_errors, line_key
+from quorum.episode.planned_cell import PlannedCell
+from quorum.more_providers.batches.exchanges import cancel_batches
+from quorum.more_providers.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
+from quorum.more_providers.batches.waves import Waves
+from quorum.sweeps.engines.courier import Courier
+from quorum.sweeps.engines.local import Local
+from quorum.sweeps.engines.locks import sweep_lock
+from quorum_base.inside import open_inside
+from quorum_base.user_errors import UserError
+
+_OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
+_HINT = f"Batches are offered by {_OFFERS}: engine=local sends each request by itself."
+
+
+class BatchConfig(ComponentConfig):
+    """Values of `batch`."""
+
+    name: Literal["batch"]
+    size: Annotated[int, Field(ge=1)] | None
+    """Requests of a batch, at most; null: as many as the provider takes."""
+    bytes: Annotated[int, Field(ge=1)] | None
+    """Bytes of a batch, at most; null: as many as the provider takes."""
+    wait: Annotated[float, Field(gt=0)]
+    """Seconds that a request waits for those of other episodes, at most."""
+    poll: Annotated[float, Field(gt=0)]
+    """Seconds between two looks at a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCourier(Courier):
+    """Delivers requests in batches.
+
+    Attributes:
+        rules: the bounds of the batches.
+    """
+
+    rules: BatchRules
+
+    def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
+        """Refuse what cannot be sent in batches, before anything is sent.
+
+        Raises:
+            UserError: no cell asks a model, a cell's model has no batches, a limit of the clock would end what waits
+                for one, or the journal cannot be written. What an unknown server can do, it says itself.
+        """
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.close(open_inside(folder, BATCHES, os.O_RDWR))
+        asking = {cell.kind: cell for cell in cells if cell.uses_models}
+        if not asking:
+            raise UserError("engine=batch: no cell asks a language model", _HINT)
+        for cell in asking.values():
+            _check(cell.cell().configuration)
+
+    def open(self, folder: Path) -> Waves:
+        """Return what sends the requests of a worker.
+
+        Raises:
+            UserError: the journal of the sweep's batches is damaged.
+        """
+        return Waves(BatchJournal(folder / BATCHES, wanted=lambda cell: not (folder / cell).is_dir()), self.rules)
+
+    def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
+        """Have the provider end all open batches of a sweep.
+
+        Raises:
+            UserError: another command runs the sweep, the journal is damaged, or a provider does not answer.
+        """
+        if not (folder / BATCHES).exists():
+            return {"folder": str(folder), "cancelled_batches": 0, "requests": 0}
+        with sweep_lock(folder), closing(BatchJournal(folder / BATCHES)) as journal:
+            rows = sum(len(intent.rows) for intent in journal.open.values())
+            number = asyncio.run(_cancel(journal, cells))
+        return {"folder": str(folder), "cancelled_batches": number, "requests": rows}
+
+
+def _check(configuration: Configuration) -> None:
+    for config in models_of(configuration):
+        if isinstance(config, RandomConfig):
+            continue  # what is drawn at random next to a model costs nothing, and waits for nobody
+        service = service_at(config.address) if config.name in OFFER_BATCHES else None
+        name = service.name if service is not None else config.name
+        if name not in OFFER_BATCHES:
+            raise UserError(f"engine=batch: llm={name} has no batches", _HINT)
+        if (tier := getattr(config, "service_tier", None)) is not None:
+            raise UserError(
+                f"engine=batch: a batch has its own price, so llm.service_tier={tier} says nothing",
+                "Leave one of them out: llm.service_tier=null, or engine=local.",
+            )
+    limits = configuration.limits
+    for name, seconds in (("thought", limits.thought_seconds), ("episode", limits.episode_seconds)):
+        if seconds is not None:
+            raise UserError(
+                f"engine=batch: limits.{name}_seconds={seconds:g} would end what waits for a batch, for hours",
+                f"Leave one of them out: limits.{name}_seconds=null, or engine=local.",
+            )
+
+
+def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
+    """Return the values of all models that an episode may ask."""
+    llm = configuration.llm
+    yield llm
+    for participant in llm.participants:
+        yield configuration.llm_of(participant)
+    for role in llm.special_roles:
+        yield configuration.llm_of("", role)
+
+
+def remark(folder: Path) -> str:
+    """Say which answers of batches are in no cell of a sweep, and which batches are open; empty if there are none.
+
+    Raises:
+        UserError: the journal is damaged.
+    """
+    found = orphans(folder, Path.is_dir)
+    parts = []
+    if found.answers:
+        parts.append(f"{found.answers:,} answers of batches are in no cell")
+    if found.asked:
+        parts.append(f"{found.asked:,} requests are in batches whose answers were not read")
+    return f"{' and '.join(parts)}: engine=batch goes on with them" if parts else ""
+
+
+async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
+    wanted = {intent.line for intent in journal.open.values()}
+    number = 0
+    async with ModelPool() as pool:
+        for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
+            for config in models_of(cell.cell().configuration):
+                if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER_BATCHES:
+                    continue
+                client = pool.client(config)
+                key = line_key(client.identity)
+                if key in wanted and isinstance(client.model, Provider):
+                    wanted.discard(key)
+                    with as_user_errors(config):
+                        number += await cancel_batches(journal, key, client.model)
+    if wanted:
+        raise UserError(
+            "--cancel-batches: open batches of models that these words do not name are left",
+            "Say the words with which the sweep was run.",
+        )
+    return number
+
+
+def _build(config: BatchConfig, _context: None = None) -> Local:
+    rules = BatchRules(config.size, config.bytes, config.wait, config.poll)
+    return Local(1, None, BatchCourier(rules))
+
+
+component = Component(BatchConfig, _build)

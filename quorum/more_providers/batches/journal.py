@@ -1,0 +1,321 @@
+"""What is known of the batches of a sweep, in a file that is only ever added to: nothing is paid for twice.
+
+A line each, in this order:
+
+- `intent`: the mark of a batch that is about to be created, with the cell and the key of each of its requests;
+- `created`: the provider's id of it;
+- `answer`: the response to one request;
+- `read`: all answers of the batch stand before this line, and its other requests have none;
+- `dropped`: the batch was never created.
+
+Whatever moment the process is killed in, the lines say what may be under way. A line that was being written when it was
+killed is cut off; what it said is learnt again.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.spending import dollars
+from quorum_base.inside import open_inside, sync_folder
+from quorum_base.user_errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRules:
+    """The bounds of batches.
+
+    Attributes:
+        size: requests of a batch, at most; None for as many as the provider takes.
+        bytes: of a batch, at most; None for as many as the provider takes.
+        wait: seconds that a request waits for others, at most.
+        poll: seconds between two looks at a batch.
+    """
+
+    size: int | None
+    bytes: int | None
+    wait: float
+    poll: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """The state of the batches in this process.
+
+    Attributes:
+        waves: that have gone out.
+        open: batches whose answers are awaited.
+        asked: requests in them.
+        age: seconds since the oldest of them was sent.
+        ended: batches whose answers were read.
+        seconds: that these took, in the mean; 0 where there are none.
+        answers: that episodes got.
+        replayed: those of them that an earlier process has read, or asked for.
+        usd: money of the answers; None where a price is not known.
+    """
+
+    waves: int = 0
+    open: int = 0
+    asked: int = 0
+    age: float = 0.0
+    ended: int = 0
+    seconds: float = 0.0
+    answers: int = 0
+    replayed: int = 0
+    usd: float | None = 0.0
+
+    @property
+    def expected_usd(self) -> float | None:
+        """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
+        return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
+
+    def facts(self) -> Iterator[str]:
+        """Yield the parts of a status line."""
+        yield f"{self.waves} waves"
+        if self.open:
+            age, usual = (timedelta(seconds=round(seconds)) for seconds in (self.age, self.seconds))
+            rule = f", {usual} as a rule" if self.ended else ""
+            yield f"{self.open} batches open: {self.asked:,} requests, {age} so far{rule}"
+            if self.expected_usd is not None:
+                yield f"about {dollars(self.expected_usd)} in them"
+        if self.replayed:
+            yield f"{self.replayed:,} answers of an earlier command"
+
+
+BATCHES = "batches.jsonl"
+"""The file of a sweep that holds its batches."""
+
+Place = tuple[str, str]
+"""Who waits for an answer: the name of a cell, and the key of a request in it."""
+
+
+@dataclass(slots=True)
+class Intent:
+    """A batch, as far as it is known.
+
+    Attributes:
+        mark: by which the provider's batch is found.
+        line: key of the model that is asked.
+        rows: cell and key of each request.
+        time: seconds since the epoch, before the batch was created.
+        batch: the provider's id; None where it is not known.
+        answered: rows whose answers stand in the file.
+    """
+
+    mark: str
+    line: str
+    rows: tuple[Place, ...]
+    time: float
+    batch: str | None = None
+    answered: set[int] = field(default_factory=set)
+
+    def name(self, row: int) -> str:
+        """Return the name of a request in the provider's batch."""
+        return f"{self.mark}-{row}"
+
+
+@dataclass(frozen=True, slots=True)
+class Orphans:
+    """What of a sweep's batches is in none of its cells.
+
+    Attributes:
+        answers: that were read.
+        asked: requests of batches whose answers were not read yet.
+    """
+
+    answers: int
+    asked: int
+
+
+class BatchJournal:
+    """The file of one sweep. One process writes it.
+
+    Args:
+        path: of the file; it is made with the first batch.
+        wanted: whether the answers of a cell are still of use, by its name.
+
+    Raises:
+        UserError: it is damaged.
+    """
+
+    def __init__(self, path: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
+        self._path = path
+        self._file: int | None = None
+        self._kept: dict[Place, deque[Mapping[str, Any]]] = defaultdict(deque)
+        self.open: dict[str, Intent] = {}
+        """Batches whose answers are not read, by mark."""
+        for number, record in _records(path):
+            try:
+                self._take_in(record, wanted)
+            except (LookupError, TypeError, ValueError) as error:
+                raise _damaged(path, number, error) from error
+
+    def _take_in(self, record: Mapping[str, Any], wanted: Callable[[str], bool]) -> None:
+        match record:
+            case {"intent": mark, "line": line, "rows": rows, "time": begin}:
+                self.open[mark] = Intent(mark, line, tuple((cell, key) for cell, key in rows), begin)
+            case {"created": mark, "batch": batch}:
+                self.open[mark].batch = batch
+            case {"answer": response, "of": mark, "row": row}:
+                intent = self.open[mark]
+                if row not in intent.answered:
+                    intent.answered.add(row)
+                    place = intent.rows[row]
+                    if wanted(place[0]):
+                        self._kept[place].append(response)
+            case {"read": mark} | {"dropped": mark}:
+                del self.open[mark]
+            case _:
+                raise ValueError("it is no record of a batch")
+
+    def take(self, place: Place) -> Mapping[str, Any] | None:
+        """Return the next answer that was read for a request and is not taken yet; None where there is none."""
+        kept = self._kept.get(place)
+        if not kept:
+            return None
+        answer = kept.popleft()
+        if not kept:
+            del self._kept[place]
+        return answer
+
+    def intend(self, line: str, rows: Iterable[Place]) -> Intent:
+        """Write down that a batch is about to be created."""
+        intent = Intent(secrets.token_hex(8), line, tuple(rows), time.time())
+        self._write([{"intent": intent.mark, "line": line, "time": intent.time, "rows": intent.rows}])
+        self.open[intent.mark] = intent
+        return intent
+
+    def created(self, intent: Intent, batch: str) -> None:
+        """Write down the provider's id of a batch."""
+        intent.batch = batch
+        self._write([{"created": intent.mark, "batch": batch}])
+
+    def dropped(self, intent: Intent) -> None:
+        """Write down that a batch does not exist."""
+        self._write([{"dropped": intent.mark}])
+        del self.open[intent.mark]
+
+    def read(self, intent: Intent, answers: Mapping[int, Mapping[str, Any]]) -> Mapping[int, Mapping[str, Any]]:
+        """Write down all answers of a batch; return those that were not read before.
+
+        Args:
+            intent: the batch.
+            answers: the responses, by row.
+        """
+        fresh = {row: answer for row, answer in answers.items() if row not in intent.answered}
+        lines = [{"answer": answer, "of": intent.mark, "row": row} for row, answer in fresh.items()]
+        self._write([*lines, {"read": intent.mark}])
+        del self.open[intent.mark]
+        return fresh
+
+    @property
+    def kept(self) -> int:
+        """Answers that were read and not taken yet."""
+        return sum(len(answers) for answers in self._kept.values())
+
+    def keep(self, place: Place, answer: Mapping[str, Any]) -> None:
+        """Keep an answer that nobody waits for, for the one who asks for it next."""
+        self._kept[place].append(answer)
+
+    def _write(self, records: Iterable[Mapping[str, Any]]) -> None:
+        if self._file is None:
+            self._file = _open(self._path)
+        content = memoryview(b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records))
+        while content:
+            content = content[os.write(self._file, content) :]
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def orphans(folder: Path, is_there: Callable[[Path], bool]) -> Orphans:
+    """Count what of a sweep's batches is in no cell that is done.
+
+    Args:
+        folder: of the sweep.
+        is_there: whether the folder of a cell is there.
+
+    Raises:
+        UserError: the file of its batches is damaged.
+    """
+    done: dict[str, bool] = {}
+
+    def is_done(cell: str) -> bool:
+        if cell not in done:
+            done[cell] = is_there(folder / cell)
+        return done[cell]
+
+    journal = BatchJournal(folder / BATCHES, wanted=lambda cell: not is_done(cell))
+    asked = sum(
+        row not in intent.answered and not is_done(cell)
+        for intent in journal.open.values()
+        for row, (cell, _) in enumerate(intent.rows)
+    )
+    return Orphans(journal.kept, asked)
+
+
+def _open(path: Path) -> int:
+    """Open the file to add to it: what a killed process left of a line is cut off first.
+
+    Raises:
+        NotAFile: it is no regular file.
+    """
+    made = not path.exists()
+    file = _inside(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    if made:
+        sync_folder(path.parent)
+    else:
+        os.ftruncate(file, _whole(file))
+    return file
+
+
+def _inside(path: Path, flags: int) -> int:
+    return open_inside(path.parent, path.name, flags, 0o600)  # answers are nobody else's
+
+
+def _whole(file: int) -> int:
+    """Return how many bytes of an open file are whole lines."""
+    place = os.fstat(file).st_size
+    while place > 0:
+        begin = max(0, place - 65536)
+        newline = os.pread(file, place - begin, begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
+        place = begin
+    return 0
+
+
+def _damaged(path: Path, number: int, error: Exception) -> UserError:
+    return UserError(
+        f"{path}: line {number} is damaged: {type(error).__name__}: {error}",
+        "What it held is in the provider's account. Move the file away to go on without it.",
+    )
+
+
+def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    try:
+        file = os.fdopen(_inside(path, os.O_RDONLY), "rb")
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return  # it was being written when the process was killed
+            try:
+                yield number, orjson.loads(line)
+            except ValueError as error:
+                raise _damaged(path, number, error) from error

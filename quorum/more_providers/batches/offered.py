@@ -1,0 +1,36 @@
+"""Which provider has which batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.providers.base import Provider
+from quorum.more_providers.batches.gemini import GeminiBatches
+from quorum.more_providers.batches.services import (
+    MOST_BYTES,
+    AnthropicBatches,
+    BatchService,
+    OpenAIBatches,
+    ResponsesBatches,
+)
+
+SERVICES: Mapping[str, type[BatchService]] = {
+    "openai": OpenAIBatches,
+    "openai_responses": ResponsesBatches,
+    "anthropic": AnthropicBatches,
+    "gemini": GeminiBatches,
+}
+"""By the name of the provider."""
+
+
+def batches_of(provider: Provider) -> BatchService:
+    """Return the batches of a provider, over connections that it does not share with single calls.
+
+    Raises:
+        BadRequest: it has none.
+    """
+    service = SERVICES.get(provider.name)
+    if service is None:
+        raise BadRequest(f"{provider.name} has no batches")
+    return service(*provider.client_for_files(MOST_BYTES))

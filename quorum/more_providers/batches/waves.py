@@ -1,0 +1,436 @@
+"""Waves: what many episodes ask at the same time goes out as one batch, and each gets its answer.
+
+A wave is all that waits. It goes out when every episode under way waits for an answer, or when the first of it has
+waited long enough. An episode that is played again after its process was killed starts from the beginning: the journal
+answers its requests, or the batches that are still open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import hashlib
+import logging
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.delivery import Delivery
+from quorum.agents.llm.embeddings import wants_embeddings
+from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
+from quorum.agents.llm.paid import charge, paid_with
+from quorum.agents.llm.prices import BATCH, Price
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import note_received
+from quorum.more_providers.batches.exchanges import Exchanges, Outage
+from quorum.more_providers.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
+from quorum.more_providers.batches.offered import batches_of
+from quorum.more_providers.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
+
+_log = logging.getLogger(__name__)
+
+SETTLE = 0.1
+"""Seconds in which nobody asks, after which those who could are taken to have asked."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request that waits for its wave."""
+
+    place: Place
+    body: Mapping[str, Any]
+    answer: asyncio.Future[RowResult]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A batch that is under way: who waits for which of its rows."""
+
+    intent: Intent
+    waiting: dict[int, asyncio.Future[RowResult]]
+    begin: float
+    rows: Sequence[BatchRow] = ()
+    unclaimed: dict[Place, deque[int]] = field(default_factory=lambda: defaultdict(deque))
+
+
+class Waves(Delivery):
+    """All batches of one process: the episodes under way, and the lines to the models that they ask. For one loop.
+
+    Args:
+        journal: of the sweep.
+        rules: the bounds of batches.
+    """
+
+    def __init__(self, journal: BatchJournal, rules: BatchRules) -> None:
+        self.journal = journal
+        self.rules = rules
+        self._lines: dict[str, Line] = {}
+        self._waiting: Counter[str] = Counter()
+        self._playing: set[str] = set()
+        self._changed = 0.0
+        self._first = 0.0
+        self._waves = 0
+        self._gathering: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def episode(self, cell: str) -> Iterator[None]:
+        """Wait for the requests of an episode while it is played, before a wave goes out."""
+        self._playing.add(cell)
+        try:
+            yield
+        finally:
+            self._playing.discard(cell)
+            self._changed = time.monotonic()
+
+    def model(self, provider: ProvidedModel, key: str, cell: str, price: Price | None) -> Model:
+        """Return what an episode asks instead of a provider: its requests go out with those of the others."""
+        if not isinstance(provider, Provider):
+            raise TypeError(f"a {type(provider).__name__} has no batches")
+        return Batched(provider, self.line(key, provider), cell, price)
+
+    def line(self, key: str, provider: Provider) -> Line:
+        """Return the line to a model, made when it is first asked for.
+
+        Args:
+            key: of the model and its provider.
+            provider: of the model; it has batches.
+        """
+        if key not in self._lines:
+            self._lines[key] = Line(self, key, provider)
+        return self._lines[key]
+
+    @contextmanager
+    def waits(self, cell: str) -> Iterator[None]:
+        """Mark an episode as waiting for an answer."""
+        self._waiting[cell] += 1
+        try:
+            yield
+        finally:
+            self._waiting[cell] -= 1
+            if not self._waiting[cell]:
+                del self._waiting[cell]
+
+    def gather(self) -> None:
+        """Send the next wave, once it is whole."""
+        self._changed = time.monotonic()
+        if self._gathering is None or self._gathering.done():
+            self._first = self._changed
+            self._gathering = asyncio.create_task(self._send_when_whole())
+
+    async def _send_when_whole(self) -> None:
+        settle = min(SETTLE, self.rules.wait)
+        while (now := time.monotonic()) < self._first + self.rules.wait:
+            quiet = now - self._changed
+            if quiet >= settle and all(cell in self._waiting for cell in self._playing):
+                break
+            await asyncio.sleep(settle / 2)
+        sent = [line.send() for line in self._lines.values()]
+        self._waves += any(sent)
+
+    def facts(self) -> tuple[str, ...]:
+        """Return the state of all batches, as parts of a status line."""
+        return tuple(self.status().facts())
+
+    def status(self) -> BatchStatus:
+        """Return the state of all batches."""
+        lines = self._lines.values()
+        opened = [batch for line in lines for batch in line.open]
+        seconds = [took for line in lines for took in line.took]
+        money = [line.usd for line in lines]
+        return BatchStatus(
+            waves=self._waves,
+            open=len(opened),
+            asked=sum(len(batch.intent.rows) - len(batch.intent.answered) for batch in opened),
+            age=max((time.monotonic() - batch.begin for batch in opened), default=0.0),
+            ended=len(seconds),
+            seconds=sum(seconds) / len(seconds) if seconds else 0.0,
+            answers=sum(line.answers for line in lines),
+            replayed=sum(line.replayed for line in lines),
+            usd=None if any(usd is None for usd in money) else sum(usd or 0.0 for usd in money),
+        )
+
+    async def close(self) -> None:
+        """Leave all batches where they are, and close the connections and the journal."""
+        if self._gathering is not None:
+            self._gathering.cancel()
+        for line in self._lines.values():
+            await line.close()
+        self.journal.close()
+
+
+class Line:
+    """The batches of one model.
+
+    Args:
+        waves: of the process.
+        key: of the model and its provider.
+        provider: of the model; it has batches.
+    """
+
+    def __init__(self, waves: Waves, key: str, provider: Provider) -> None:
+        self._waves = waves
+        self._key = key
+        self._provider = provider
+        self.service = batches_of(provider)
+        """The provider's batches."""
+        self._exchanges = Exchanges(provider)
+        self._queue: list[_Asked] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.open: list[_Open] = []
+        """Batches that are under way."""
+        self.took: list[float] = []
+        """Seconds that each ended batch took."""
+        self.answers = 0
+        """Answers that episodes got."""
+        self.replayed = 0
+        """Those of them that an earlier process has read, or asked for."""
+        self.usd: float | None = 0.0
+        """Money of the answers; None where a price is not known."""
+        for intent in list(waves.journal.open.values()):
+            if intent.line == key:
+                self._take_up(intent)
+
+    def _take_up(self, intent: Intent, rows: Sequence[BatchRow] = ()) -> None:
+        """Go on with a batch for whose answers nobody waits yet: it was asked for by an earlier process, mostly."""
+        batch = _Open(intent, {}, time.monotonic(), rows)
+        for number, place in enumerate(intent.rows):
+            if number not in intent.answered:
+                batch.unclaimed[place].append(number)
+        self._carry(batch)
+
+    async def ask(self, place: Place, body: Mapping[str, Any]) -> RowResult:
+        """Return what comes of a request: what is known of it already, else what the next wave brings.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: there is no answer.
+        """
+        kept = self._waves.journal.take(place)
+        if kept is not None:
+            self.replayed += 1
+            return RowResult("", RowStatus.ANSWERED, kept)
+        answer: asyncio.Future[RowResult] = asyncio.get_running_loop().create_future()
+        if not self._claim(place, answer):
+            self._queue.append(_Asked(place, body, answer))
+        self._waves.gather()
+        with self._waves.waits(place[0]):
+            return await answer
+
+    def _claim(self, place: Place, answer: asyncio.Future[RowResult]) -> bool:
+        """Wait for a row that an earlier process has asked for, if there is one."""
+        for batch in self.open:
+            if rows := batch.unclaimed.get(place):
+                batch.waiting[rows.popleft()] = answer
+                self.replayed += 1
+                return True
+        return False
+
+    def account(self, usd: float | None) -> None:
+        """Add an answer and its money, for the status."""
+        self.answers += 1
+        self.usd = None if usd is None or self.usd is None else self.usd + usd
+
+    def send(self) -> bool:
+        """Send all that waits, in as few batches as the bounds allow; return whether anything was sent."""
+        asked, self._queue = [one for one in self._queue if not one.answer.done()], []
+        rules, service = self._waves.rules, self.service
+        most = min(rules.size or service.most_requests, service.most_requests)
+        room = min(rules.bytes or service.most_bytes, service.most_bytes)
+        part: list[_Asked] = []
+        length = 0
+        for one in asked:
+            size = len(service.line(BatchRow("x" * 32, one.body)))
+            if size > room:
+                one.answer.set_exception(BadRequest(f"a request of {size} bytes does not fit into a batch of {room}"))
+                continue
+            if part and (len(part) == most or length + size > room):
+                self._begin(part)
+                part, length = [], 0
+            part.append(one)
+            length += size
+        if part:
+            self._begin(part)
+        return bool(asked)
+
+    def _begin(self, asked: Sequence[_Asked]) -> None:
+        try:
+            intent = self._waves.journal.intend(self._key, [one.place for one in asked])
+        except OSError as error:
+            for one in asked:
+                one.answer.set_exception(error)
+            return
+        rows = [BatchRow(intent.name(row), one.body) for row, one in enumerate(asked)]
+        self._carry(_Open(intent, {row: one.answer for row, one in enumerate(asked)}, time.monotonic(), rows))
+
+    def _carry(self, batch: _Open) -> None:
+        self.open.append(batch)
+        task = asyncio.create_task(self._bring(batch))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _bring(self, batch: _Open) -> None:
+        """Wait for the answers of a batch and hand them out; those who wait get the error of whatever goes wrong."""
+        intent, journal = batch.intent, self._waves.journal
+        try:
+            if intent.batch is None and not await self._create(batch):
+                raise TimedOut("the batch of an earlier process was never created")  # its episodes ask again
+            assert intent.batch is not None
+            refused = await self._until_its_end(intent.batch)
+            if refused is not None:
+                journal.dropped(intent)
+                raise _refusal(refused)
+            results = await self._exchanges.insist(lambda: self.service.results(intent.batch or ""))
+            self._hand_out(batch, results)
+        except Exception as error:  # also a bug: nobody may wait for ever
+            if not isinstance(error, LanguageModelError | OSError):
+                _log.exception("a batch failed")
+            for answer in batch.waiting.values():
+                if not answer.done():
+                    answer.set_exception(copy.copy(error))
+            if isinstance(error, Transient) and intent.mark in journal.open:
+                self._take_up(intent, batch.rows)  # for those who ask again
+        finally:
+            self.open.remove(batch)
+
+    async def _create(self, batch: _Open) -> bool:
+        """Create a batch, or find it where it may be created already; return whether it exists.
+
+        A batch of an earlier process that was never created has no requests here: its episodes ask again.
+        """
+        intent, journal = batch.intent, self._waves.journal
+        known = bool(batch.rows)  # whether it is certain that none exists yet
+        outage = Outage()
+        while True:
+            if not known:
+                found = await self._exchanges.insist(
+                    lambda: self.service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
+                    patient=True,
+                )
+                if found is not None:
+                    journal.created(intent, found)
+                    return True
+                if not batch.rows:
+                    journal.dropped(intent)
+                    return False
+            known = False
+            try:
+                created = await self._exchanges.once(lambda: self.service.create(intent.mark, batch.rows))
+            except LanguageModelError as failure:
+                # A refusal says that nothing was created; whatever else went wrong, it may have been.
+                if not isinstance(failure, Transient) or isinstance(failure, RateLimited):
+                    known = True
+                if not isinstance(failure, Transient):
+                    journal.dropped(intent)
+                    raise
+                await outage.wait(failure)
+            else:
+                journal.created(intent, created)
+                return True
+
+    async def _until_its_end(self, batch: str) -> BatchRefused | None:
+        while True:
+            ended = await self._exchanges.insist(lambda: self.service.ended(batch))
+            if isinstance(ended, BatchRefused):
+                return ended
+            if ended:
+                return None
+            await asyncio.sleep(self._waves.rules.poll)
+
+    def _hand_out(self, batch: _Open, results: Sequence[RowResult]) -> None:
+        """Write all answers down, then give each result to the one who waits for it."""
+        intent, journal = batch.intent, self._waves.journal
+        rows = {intent.name(row): row for row in range(len(intent.rows))}
+        found = {rows[result.name]: result for result in results if result.name in rows}
+        answered = {
+            row: one.body for row, one in found.items() if one.status is RowStatus.ANSWERED and one.body is not None
+        }
+        fresh = journal.read(intent, answered)
+        self.took.append(time.monotonic() - batch.begin)
+        for row, place in enumerate(intent.rows):
+            answer = batch.waiting.get(row)
+            if answer is not None and not answer.done():
+                answer.set_result(found.get(row) or RowResult(intent.name(row), RowStatus.EXPIRED))
+            elif row in fresh:
+                journal.keep(place, fresh[row])
+
+    async def close(self) -> None:
+        """Leave all batches where they are, and close the connections."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.service.close()
+
+
+def _refusal(refused: BatchRefused) -> LanguageModelError:
+    said = f"the provider refuses the batch: {refused.reason}"
+    return RateLimited(said) if refused.busy else BadRequest(said)
+
+
+class Batched:
+    """A provider whose requests go out in batches. It tries once, like the provider itself.
+
+    Requests are built, and answers read, by the provider; what a server refuses is left out as in a single call.
+
+    Args:
+        provider: the provider.
+        line: its batches.
+        cell: name of the episode's cell.
+        price: of the model, for the status; None where it is not known.
+    """
+
+    def __init__(self, provider: Provider, line: Line, cell: str, price: Price | None) -> None:
+        self._provider = provider
+        self._line = line
+        self._cell = cell
+        self._price = None if price is None else price.of_tier(BATCH)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request, however long its batch takes.
+
+        Raises:
+            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.Transient: the request, or its batch, failed; it may be asked again.
+        """
+        if wants_embeddings(request):  # they are cheap, and batches hold requests of one kind
+            return await self._provider.complete(request)
+        begin = time.perf_counter()
+        who = request.origin.agent if request.origin is not None else ""
+
+        async def send(body: Mapping[str, Any]) -> Any:
+            key = _key(who, request.sample, body)
+            return self._response(await self._line.ask((self._cell, key), body))
+
+        try:
+            reply = await self._provider.answer(request, send, None)
+        except LanguageModelError as error:
+            if (paid := paid_with(error)) is not None:
+                charge(error, replace(paid, tier=BATCH))
+            raise
+        self._line.account(None if self._price is None else self._price.usd(reply.usage))
+        return replace(reply, tier=BATCH, seconds=time.perf_counter() - begin)
+
+    def _response(self, result: RowResult) -> Any:
+        """Return the response as the SDK would, or raise what it would."""
+        if result.body is not None:
+            note_received(orjson.dumps(result.body))
+        match result.status:
+            case RowStatus.ANSWERED:
+                return self._line.service.response(result.body or {})
+            case RowStatus.FAILED:
+                raise self._provider.failure(result.http_status, result.body)
+            case RowStatus.EXPIRED:
+                raise TimedOut("the batch was over before this request was answered")
+            case RowStatus.CANCELLED:
+                raise ServerFailed("the batch was cancelled before this request was answered")
+
+
+def _key(who: str, sample: int, body: Mapping[str, Any]) -> str:
+    """Return what identifies a request in its episode: who asks, and what is sent."""
+    content = orjson.dumps([who, sample, body], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(content).hexdigest()[:32]

@@ -1,0 +1,104 @@
+"""The skills of the open world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from crafter_env import CrafterObservation
+from maeil.actions import Vocabulary
+from maeil.judging import PlanRules
+from maeil.mind import Mind, Observation, View
+from maeil.plans import Task
+from maeil.world import World
+from quorum.agents.prompting.examples import Example, beyond, example_plan
+from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.speaker import Speaker
+
+
+class CrafterSkills(WorldSkills):
+    """What minds know of the open world."""
+
+    def heuristic(self, world: World) -> Sequence[Mind]:
+        """Return the team that climbs the technology tree."""
+        from quorum.open_world.heuristic import ClimbingTeam
+
+        return ClimbingTeam(len(world.agents)).minds
+
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
+        """Return the rules of quorums that meet and bags that never go below zero."""
+        from quorum.open_world.gates import CrafterGates
+
+        return CrafterGates()
+
+    def repair(self, world: World) -> PlanRules:  # noqa: ARG002 - they read the world that they are shown
+        """Return the published rules of thumb for agents that collect a cell together."""
+        from quorum.open_world.repair import CrafterRepair
+
+        return CrafterRepair()
+
+    def briefing(self) -> Briefing:
+        """Return what the agents see, and what they hold."""
+        from quorum.open_world.briefing import CrafterBriefing
+
+        return CrafterBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return iron that takes as many agents as the rules say, and land that one looks at by itself."""
+        facts = world.prompt_facts()
+        number, cell = beyond(len(world.agents)), beyond(facts["size"][0] * facts["size"][1])
+        hands = min(facts["agents"]["iron"], len(world.agents))
+        iron = f"iron_{cell}"
+        joint = example_plan(
+            world,
+            Task("collect", iron),
+            "the nearest iron",
+            {"action": "navigate", "target": "iron", "id": cell},
+            {"action": "collect", "resource": "iron", "target": cell, "steps": 9},
+        )
+        with_me = "; come and collect it with me" if hands > 1 else ""
+        who = ", ".join(f"agent_{number + k}" for k in range(hands))
+        return Example(
+            f"Iron takes {f'{hands} of us' if hands > 1 else 'one of us'} with a stone_pickaxe, which I have.",
+            f"I am at cell {cell + 2} with a stone_pickaxe, and go to {iron}{with_me}.",
+            joint,
+            others=(joint,) * (hands - 1),
+            order=f"{who}: collect {iron}, try 9 times.",
+            report=f"I am at cell {cell + 2} with a stone_pickaxe, and see {iron}.",
+            alone=example_plan(world, None, "to see more", {"action": "navigate", "target": "cell", "id": cell + 3}),
+            number=number,
+        )
+
+    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+        """Return what states the truth in place of messages (`extension=truth`)."""
+        from quorum.open_world.statements import state
+
+        return partial(state, world)
+
+    def describe(self, view: View) -> Mapping[str, Mapping[str, Any]]:
+        """Return what an agent has seen, and what it looks for (`topology=dytopo`)."""
+        from quorum.open_world.speaker import offered_and_needed
+
+        return offered_and_needed(view)
+
+    def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
+        """Return where each agent in view is, as shares of the rows and columns."""
+        assert isinstance(seen, CrafterObservation)
+        cols, rows = seen.size
+        return {mate.agent: (mate.cell[1] / rows, mate.cell[0] / cols) for mate in seen.teammates}
+
+    def stands(self, world: World, thing: str) -> bool | None:
+        """Return whether a cell is still what its name says; None for what is no cell: `tree`, `cow_17`."""
+        from quorum.open_world.statements import cell_stands
+
+        return cell_stands(world, thing)
+
+    def speaker(self) -> Speaker[Any]:
+        """Return a speaker that climbs the technology tree."""
+        from quorum.open_world.speaker import CrafterSpeaker
+
+        return CrafterSpeaker()
+
+
+skills = CrafterSkills("crafter")

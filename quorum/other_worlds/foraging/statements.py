@@ -1,0 +1,41 @@
+"""What is true in level-based foraging: the foods that an agent sees, and which of them it loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lbf_env import ForagingObservation, food_name
+from maeil.messages import Message, MessageKind
+from maeil.plans import Plan, Task
+from maeil.world import World
+from quorum.other_worlds.foraging.teams import groups
+
+
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
+    """State what an agent sees, and its food: that of its plan, else what the greedy rule has it load.
+
+    In the place of a directive, and of what one without a body says, stand all foods.
+
+    `docs/controls.md` says what the arguments are.
+    """
+    found: list[tuple[str, Task | None]] = []
+    field = world.global_observation()
+    assert isinstance(field, ForagingObservation)
+    aims = groups(field, field.cells, field.food_levels)
+    for message in messages:
+        sender = message.sender
+        if message.kind is MessageKind.DIRECTIVE or sender >= len(plans):
+            found.append((report(field), None))
+            continue
+        plan, aim, seen = plans[sender], aims.get(sender), world.observe(sender)
+        task = plan.task if plan is not None else Task("load", food_name(aim)) if aim is not None else None
+        assert isinstance(seen, ForagingObservation)
+        work = f"I work on {task.target}." if task is not None else "I look for food."
+        found.append((f"{work} {report(seen)}", task))
+    return found
+
+
+def report(seen: ForagingObservation) -> str:
+    """Say which foods are in sight; the simulated speaker reads it."""
+    foods = (f"{food_name(food)} has level {level}." for food, level in seen.food_levels.items())
+    return " ".join(foods) or "I see no food."

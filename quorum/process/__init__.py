@@ -1,0 +1,1 @@
+"""The process: signals, event loop, garbage collection."""

@@ -1,0 +1,74 @@
+"""The file in which memory outlives an episode. It may be untrusted: it is checked, and its size is bounded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from quorum.storage.run_files import MIB, RunFiles
+
+MEMORY = "memory.json"
+"""What a team took along when its episode was over."""
+MEMORY_BEFORE = "memory_before.json"
+"""What it had brought to that episode: with it, a run can be repeated from its folder alone."""
+LARGEST = 16 * MIB
+"""Bytes of such a file."""
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a team took along from an episode.
+
+    Attributes:
+        memories: by `maeil.memory.Remembers.memory_name`, JSON-ready.
+    """
+
+    memories: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the memories as JSON, in hexadecimal; their order counts."""
+        return hashlib.sha256(orjson.dumps(self.memories)).hexdigest()
+
+    def data(self) -> bytes:
+        """Return the content of the file.
+
+        Raises:
+            TypeError: it holds what JSON does not have.
+        """
+        whole = {"schema": _SCHEMA, "sha256": self.digest, "memories": self.memories}
+        return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def read_memory(folder: Path, name: str = MEMORY) -> Memory | None:
+    """Read a memory; None where there is no such file.
+
+    Raises:
+        DamagedFile: it is too large, a link, no memory of ours, or not what was written.
+    """
+    files = RunFiles(folder)
+    data = files.read(name, LARGEST)
+    if data is None:
+        return None
+    try:
+        whole = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise files.damaged(name, f"damaged: {error}") from error
+    if not isinstance(whole, dict) or not isinstance(whole.get("memories"), dict):
+        raise files.damaged(name, "it is no memory of a team")
+    if whole.get("schema") != _SCHEMA:
+        raise files.damaged(name, f"it has the schema {whole.get('schema')!r}, and this version reads {_SCHEMA}")
+    memory = Memory(whole["memories"])
+    try:
+        digest = memory.digest
+    except TypeError as error:  # nested more deeply than can be written
+        raise files.damaged(name, f"damaged: {error}") from error
+    if digest != whole.get("sha256"):
+        raise files.damaged(name, "damaged: its SHA-256 differs from that of what was written")
+    return memory

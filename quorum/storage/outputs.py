@@ -1,0 +1,108 @@
+"""The files that a user has a command write with `--out` or `--export`: every verb that has such an option writes here.
+
+A wrong word, or a link in an untrusted folder, must not cost a result: devices, pipes, links and folders are refused,
+files of a run are never overwritten, and other files only with `--force`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from quorum.storage.files import os_errors, require_file, write_all
+from quorum_base.user_errors import UserError
+
+
+def require_writable(folder: Path, name: str, hint: str = "Give another folder.") -> None:
+    """Refuse a folder in which nothing can be written, or that cannot be made, before what is written there is made.
+
+    Nothing is left there.
+
+    Args:
+        folder: the folder.
+        name: what messages call it.
+        hint: what to do.
+
+    Raises:
+        UserError: nothing can be written there.
+    """
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    with os_errors(f"{name}: nothing can be written to {there}", hint), TemporaryFile(dir=there):
+        pass
+
+
+RUN_FILES = frozenset(
+    {
+        "calls.jsonl", "config.yaml", "meta.json", "metrics.json", "results.csv", "sweep.json", "trace.jsonl",
+        "trace.jsonl.gz", "traceback.txt",
+    }
+)  # fmt: skip
+"""The files of runs and of sweeps, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file that a command writes.
+
+    Attributes:
+        target: where.
+        option: that names it, for messages.
+        force: whether another file that stands there is replaced.
+        within: folder that the user named, if the target stands deeper in it, in folders that we make; None: its own.
+    """
+
+    target: Path
+    option: str
+    force: bool = False
+    within: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a place that cannot be written to, before what is written there is made.
+
+        Raises:
+            UserError: it is no place for a file, holds a file of a run, or another one without `force`.
+        """
+        name, folder = f"{self.option} {self.target}", self.within or self.target.parent
+        hint = "Give another file."
+        if not os.path.isdir(folder):
+            raise UserError(f"{name}: there is no folder {folder}", "Make it first, or give another one.")
+        require_writable(folder, name)
+        require_file(self.target, hint, name)
+        if not os.path.lexists(self.target):
+            return
+        if self.target.name in RUN_FILES and any((self.target.parent / other).exists() for other in RUN_FILES):
+            raise UserError(f"{name}: this is a file of a run, which is not overwritten", hint)
+        if not self.force:
+            raise UserError(f"{name}: there is such a file already", "--force replaces it; or give another one.")
+
+    def write(self, data: bytes) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+            UserError: as `check`, or it cannot be written.
+        """
+        write_outputs({self: data})
+
+
+def write_outputs(files: Mapping[Output, bytes]) -> None:
+    """Write files of one folder that belong together: all of them or none.
+
+    Raises:
+        UserError: as `Output.check`, or one cannot be written, or a link stands in its way inside the folder.
+    """
+    for output in files:
+        output.check()
+    options = " and ".join(dict.fromkeys(output.option for output in files))
+    (folder,) = {output.within or output.target.parent for output in files}
+    names = {output.target.relative_to(folder).as_posix(): data for output, data in files.items()}
+    write_all(folder, names, f"Give another place: {options}.")
+
+
+def clock_time(seconds: float) -> str:
+    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

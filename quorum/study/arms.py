@@ -1,0 +1,191 @@
+"""The arms of a study, made around the arm that the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from quorum.agents.skills import skills_of
+from quorum.configuration.catalogue import EXPERIMENT, EXTENSION
+from quorum.configuration.cell import Cell
+from quorum.configuration.compose import Composer
+from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.registry import minds
+from quorum.configuration.schema import Configuration
+from quorum.study.question import TREATMENT, ArmFile, Question
+from quorum.sweeps.experiment_file import Experiment
+from quorum.sweeps.grid import Axis, axes
+from quorum_base.user_errors import UserError
+
+SEEDS = "seed=range(0,20)"
+"""The boards of a study that names none."""
+SHUFFLED = "shuffled"
+TRIES = 4
+"""Draws of an arm that is tried several times, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An arm.
+
+    Attributes:
+        words: `KEY=VALUE` of all that it sets, but for `seed` and `draw`.
+        draws: samples of each board.
+        says: what it is, in words.
+        donors: whether its messages come from runs of the treatment, which must be there first.
+    """
+
+    words: tuple[str, ...]
+    draws: tuple[int, ...]
+    says: str
+    donors: bool = False
+
+    def reading(self, donors: Path) -> Arm:
+        """Return the arm with the file of the messages that it reads."""
+        # a choice of one, since the place of a file is no part of what the arm means
+        quoted = str(donors).replace("\\", "\\\\").replace('"', '\\"')
+        return replace(self, words=(*self.words, f'extension.control.donors=choice("{quoted}")'), donors=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What the user gives: the arm that the question is about, and the boards.
+
+    Attributes:
+        words: `KEY=VALUE` of one value each, without `seed` and `draw`.
+        seeds: the boards.
+        draws: samples of each board.
+        extensions: names of the extensions that take part, in order.
+        configuration: of the first board.
+    """
+
+    words: tuple[str, ...]
+    seeds: tuple[int, ...]
+    draws: tuple[int, ...]
+    extensions: tuple[str, ...]
+    configuration: Configuration
+
+    @classmethod
+    def of(cls, words: Sequence[str], config_dir: ConfigDir = ()) -> Treatment:
+        """Read the words of a command.
+
+        Raises:
+            UserError: a word cannot be read, or has no place in a study.
+        """
+        found = {axis.key: axis for axis in axes(words, Composer(config_dir))}
+        if EXPERIMENT in found:
+            raise UserError(f"{found[EXPERIMENT].text}: a study makes its own arms around one team", "Name the team.")
+        seeds = _numbers(found.pop("seed") if "seed" in found else axes([SEEDS], Composer(config_dir))[0])
+        draws = _numbers(found.pop("draw")) if "draw" in found else (0,)
+        for axis in found.values():
+            if len(axis.values) > 1:
+                raise UserError(
+                    f"{axis.text}: a study is about one team, so only seed and draw have several values",
+                    "Run a study for each, and compare them.",
+                )
+        single = tuple(axis.values[0].input_line or "" for axis in found.values())
+        extension: Any = found[EXTENSION].values[0].value() if EXTENSION in found else []
+        names = (extension,) if isinstance(extension, str) else tuple(map(str, extension))
+        whole = Cell.compose([*single, f"seed={seeds[0]}"], config_dir).configuration
+        return cls(single, seeds, draws, names, whole)
+
+    @property
+    def arm(self) -> Arm:
+        """The arm itself."""
+        return Arm(self.words, self.draws, "the team that you gave")
+
+
+def _numbers(axis: Axis) -> tuple[int, ...]:
+    """Return the numbers of an axis.
+
+    Raises:
+        UserError: a value is none.
+    """
+    values = [override.value() for override in axis.values]
+    found = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    if len(found) < len(values):
+        raise UserError(f"{axis.text}: give whole numbers", f"For example '{axis.key}=range(0,20)'.")
+    return tuple(dict.fromkeys(found))
+
+
+def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm]]:
+    """Yield the arms of a question by name, the treatment first. Not all of them need go with the team.
+
+    Raises:
+        UserError: the question is about talk, and the team does not talk.
+    """
+    topology = treatment.configuration.topology.name
+    if question.talks and "topology" in treatment.configuration.unused:
+        raise UserError(f"agents={treatment.configuration.team_label}: the minds of this team do not talk")
+    if question.talks and topology == "individual":
+        raise UserError(f"topology={topology}: nobody talks in this team", "Choose another: topology=debate.")
+    yield TREATMENT, treatment.arm
+    for name, file in question.arms.items():
+        draws = _draws(file, treatment.draws)
+        own = [found for word in file.words for found in _resolved(word, treatment.configuration)]
+        if file.control:
+            own.append(f"{EXTENSION}=[{','.join((*treatment.extensions, file.control))}]")
+        members = _members_alone(treatment.configuration) if file.alone else {"": ()}
+        for agent, idle in members.items():
+            label = name if len(members) == 1 else f"{name} {agent}"
+            yield (
+                label,
+                Arm(_replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED),
+            )
+
+
+def _draws(file: ArmFile, draws: tuple[int, ...]) -> tuple[int, ...]:
+    if file.draws == "other":
+        return tuple(max(draws) + 1 + place for place in range(len(draws)))
+    if file.draws == "several":
+        return draws if len(draws) >= TRIES else tuple(range(min(draws), min(draws) + TRIES))
+    return draws
+
+
+def _resolved(word: str, c: Configuration) -> Sequence[str]:
+    """Put in the world's own reference policy: its planner with full knowledge, else its heuristic.
+
+    Of a team that asks no model, plans are drawn where answers would be.
+    """
+    if word == "agents=reference":
+        return ("agents=planner" if skills_of(c.env.name).has("planner") else "agents=heuristic",)
+    if word == "llm=random" and not c.uses_models:
+        return ("agents=random", "topology=individual")
+    return (word,)
+
+
+def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
+    """Return words with others in the place of those that set the same; a new option takes its group's values along.
+
+    The values of extensions stay: a control arm is one extension more.
+    """
+    keys = {word.partition("=")[0] for word in own}
+    groups = {key for key in keys if "." not in key} - {EXTENSION}
+    names = ((word, word.partition("=")[0]) for word in words)
+    kept = [word for word, key in names if key not in keys and key.partition(".")[0] not in groups]
+    return (*kept, *own)
+
+
+def _members_alone(c: Configuration) -> Mapping[str, tuple[str, ...]]:
+    """Return for each kind of mind in a team the words that leave one agent of it alone, by the name of that agent."""
+    agents = [f"agent_{index}" for index in range(c.n)]
+    first: dict[str, str] = {}
+    for agent in agents:
+        first.setdefault(repr(c.members.get(agent, c.agents)), agent)
+    return {
+        acting: tuple(f"{minds.group}.members.{agent}=idle" for agent in agents if agent != acting)
+        for acting in first.values()
+    }
+
+
+def experiment_of(arms: Mapping[str, Arm], seeds: Sequence[int], metrics: Sequence[str]) -> Experiment:
+    """Return the arms over some boards as an experiment."""
+    boards = f"seed=choice({','.join(map(str, seeds))})"
+    return Experiment(
+        fixed=(),
+        grid=(boards,),
+        arms={name: (*arm.words, f"draw=choice({','.join(map(str, arm.draws))})") for name, arm in arms.items()},
+        metrics=tuple(metrics),
+    )

@@ -1,0 +1,255 @@
+"""Whether the prompts of control arms differ from the treatment's in the bytes of messages alone.
+
+The episode of a recorded run is played again with its recorded answers, and once more for each arm. There the minds see
+what the arm gives them to read and write their prompts, get the answers that were recorded at the same place whatever
+they ask, and do what they did in the treatment whatever they make of it. So the episodes are the same but for what is
+read, and prompts can be compared one by one. No model is asked.
+
+Message bytes are the blocks that hold messages, or what a mind has read in messages (`MESSAGES`). Templates leave such
+a block out where it is empty, and the heading and the words of its section with it: a section that holds nothing else
+counts as message bytes as well, and so do the words that stand in place of an empty dialogue. All else has to be equal.
+
+A mind that asks its model only when it has read something to ask about (a reviewer of HMAS-2 its part of a joint plan,
+an actor of LLaMAC a part that it cannot do) does not ask in an arm that takes that away, or asks in one that brings it.
+Such calls are counted as `missing` or `extra`, and the audit does not hold.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from asyncio import Future, ensure_future
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from operator import eq
+from pathlib import Path
+
+from maeil.calls import current_ledger
+from maeil.clock import ClockUnit
+from maeil.errors import EpisodeStop
+from maeil.mind import Mind, Thought, View
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.prompting.blocks import BLOCK
+from quorum.configuration.cell import Cell
+from quorum.configuration.inputs import inputs_of
+from quorum.configuration.providers.replay import recorded_calls
+from quorum.configuration.schema import validate
+from quorum.episode.in_memory import play_in_memory
+from quorum.episode.parts import Parts
+from quorum.episode.start import Start
+from quorum.what_if.branch.parent import Parent
+from quorum_base.user_errors import UserError
+
+_OF_TURNS = frozenset({"unread", "memory", "constraints"})
+MESSAGES: Mapping[str, frozenset[str]] = {
+    "talker": frozenset({"dialogue", "proposal", "commitments", "history"}),
+    "reviewer": frozenset({"suggestion", "others"}),
+    "actor": frozenset({"suggestion", "partners", "failed_check"}),
+    "proposer": frozenset({"proposals", "commitments"}),
+    "committer": frozenset({"proposals", "commitments"}),
+    **dict.fromkeys(("centre", "debater", "assessor", "explorer", "exploiter"), frozenset({"dialogue", "objections"})),
+}
+"""The blocks of a prompt that hold messages or what was read in them, by the role in which a model is asked; in all
+other roles `unread`, `memory`, and the open tasks, which messages bring along."""
+_NOTHING_SAID = "\nNothing yet."
+_SECTION = re.compile(r"^(?=# )", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlAudit:
+    """The prompts of an arm, compared with those of the treatment.
+
+    Attributes:
+        arm: its name.
+        calls: that the minds of the treatment made.
+        equal: those whose prompts are equal but for message bytes.
+        altered: those in whose prompts message bytes differ: where the arm has acted.
+        missing: those that the minds of the arm did not make.
+        extra: calls that only the arm's minds made.
+        treatment: SHA-256 of all prompts of the treatment without message bytes.
+        control: the same of the arm.
+        difference: the first difference, as lines; empty for none.
+    """
+
+    arm: str
+    calls: int
+    equal: int
+    altered: int
+    missing: int
+    extra: int
+    treatment: str
+    control: str
+    difference: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether all prompts are equal but for message bytes."""
+        return self.equal == self.calls and not self.extra
+
+
+def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -> Sequence[ControlAudit]:
+    """Compare the prompts of control arms with those of a recorded run.
+
+    Args:
+        run: folder of the treatment, whose minds asked language models.
+        arms: of `extension.control.arm`.
+        donors: file of messages of another board, for `shuffled`.
+
+    Raises:
+        UserError: there is no such run or arm, or no donors for `shuffled`; or the run asked no models, is a branch, or
+            has a clock that counts seconds.
+    """
+    parent = Parent.open(run)
+    c = parent.configuration
+    if parent.ancestor is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
+        raise UserError(
+            f"{run}: its prompts cannot be compared",
+            "Give a run that asked language models, is no branch, and whose clock does not count seconds.",
+        )
+    treatment = _played(parent, parent.cell(), {})
+    return [_compared(arm, treatment, _played(parent, _controlled(parent, arm, donors), treatment)) for arm in arms]
+
+
+def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
+    """Return the cell of an arm."""
+    plain = parent.configuration.plain()
+    values = {"arm": arm, "donors": str(donors) if arm == "shuffled" and donors is not None else None}
+    c = validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
+    return Cell(c, c.plain(), inputs_of(c))
+
+
+@dataclass(slots=True)
+class _Thought:
+    """A thought: what was asked in it, what was answered, and what came of it, be it an error."""
+
+    asked: list[Request] = field(default_factory=list)
+    answers: list[Future[Reply]] = field(default_factory=list)
+    outcome: Future[Thought] | None = None
+
+
+_Books = dict[str, list[_Thought]]
+"""The thoughts of each participant, in order."""
+
+
+class _NothingRecorded(EpisodeStop):
+    """More was asked in a thought than was answered in that of the treatment."""
+
+
+def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
+    """Play an episode in memory, and return its thoughts."""
+    notes = _Notes(treatment)
+    play_in_memory(cell, (), start=Start(parent.memory), recorded=recorded_calls(parent.run, "run"), watch=notes)
+    return notes.books
+
+
+@dataclass(eq=False)
+class _Notes:
+    """Notes the thoughts of all participants; those of an arm come to what they came to in the treatment."""
+
+    treatment: _Books
+    books: _Books = field(default_factory=lambda: defaultdict(list))
+
+    def model(self, name: str, model: Model) -> Model:
+        return _Watched(model, self.books[name], self.treatment.get(name))
+
+    def team(self, parts: Parts) -> Parts:
+        minds = list(map(self._mind, parts.world.agents, parts.minds))
+        return replace(parts, minds=minds, coordinators=[(name, self._mind(name, m)) for name, m in parts.coordinators])
+
+    def _mind(self, name: str, mind: Mind) -> Mind:
+        return _Noted(mind, self.books[name], self.treatment.get(name))
+
+
+@dataclass(eq=False)
+class _Watched:
+    """A model whose requests are noted; in an arm it answers as the model of the treatment did at the same place."""
+
+    model: Model
+    thoughts: list[_Thought]
+    treatment: Sequence[_Thought] | None
+
+    async def complete(self, request: Request) -> Reply:
+        now = self.thoughts[-1]
+        now.asked.append(request)
+        if self.treatment is None:
+            now.answers.append(ensure_future(self.model.complete(request)))
+            return await now.answers[-1]
+        answers = self.treatment[len(self.thoughts) - 1].answers
+        place = len(now.asked) - 1
+        if place >= len(answers) or answers[place].cancelled():
+            raise _NothingRecorded
+        return await answers[place]
+
+
+@dataclass(eq=False)
+class _Noted:
+    """A mind whose thoughts are noted; in an arm they come to what they came to in the treatment."""
+
+    mind: Mind
+    thoughts: list[_Thought]
+    treatment: Sequence[_Thought] | None
+
+    async def think(self, view: View) -> Thought:
+        now = _Thought()
+        self.thoughts.append(now)
+        if self.treatment is None:
+            now.outcome = ensure_future(self._think(view))
+            return await now.outcome
+        with suppress(EpisodeStop, LanguageModelError):
+            await self.mind.think(view)
+        outcome = self.treatment[len(self.thoughts) - 1].outcome
+        assert outcome is not None
+        return await outcome
+
+    async def _think(self, view: View) -> Thought:
+        thought = await self.mind.think(view)
+        return replace(thought, calls=thought.calls or current_ledger().calls)
+
+
+def _compared(arm: str, treatment: _Books, control: _Books) -> ControlAudit:
+    counts: Counter[str] = Counter()
+    difference = ""
+    before, after = hashlib.sha256(), hashlib.sha256()
+    for name, thoughts in treatment.items():
+        for one, other in zip(thoughts, control[name], strict=True):
+            wanted, asked = (list(map(without_messages, thought.asked)) for thought in (one, other))
+            before.update("".join(f"{name}\0{text}\0" for text in wanted).encode())
+            after.update("".join(f"{name}\0{text}\0" for text in asked).encode())
+            counts["calls"] += len(wanted)
+            counts["equal"] += sum(map(eq, wanted, asked))
+            counts["altered"] += sum(a.messages != b.messages for a, b in zip(one.asked, other.asked, strict=False))
+            counts["missing"] += max(len(wanted) - len(asked), 0)
+            counts["extra"] += max(len(asked) - len(wanted), 0)
+            if not difference and wanted != asked:
+                difference = _difference(name, "\n".join(wanted), "\n".join(asked))
+    return ControlAudit(arm, **counts, treatment=before.hexdigest(), control=after.hexdigest(), difference=difference)
+
+
+def _difference(name: str, one: str, other: str) -> str:
+    """Return the lines in which two prompts of a participant differ."""
+    names = f"{name}, treatment", f"{name}, control"
+    return "\n".join(difflib.unified_diff(one.splitlines(), other.splitlines(), *names, n=1, lineterm=""))
+
+
+def without_messages(request: Request) -> str:
+    """Return the text of a prompt without message bytes."""
+    role = request.origin.role if request.origin is not None else ""
+    blanked = (_blanked(message.content, MESSAGES.get(role, _OF_TURNS)) for message in request.messages)
+    return "\n\n".join(blanked)
+
+
+def _blanked(text: str, names: frozenset[str]) -> str:
+    """Return a text without some blocks, and without sections that hold nothing else or say that nothing was said."""
+    return re.sub(r"\n{2,}", "\n", "".join(_kept(_SECTION.split(text), names))).strip()
+
+
+def _kept(sections: Sequence[str], names: frozenset[str]) -> Iterator[str]:
+    for section in sections:
+        found = {name for name, _ in BLOCK.findall(section)}
+        if (found and found <= names) or section.rstrip().endswith(_NOTHING_SAID):
+            continue
+        yield BLOCK.sub(lambda block: "" if block[1] in names else block[0], section)

@@ -1,0 +1,106 @@
+"""Verifies the folder of a study: its runs and its sheet; and plays every run again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from quorum.runs import read_results
+from quorum.runs.verify import FolderCheck, check_folder, each_run
+from quorum.storage.run_files import RunFiles
+from quorum.study.bundle import files_by_digest
+from quorum.study.rerun import Rerun, rerun
+from quorum.study.sheet import LARGEST, SHEET, STUDY, differing_fields, read_study, sheet_of
+from quorum_base.user_errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """What was found of a study.
+
+    Attributes:
+        folder: as it was given.
+        runs: what was found of each run, and which are missing.
+        reruns: what came of playing again those that are whole.
+        problems: of other files, each with the name of the file.
+    """
+
+    folder: Path
+    runs: FolderCheck
+    reruns: tuple[Rerun, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether anything is damaged, or comes out otherwise."""
+        return bool(self.problems or self.runs.damaged or any(run.difference for run in self.reruns))
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        own = {"folder": str(self.folder), "problems": list(self.problems)}
+        return {**self.runs.plain(), **own, "reruns": [asdict(run) for run in self.reruns]}
+
+    def lines(self) -> Iterator[str]:
+        """Return it for a reader."""
+        yield from (f"damaged: {problem}" for problem in self.problems)
+        yield from self.runs.lines()
+        for run in self.reruns:
+            if run.difference:
+                yield f"differs: {run.name}: {run.difference}"
+        equal = sum(not run.difference and not run.reason for run in self.reruns)
+        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again, and their traces are equal"
+        for reason, number in Counter(run.reason for run in self.reruns if run.reason).items():
+            yield f"not played again, {number} of them: {reason}"
+
+
+def is_study(place: Path) -> bool:
+    """Return whether this is the folder of a study, or a file, which may be its bundle."""
+    return place.is_file() or RunFiles(place).names(STUDY)
+
+
+def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
+    """Verify a folder if it is a study; None for others."""
+    return check_study(place, plugins) if is_study(place) else None
+
+
+def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
+    """Verify a study, and play its runs again from their recorded replies. Nothing is changed.
+
+    Args:
+        folder: of the study.
+        plugins: modules that register components and metrics; other processes load them, too.
+
+    Raises:
+        UserError: it is a file.
+    """
+    if folder.is_file():
+        raise UserError(
+            f"{folder}: it is a file, not the folder of a study",
+            f"Unpack it first: python -m zipfile -e {folder} study; then: quorum check study",
+        )
+    problems = [*_sheet_problems(folder)]
+    try:
+        runs = check_folder(folder, plugins)
+    except UserError as error:  # the plan is damaged, or there is no run
+        problems.append(error.message)
+        runs = FolderCheck(folder, (), (), ())
+    whole = [folder / run.name for run in runs.runs if not run.problems and not run.unfinished]
+    again = partial(rerun, files=files_by_digest(folder))
+    return StudyCheck(folder, runs, tuple(each_run(again, whole, plugins)), tuple(dict.fromkeys(problems)))
+
+
+def _sheet_problems(folder: Path) -> Iterator[str]:
+    """Make the sheet again from the runs, and hold the stored one against it."""
+    try:
+        stored = RunFiles(folder).read(SHEET, LARGEST)
+        sheet = sheet_of(read_results(folder), read_study(folder))
+        if stored is None:
+            yield f"{SHEET}: there is no such file"
+        elif differing := differing_fields(stored, sheet):
+            yield f"{SHEET}: {', '.join(differing)}: the runs give something else"
+    except UserError as error:
+        yield f"{SHEET}: it cannot be made again: {error.message.removeprefix(f'{folder}/')}"

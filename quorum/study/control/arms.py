@@ -1,0 +1,205 @@
+"""The control arms, and the values of `extension.control`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from maeil.component import Component, NamesFile
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
+from maeil.messages import Message, MessageKind
+from maeil.plans import Task
+from maeil.seeds import Seeds
+from maeil.team import Participant
+from maeil.trace.events import EpisodeStart, MessageSent, Stamped
+from quorum.study.control.donors import Donor, read_donors
+from quorum.study.control.events import ControlRead
+from quorum.study.control.statements import Statements
+from quorum_base.digests import digest
+from quorum_base.user_errors import WrongKey
+
+Arm = Literal["mute", "null", "own", "shuffled", "truth"]
+
+
+class ControlConfig(ExtensionConfig):
+    """Values of `extension.control`."""
+
+    arm: Arm
+    """What is read in the place of messages."""
+    donors: Annotated[Annotated[str, Field(min_length=1)] | None, NamesFile()]
+    """For `shuffled`: the file of what was said on another board; else null."""
+
+    @model_validator(mode="after")
+    def _names_donors(self) -> Self:
+        if (self.arm == "shuffled") != (self.donors is not None):
+            reason = f"{self.arm} takes none: leave it out"
+            if self.donors is None:
+                reason = "shuffled needs the file of what was said on another board: extension.control.donors=FILE"
+            raise WrongKey("donors", reason)
+        return self
+
+
+class Control(Extension):
+    """Gives participants something else to read in the place of each message, without its structured parts."""
+
+    name = "control"
+
+    def reads(self, participant: Participant, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return what is read, and record it."""
+        found = self.instead(participant.index, messages) if messages else ()
+        for message, read in zip(messages, found, strict=True):
+            self.episode.record(ControlRead(message.id, participant.index, read.content if read is not None else None))
+        return tuple(read for read in found if read is not None)
+
+    @abstractmethod
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message | None]:
+        """Return what a participant reads in the place of each of some messages, at least one; None for nothing."""
+
+
+class Mute(Control):
+    """Nothing is delivered: who is woken finds no message."""
+
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[None]:  # noqa: ARG002
+        """Return nothing."""
+        return [None] * len(messages)
+
+
+class Null(Control):
+    """Messages are delivered with empty content: that, from whom, when and of which kind is all that is left."""
+
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
+        """Return the messages without content."""
+        return [_saying(message, "") for message in messages]
+
+
+class Own(Control):
+    """A participant reads again what it has said itself, the last of it in the place of the last message.
+
+    Messages for which it has not said enough yet are empty.
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[int, list[tuple[str, MessageKind]]] = {}
+
+    def on_event(self, stamped: Stamped) -> None:
+        """Note what is said."""
+        sent = stamped.event
+        if isinstance(sent, MessageSent):
+            self._said.setdefault(sent.sender, []).append((sent.content, MessageKind(sent.what)))
+
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return what the reader has said, as said by itself."""
+        said = self._said.get(reader, [])[-len(messages) :]
+        found = [_saying(message, "") for message in messages]
+        for place, (text, kind) in enumerate(said, len(messages) - len(said)):
+            found[place] = replace(found[place], content=text, sender=reader, kind=kind)
+        return found
+
+
+class Shuffled(Control):
+    """A participant reads what was said on another board.
+
+    A message is replaced by one of the same step and sender, else of the same step, else of the nearest step that has
+    one; of these rather by one of its kind, and of several by one that is drawn: the same for all its readers.
+
+    Args:
+        donors: the messages of the other board.
+        seeds: the place of the draws.
+    """
+
+    def __init__(self, donors: Sequence[Donor], seeds: Seeds) -> None:
+        self._donors = donors
+        self._seeds = seeds
+
+    def start(self, event: EpisodeStart) -> EpisodeStart:
+        """Put aside what was said on this very board."""
+        self._donors = [donor for donor in self._donors if donor.seed != event.seed]
+        return event
+
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
+        """Return a donor for each message."""
+        return [self._donated(message) for message in messages]
+
+    def _donated(self, message: Message) -> Message:
+        if not self._donors:
+            return _saying(message, "")
+        nearest = min((donor.t for donor in self._donors), key=lambda t: (abs(t - message.t), t))
+        found = [donor for donor in self._donors if donor.t == nearest]
+        if nearest == message.t:
+            found = [donor for donor in found if donor.sender == message.sender] or found
+        found = [donor for donor in found if donor.kind in (message.kind, None)] or found
+        donor = found[self._seeds.child(message.id).generator().integers(len(found))]
+        return replace(_saying(message, donor.content), kind=donor.kind or message.kind)
+
+
+class Truth(Control):
+    """A participant reads what is true of the sender when it reads it.
+
+    Args:
+        statements: makes the statements.
+    """
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
+        """Return a statement for each message; about a task, where the message is about one."""
+        live = [agent.plan for agent in self.episode.team.agents]
+        plans = [plan.plan if plan is not None else None for plan in live]
+        found = []
+        for message, (text, about) in zip(messages, self._statements(messages, plans), strict=True):
+            task = about if message.task is not None else None
+            found.append(replace(_saying(message, text), task=task and self._as_open(task)))
+        return found
+
+    def _as_open(self, task: Task) -> Task:
+        """Return a task as the open tasks name it, which those who negotiate choose from."""
+        world = self.episode.world
+        plans = [None] * len(world.agents)
+        listed = world.open_tasks(plans, str(task))
+        return next((one.task for one in listed or () if one.task.target.partition("/")[0] == task.target), task)
+
+
+def _saying(message: Message, content: str) -> Message:
+    """Return a message that says something else, and nothing by its structured parts."""
+    return replace(message, content=content, constraints=(), task=None, asks=None)
+
+
+def build(config: ControlConfig, context: ExtensionContext) -> Control:
+    """Make the extension.
+
+    Raises:
+        ValueError: the file of donors cannot be read, or the world's skills make no true statements.
+    """
+    match config.arm:
+        case "mute":
+            return Mute()
+        case "null":
+            return Null()
+        case "own":
+            return Own()
+        case "shuffled":
+            return Shuffled(read_donors(Path(str(config.donors))), context.seeds)
+        case "truth":
+            return Truth(context.skill("statements")(context.world))
+
+
+def inputs(config: ControlConfig, _world: str) -> Mapping[str, str]:
+    """Return the digest of the file of donors.
+
+    Raises:
+        ValueError: there is no such file, or it holds no messages.
+    """
+    if config.donors is None:
+        return {}
+    file = Path(config.donors)
+    read_donors(file)
+    return {"extension.control.donors": digest(file.read_bytes())}
+
+
+component = Component(ControlConfig, build, inputs=inputs)

@@ -1,0 +1,42 @@
+"""What was said in runs, as donors: others read it on other boards, in the arm `shuffled`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from maeil.messages import MessageKind
+from maeil.trace.events import MessageSent
+from quorum.runs.run_folder import RunFolder
+from quorum.storage.files import write_all
+from quorum.study.control.donors import Donor, donors_file
+from quorum_base.user_errors import UserError
+
+DONORS = "donors.json"
+
+
+def write_donors(runs: Sequence[Path], file: Path) -> None:
+    """Write the messages of some runs, each with the board on which it was sent.
+
+    Args:
+        runs: their folders.
+        file: where they go, in a folder that is there: a list as JSON, in the order in which they were sent.
+
+    Raises:
+        UserError: a trace is damaged, nobody has said anything in one, or the file cannot be written.
+    """
+    write_all(file.parent, {file.name: donors_file([donor for run in runs for donor in _said(run)])})
+
+
+def _said(run: Path) -> list[Donor]:
+    trace = RunFolder(run).trace()
+    sent = [(stamped.t, stamped.event) for stamped in trace.events if isinstance(stamped.event, MessageSent)]
+    if not sent:
+        raise UserError(f"{run}: nobody has said anything in it", "Give a run whose team talks.")
+    return [Donor(t, one.sender, one.content, MessageKind(one.what), trace.start.seed) for t, one in sent]
+
+
+def write_no_donors(file: Path) -> Path:
+    """Write a file that says nothing, for a look at an arm before there are runs."""
+    file.write_bytes(donors_file([Donor(0, 0, "")]))
+    return file

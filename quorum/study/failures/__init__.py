@@ -1,0 +1,21 @@
+"""Why teams fail, by rule: those kinds of MAST (arXiv 2503.13657) that a trace proves without a judge.
+
+| kind | MAST | what is proven |
+|---|---|---|
+| `repetition` | FM-1.3 step repetition | a failed plan, committed again in the state in which it failed, fails again |
+| `termination` | FM-1.5 unaware of termination | a plan for a task that is over |
+| `silence` | FM-2.2 fail to ask | waited in vain for others at a task that nobody had heard of |
+| `withholding` | FM-2.4 information withholding | knew what a mate's plan lacked, had a turn to say it, did not |
+| `ignored_input` | FM-2.5 ignored other agent's input | read its orders, and committed a plan for something else |
+| `mismatch` | FM-2.6 reasoning-action mismatch | said one task, committed a plan for another |
+
+What a message claims and orders is in its typed fields (`task`, `asks`). Where its text alone says it, the last two
+kinds are known by a judge's readings, or not at all. Each rule is a function of `rules` that states exactly what it
+takes. A failure that a trace does not prove is not found: the rules err on the side of the agents. docs/failures.md
+says what cannot be proven.
+"""
+
+from quorum.study.failures.history import Reading
+from quorum.study.failures.rules import OF_WORDS, Failure, FailureKind, Proof, find_failures, text_alone
+
+__all__ = ["OF_WORDS", "Failure", "FailureKind", "Proof", "Reading", "find_failures", "text_alone"]

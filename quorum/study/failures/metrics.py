@@ -1,0 +1,57 @@
+"""Failures of teams, by rule (`quorum.study.failures`): the kinds of MAST (arXiv 2503.13657) that a trace proves."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.statistics import ratio
+from maeil.trace.reader import Trace, shared
+from quorum.study.failures import OF_WORDS, Failure, FailureKind, find_failures, text_alone
+
+
+@shared
+def _failures(trace: Trace) -> tuple[Failure, ...]:
+    return find_failures(trace)
+
+
+@shared
+def _unread(trace: Trace) -> bool:
+    return bool(text_alone(trace))
+
+
+def _number(kind: FailureKind, trace: Trace) -> Value:
+    if kind in OF_WORDS and _unread(trace):
+        return None
+    return sum(failure.kind is kind for failure in _failures(trace))
+
+
+_DOCS = {
+    FailureKind.REPETITION: "Failed plans that were committed again in the same state, and failed again",
+    FailureKind.TERMINATION: "Plans for tasks that were over",
+    FailureKind.SILENCE: "Plans that failed for want of mates whom nobody had asked",
+    FailureKind.WITHHOLDING: "What was known of a mate's plan that failed for it, and was not said",
+    FailureKind.IGNORED_INPUT: "Plans against orders that were read",
+    FailureKind.MISMATCH: "Plans for another task than their agents had said",
+}
+_UNKNOWN = "; None where the text of a message alone says what it claims and asks"
+for _kind, _doc in _DOCS.items():
+    metric(
+        f"failure.{_kind}",
+        "failures",
+        better="lower",
+        title=str(_kind).replace("_", " "),
+        doc=f"{_doc} (MAST {_kind.mast}){_UNKNOWN if _kind in OF_WORDS else ''}.",
+    )(partial(_number, _kind))
+
+
+@metric("failure.number", "failures", better="lower", title="failures by rule")
+def number(trace: Trace) -> Value:
+    """All failures that the rules find; None where the text of a message alone says what it claims and asks."""
+    return len(_failures(trace)) if not _unread(trace) else None
+
+
+@metric("failure.per_plan", better="lower", title="failures a plan")
+def per_plan(trace: Trace) -> Value:
+    """Failures that the rules find / plans committed; None without plans, and where their number is not known."""
+    return ratio(len(_failures(trace)), len(trace.story.plans)) if not _unread(trace) else None

@@ -1,0 +1,87 @@
+"""Why the teams of recorded runs failed: what the rules find, and what a judge reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maeil.trace import Trace
+from quorum.display.consoles import Console, Text
+from quorum.runs.derived import derive_from
+from quorum.study.failures import OF_WORDS, Failure, find_failures, text_alone
+
+if TYPE_CHECKING:
+    from quorum.study.message_judge import Judge, Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFailures:
+    """The failures of a run.
+
+    Attributes:
+        run: the folder of the episode or the file of its trace, as it was given.
+        names: of the participants.
+        failures: in the order in which they show.
+        unread: number of messages that have only text and that no judge has read: their claims and orders are unknown.
+        judgement: what a judge found; None: there was no judge.
+    """
+
+    run: Path
+    names: Sequence[str]
+    failures: Sequence[Failure]
+    unread: int
+    judgement: Judgement | None
+
+    def plain(self) -> Mapping[str, Any]:
+        """Return them as JSON-ready data."""
+        judged = {"judge": self.judgement.plain()} if self.judgement is not None else {}
+        found = [one.plain(self.names[one.agent]) for one in self.failures]
+        return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
+
+
+def failures_of_trace(trace: Trace) -> list[dict[str, Any]]:
+    """Return the failures that a trace proves as JSON-ready data, with the index of each agent."""
+    return [found.plain(found.agent) for found in find_failures(trace)]
+
+
+def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
+    """Find the failures of a trace, whole or as a killed run left it.
+
+    Args:
+        run: its folder, or the file of the trace.
+        judge: reads what messages claim and ask, where no field says it.
+
+    Raises:
+        UserError: there is no trace, or it is damaged, or newer than this version; or the judge cannot be asked.
+    """
+    found: Sequence[Failure]
+    trace, found = derive_from(run, "failures", find_failures)
+    judgement = judge.read(trace) if judge is not None else None
+    unread = {*text_alone(trace)} - (judgement.readings.keys() if judgement is not None else set())
+    found = judgement.failures if judgement is not None else found
+    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found, len(unread), judgement)
+
+
+def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
+    """Print each failure with its proofs, under the name of its run, and how many there are of each kind."""
+    for run in runs:
+        console.print(Text(str(run.run), style="bold"), soft_wrap=True)
+        for found in run.failures:
+            about = f" about {found.task}" if found.task else ""
+            line = f"  t = {found.t}: {found.kind} ({found.kind.mast}) of {run.names[found.agent]}{about}"
+            console.print(Text(line), soft_wrap=True)
+            for proof in found.proofs:
+                console.print(Text(f"      t = {proof.t}, event {proof.seq}: {proof.words}"), soft_wrap=True)
+        kinds = Counter(str(found.kind) for found in run.failures)
+        summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+        console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
+        if run.unread:
+            unknown = (
+                f"  {run.unread} messages are text alone: {' and '.join(sorted(OF_WORDS))} are not known (--judge)"
+            )
+            console.print(Text(unknown), soft_wrap=True)
+        if run.judgement is not None:
+            console.print(Text(f"  {run.judgement}"), soft_wrap=True)

@@ -1,0 +1,182 @@
+"""Plays a study: its arms, block after block of boards where it is to stop by what it finds, and all that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from maeil.metrics import METRICS
+from maeil.outcomes import Outcome
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.runs import read_results
+from quorum.study.analysis import REFERENCE, SILENT, Analysis, analyse
+from quorum.study.audit import ControlAudit, audit_controls
+from quorum.study.donors import DONORS, write_donors
+from quorum.study.question import TREATMENT
+from quorum.study.record import Look, Record, read_record
+from quorum.study.study import Study
+from quorum.sweeps.command import run_sweep_command
+from quorum.sweeps.run import SweepResult, Unfinished
+from quorum.sweeps.stopping import Stop
+from quorum_base.user_errors import UserError
+
+_AUDITED = 2
+"""Runs of the treatment whose prompts are compared with those of control arms."""
+_DONORS, _TALK = 2, "communication.messages"
+"""Boards whose messages all others read in the arm `shuffled`, and what says that something was said there. These two
+read each other's. More boards of a study change nothing of it."""
+_SCREENING = 1_000_000
+"""Number of the draw by which boards are chosen beforehand: none of those that are analysed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a study has come to.
+
+    Attributes:
+        analysis: of its runs.
+        record: how it was stopped, and each look at it.
+        sweep: what its last sweep came to.
+        audits: whether prompts of control arms are the treatment's but for messages, in some runs; empty without such
+            arms, or where no model was asked.
+        not_audited: why prompts could not be compared; empty where they were, or there are none.
+    """
+
+    analysis: Analysis
+    record: Record
+    sweep: SweepResult
+    audits: Sequence[ControlAudit] = ()
+    not_audited: str = ""
+
+
+def play(study: Study, *, quiet: bool) -> Played:
+    """Play what is missing of a study, block after block of boards if need be, and analyse it.
+
+    Args:
+        study: the study.
+        quiet: whether to show no progress.
+
+    Raises:
+        UserError: nothing can be written, the sweep cannot run, or no board has room.
+        Unfinished: no run of the treatment counts.
+    """
+    record = read_record(study.folder)
+    block = tried = study.treatment.seeds
+    while True:
+        if study.request.with_room:
+            record = _screened(study, block, record, quiet=quiet)
+        seeds = [seed for seed in tried if str(seed) not in record.no_room]
+        if not seeds:
+            raise UserError("--with-room: none of the boards has room", "Name others, or leave out --with-room.")
+        swept = _play_arms(study, seeds, quiet=quiet)
+        results = read_results(study.folder)
+        if not any(row.arm == TREATMENT and row.pooled and row.seed in seeds for row in results.rows):
+            raise Unfinished(swept)
+        analysis = analyse(study, results, seeds)
+        block = _next_boards(study, tried)
+        stop = _why_stop(study, swept, analysis) or ("" if block else "most boards")
+        record = record.with_look(_look(analysis, stop or "goes on"))
+        if stop:
+            return Played(analysis, record, swept, *_audits(analysis))
+        tried = (*tried, *block)
+
+
+def _next_boards(study: Study, tried: Sequence[int]) -> tuple[int, ...]:
+    """Return the boards of the next block: as many as were named, up to the most of all."""
+    number = min(len(study.treatment.seeds), study.request.most_boards - len(tried))
+    return tuple(range(max(tried) + 1, max(tried) + 1 + number))
+
+
+def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
+    """Return why no more boards are added; empty: they are."""
+    if swept.stop in (Stop.INTERRUPTED, Stop.CANCELLED):
+        return "by hand"
+    if swept.stop is not None:
+        return str(swept.stop.value)
+    until = study.until
+    if until is None:
+        return "by design"
+    found = analysis.by_board(until.metric)
+    if until.holds(found, study.planned):
+        return f"until {study.request.until}"
+    return "an effect of the expected size is out of reach" if until.hopeless(found, study.planned) else ""
+
+
+def _audits(analysis: Analysis) -> tuple[list[ControlAudit], str]:
+    """Compare the prompts of control arms with those of the treatment, in its first runs; or say why that cannot be."""
+    study = analysis.study
+    files = {name: study.question.arms[name].control for name in study.arms if name in study.question.arms}
+    donors = study.folder / DONORS
+    controls = [
+        control for name, control in files.items() if control and (not study.arms[name].donors or donors.exists())
+    ]
+    rows = sorted(analysis.comparison.groups[TREATMENT, None].rows, key=lambda row: (row.seed, row.name))
+    asked = [row for row in rows if row.models and row.outcome != Outcome.BUDGET][:_AUDITED]
+    try:
+        return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)], ""
+    except (UserError, LanguageModelError) as error:  # of other code, or of a clock that counts seconds
+        return [], str(error).partition("\n")[0]
+
+
+def _look(analysis: Analysis, stop: str) -> Look:
+    found = analysis.answer.difference if analysis.answer is not None else None
+    return Look(
+        boards=analysis.boards,
+        draws=len(analysis.study.treatment.draws),
+        stop=stop,
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        effect=float(found.mean.value) if found is not None else None,
+        p=float(found.p) if found is not None else None,
+    )
+
+
+def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool) -> Record:
+    """Look for room on boards that were not looked at yet, by a draw that is not analysed.
+
+    A board has room where the reference is better than the silent team. To choose boards by the runs that are analysed
+    would choose those on which the silent team was unlucky.
+
+    Raises:
+        UserError: the question or the world has no such arms.
+        Unfinished: the sweep was stopped.
+    """
+    new = [seed for seed in seeds if seed not in record.screened]
+    if not new:
+        return record
+    missing = [arm for arm in (SILENT, REFERENCE) if arm not in study.arms]
+    if missing:
+        reason = study.skipped.get(missing[0], f"study {study.request.question} has no such arm")
+        raise UserError(f"--with-room: it needs the arm {missing[0]}: {reason}")
+    arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
+    swept = run_sweep_command(replace(study.request_of(arms, new), retry_failed=True), quiet=quiet)
+    if swept.stop is not None:
+        raise Unfinished(swept)
+    rows = read_results(study.folder).rows
+    name = study.metrics[0]
+    values = {(row.arm, row.seed): row.metrics.get(name) for row in rows if row.arm in arms and row.pooled}
+    sign = -1 if METRICS[name].better == "lower" else 1
+    room = {}
+    for seed in new:
+        silent, reference = (values.get((arm, seed)) for arm in arms)
+        if silent is not None and reference is not None:  # of a run that failed nothing is known: the board stays
+            room[seed] = sign * (reference - silent)
+    without = {str(seed): found for seed, found in room.items() if found <= 0}
+    return record.model_copy(update={"screened": (*record.screened, *room), "no_room": {**record.no_room, **without}})
+
+
+def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:
+    """Play the arms, and after them those whose messages come from runs of the treatment."""
+    others = {name: arm for name, arm in study.arms.items() if not arm.donors}
+    swept = run_sweep_command(replace(study.request_of(others, seeds), retry_failed=True), quiet=quiet)
+    if len(others) == len(study.arms) or swept.stop is not None:
+        return swept
+    file = study.folder / DONORS
+    if not file.exists():
+        talked = [row for row in read_results(study.folder).rows if row.arm == TREATMENT and row.metrics.get(_TALK)]
+        first = {row.seed: row.folder for row in sorted(talked, key=lambda row: (row.seed, row.name), reverse=True)}
+        if len(first) < _DONORS:
+            return swept
+        write_donors([first[seed] for seed in sorted(first)[:_DONORS]], file)
+    arms = {name: arm.reading(file) if arm.donors else arm for name, arm in study.arms.items()}
+    return run_sweep_command(study.request_of(arms, seeds), quiet=quiet)

@@ -1,0 +1,85 @@
+"""Questions of studies: files of `questions/` that name the arms of a study, and the effects that they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from quorum.storage.plain_yaml import parse_yaml
+from quorum_base.user_errors import UserError, choices_hint
+
+QUESTIONS = Path(__file__).with_name("questions")
+TREATMENT = "treatment"
+"""The arm that the user gives."""
+BEST_OF = "best_of"
+"""The arm that is made of the draws of `solo`: the best of several tries on each board."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ArmFile(_Part):
+    """How an arm differs from the treatment."""
+
+    says: str
+    """What it is, in words."""
+    words: Sequence[str] = ()
+    """`KEY=VALUE` that take the place of the treatment's. `agents=reference` is the world's reference policy, and
+    `llm=random` draws the plans of a team that asks no model."""
+    control: str = ""
+    """The option of `extension` that replaces what participants read; empty: none."""
+    alone: bool = False
+    """Whether one member acts, and the others stand still: an arm for each kind of mind in the team."""
+    draws: Literal["same", "other", "several"] = "same"
+    """`other`: as many as the treatment has, and none of those. `several`: at least `tries`."""
+
+
+class EffectFile(_Part):
+    """An effect: the difference of two arms over the same boards."""
+
+    name: str
+    """Of the effect."""
+    plus: str
+    """The arm with what it is an effect of."""
+    minus: str
+    """The arm without."""
+    says: str
+    """What it is an effect of, in words."""
+
+
+class Question(_Part):
+    """A question with its arms, its effects, and what else its page shows."""
+
+    asks: str
+    """The question."""
+    talks: bool
+    """Whether the treatment must be a team that talks."""
+    arms: Mapping[str, ArmFile]
+    """The arms next to the treatment, by name."""
+    effects: Sequence[EffectFile]
+    """The effects; the first one answers the question."""
+    single: str = ""
+    """The arm of a single mind, which measures of coordination are relative to; empty: none is shown."""
+    equal: Literal["", "tokens"] = ""
+    """What arms are compared at equal amounts of, as well; empty: nothing."""
+
+
+def question_names() -> list[str]:
+    """Return the names of all questions."""
+    return sorted(file.stem for file in QUESTIONS.glob("*.yaml"))
+
+
+def load_question(name: str) -> Question:
+    """Read a question.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    names = question_names()
+    if name not in names:
+        raise UserError(f"study {name}: there is no such question", choices_hint(name, "Questions", names))
+    return Question.model_validate(parse_yaml((QUESTIONS / f"{name}.yaml").read_bytes()))

@@ -1,0 +1,118 @@
+"""Published figures: files of `figures/` that say what runs a figure again, and what it claims.
+
+Numbers that were published of the runs of an experiment stand in its own file (`published:`). Here stand the claims in
+words, as orders of levels: `order: [debate > individual]` says that the metric is greater for debate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from quorum.configuration.origin import Scalar
+from quorum.storage.plain_yaml import parse_yaml
+from quorum_base.user_errors import UserError, choices_hint
+
+FIGURES = Path(__file__).with_name("figures")
+_ORDER = re.compile(r"(.+) ([<>]) (.+)")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Claim(_Part):
+    """What a paper says of the order of levels in a metric."""
+
+    says: str
+    """The claim in words."""
+    metric: str
+    """By its full name."""
+    order: Sequence[str] = Field(min_length=1)
+    """`LEVEL > LEVEL` or `LEVEL < LEVEL`, each of which is judged on its own."""
+    by: str = ""
+    """The factor of the levels; empty: that of the figure."""
+    at: Sequence[Scalar] = ()
+    """The values of `across` that it was made for; empty: all."""
+
+    @model_validator(mode="after")
+    def _has_orders(self) -> Claim:
+        if wrong := [text for text in self.order if not _ORDER.fullmatch(text)]:
+            raise ValueError(f"order: {wrong[0]!r} is not LEVEL > LEVEL or LEVEL < LEVEL")
+        return self
+
+    @property
+    def pairs(self) -> list[tuple[str, Literal[1, -1], str]]:
+        """The orders as level, sign of its difference from the other level, other level."""
+        found = (_ORDER.fullmatch(text) for text in self.order)
+        return [(match[1], 1 if match[2] == ">" else -1, match[3]) for match in found if match is not None]
+
+
+class Aside(_Part):
+    """Something published that nothing here can be held against."""
+
+    says: str
+    """What was published."""
+    why: str
+    """Why it is not comparable."""
+
+
+class ExperimentPart(_Part):
+    """An experiment whose runs a figure shows."""
+
+    experiment: str
+    """Name of the experiment."""
+    words: Sequence[str] = ()
+    """`KEY=VALUE` words that it is run with, where the command sets no such key."""
+    by: str = "arm"
+    """The factor whose levels are compared."""
+    across: str = "n"
+    """The factor across which they are."""
+    shares: Sequence[str] = ()
+    """Metrics that are parts of a whole, whose shares in it are shown as a table."""
+    claims: Sequence[Claim] = ()
+    """What the paper says of these runs."""
+    asides: Sequence[Aside] = ()
+    """What else was published of them."""
+
+
+class PublishedFigure(_Part):
+    """A published figure or table."""
+
+    paper: str
+    """The paper, with its number."""
+    figure: str
+    """Which of its figures or tables."""
+    shows: str
+    """What it shows."""
+    model: str = ""
+    """The language models that answered there; empty: none, or each row of the published table names its own."""
+    parts: Sequence[ExperimentPart] = Field(min_length=1)
+    """The experiments whose runs it shows."""
+
+    @cached_property
+    def experiments(self) -> str:
+        """What is run, in words."""
+        return ", ".join(part.experiment for part in self.parts)
+
+
+def figure_names() -> list[str]:
+    """Return the names of all figures."""
+    return sorted(file.stem for file in FIGURES.glob("*.yaml"))
+
+
+def load_figure(name: str) -> PublishedFigure:
+    """Read a figure.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    names = figure_names()
+    if name not in names:
+        raise UserError(f"reproduce {name}: there is no such figure", choices_hint(name, "Figures", names))
+    return PublishedFigure.model_validate(parse_yaml((FIGURES / f"{name}.yaml").read_bytes()))

@@ -1,0 +1,180 @@
+"""A study: its question, its arms and boards, and how its runs are planned."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from maeil.metrics import METRICS
+from quorum.comparison.metrics import find_metric
+from quorum.comparison.statistics.anytime import Plan
+from quorum.configuration.aside import split_words
+from quorum.configuration.registry import engines, trackers
+from quorum.study.arms import Arm, Treatment, arms_of, experiment_of
+from quorum.study.donors import DONORS, write_no_donors
+from quorum.study.planner import ArmsPlanner
+from quorum.study.question import TREATMENT, Question, load_question
+from quorum.study.until import Until
+from quorum.sweeps.plan import plan_experiment
+from quorum.sweeps.run import SweepRequest
+from quorum.sweeps.sweep_folder import SweepFolder
+from quorum_base.user_errors import UserError
+
+_USUAL = "outcome.score"
+_BY_WORLD = {"cube": "outcome.steps_or_limit", "transport": "outcome.steps_or_limit"}
+"""What a study is about where nothing is said: in these worlds nearly all teams finish, and differ in their steps."""
+_AS_WELL = ("outcome.completion", "communication.messages", "model.calls")
+"""What its tables show in addition."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRequest(SweepRequest):
+    """The arguments of `quorum study`. Its `words` are those of the treatment, and of the engine.
+
+    Attributes:
+        question: name of the question.
+        metrics: what it is about, the first one above all; empty for the usual ones.
+        until: when to stop adding boards; empty: after those that are named.
+        most_boards: where `until` stops at the latest.
+        with_room: whether boards without room are left out, by draws that are not analysed.
+        expected: the effect and the standard deviation over boards that are expected; None: nothing is.
+    """
+
+    question: str = field(kw_only=True)
+    metrics: tuple[str, ...] = ()
+    until: str = ""
+    most_boards: int = 200
+    with_room: bool = False
+    expected: tuple[float, float] | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that goes on with it."""
+        options = [word for metric in self.metrics for word in ("--metric", metric)]
+        options += ["--until", self.until] if self.until else []
+        options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
+        options += ["--most-boards", str(self.most_boards)] if self.until else []
+        options += ["--with-room"] if self.with_room else []
+        words = ("quorum", "study", self.question, *self.words, *options, *self.common_options)
+        return self.said_again or shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that can be played.
+
+    Attributes:
+        request: what was asked for.
+        question: the question.
+        treatment: the team that it is about.
+        arms: that can be played, by name, the treatment first.
+        skipped: arms that do not go with this team, each with the reason.
+    """
+
+    request: StudyRequest
+    question: Question
+    treatment: Treatment
+    arms: Mapping[str, Arm]
+    skipped: Mapping[str, str]
+
+    @classmethod
+    def of(cls, request: StudyRequest, *, with_keys: bool = True) -> Study:
+        """Make the arms of a study, and look at one cell of each before anything is played.
+
+        Args:
+            request: what is asked for.
+            with_keys: whether keys of providers must be there, and its folder be writable; a plan does without.
+
+        Raises:
+            UserError: there is no such question, its folder cannot be written, or the treatment cannot be played.
+        """
+        question = load_question(request.question)
+        treatment = Treatment.of(split_words(request.words, engines, trackers)[1], request.config_dir)
+        if with_keys:
+            SweepFolder(request.out, _name(request, treatment)).check()
+        found = dict(arms_of(question, treatment))
+        arms: dict[str, Arm] = {}
+        skipped: dict[str, str] = {}
+        known: dict[str, str] = {}
+        for name, arm in found.items():
+            try:
+                cell = _first_cell(arm, treatment, request, with_keys=with_keys)
+            except UserError as error:
+                if name == TREATMENT:
+                    raise
+                skipped[name] = str(error).partition("\n")[0]
+                continue
+            if cell in known:
+                skipped[name] = f"it is the arm {known[cell]}"
+                continue
+            known[cell] = name
+            arms[name] = arm
+        return cls(request, question, treatment, arms, skipped)
+
+    @cached_property
+    def name(self) -> str:
+        """Name of its folder: equal for the same question about the same team, however many boards and draws."""
+        return _name(self.request, self.treatment)
+
+    @property
+    def folder(self) -> Path:
+        """Where its runs are."""
+        return self.request.out.absolute() / self.name
+
+    @cached_property
+    def until(self) -> Until | None:
+        """When to stop adding boards; None: after those that are named.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return Until.parse(self.request.until) if self.request.until else None
+
+    @property
+    def planned(self) -> Plan | None:
+        """What was expected before the first board; None: nothing."""
+        return Plan(*self.request.expected) if self.request.expected is not None else None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What it is about, the first above all.
+
+        Raises:
+            UserError: the first has no better way.
+        """
+        asked = [find_metric(name, f"--metric {name}") for name in self.request.metrics]
+        first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
+        if METRICS[first[0]].better is None:
+            raise UserError(
+                f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better."
+            )
+        also = [self.until.metric] if self.until is not None else []
+        return tuple(dict.fromkeys((*first, *also, *_AS_WELL)))
+
+    def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:
+        """Return the sweep that plays some arms on some boards."""
+        aside, _ = split_words(self.request.words, engines, trackers)
+        arms_of_it = experiment_of(arms, seeds, self.metrics)
+        planner, said_again = ArmsPlanner(arms_of_it), self.request.command
+        return replace(self.request, words=tuple(aside), name=self.name, planner=planner, said_again=said_again)
+
+
+def _name(request: StudyRequest, treatment: Treatment) -> str:
+    digest = hashlib.sha256("\n".join(sorted(treatment.words)).encode()).hexdigest()
+    return request.name if request.name is not None else f"study-{request.question}-{digest[:8]}"
+
+
+def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_keys: bool) -> str:
+    """Plan the first cell of an arm, build it, and go up to its first question; return its hash."""
+    one = replace(arm, draws=arm.draws[:1])
+    with TemporaryDirectory() as folder:
+        if arm.donors:
+            one = one.reading(write_no_donors(Path(folder) / DONORS))
+        planned = plan_experiment(experiment_of({"": one}, treatment.seeds[:1], ()), (), request.config_dir)
+        checked = planned.checked(request.out, skip_invalid=False, with_keys=with_keys)
+    return checked.cells[0].hash

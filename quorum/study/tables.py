@@ -1,0 +1,124 @@
+"""The tables of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from maeil.metrics import METRICS
+from quorum.comparison.differences import Difference
+from quorum.comparison.factors import NONE
+from quorum.comparison.formats import Table
+from quorum.comparison.metrics import arrow
+from quorum.comparison.tables import SIMULATED, coordination_table, decimals, interval, p_value
+from quorum.comparison.tables import tables as comparison_tables
+from quorum.study.analysis import Analysis
+from quorum.study.audit import ControlAudit
+from quorum.study.play import Played
+
+
+def tables(played: Played) -> list[Table]:
+    """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
+    analysis = played.analysis
+    own = [_effects(analysis), *_room(analysis), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
+    single = analysis.study.question.single
+    if single in analysis.comparison.levels:
+        own += coordination_table(replace(analysis.comparison, baseline=single))
+    if analysis.simulated:
+        own = [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in own]
+    return [*own, *comparison_tables(analysis.comparison)]
+
+
+def _effects(analysis: Analysis) -> Table:
+    found = analysis.effects
+    places = decimals(effect.difference.mean for effect in found)
+    rows = tuple(
+        (one.file.name, f"{one.file.plus} - {one.file.minus}", *_paired(one.difference, places), str(one.verdict))
+        for one in found
+    )
+    caption = (
+        f"Noise floor: {analysis.floor:.{places}f}. Mean paired difference over boards with its 95 % interval; p by the"
+        " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise"
+        " floor: p (Holm) is at most 0.05, and the difference is greater than that of two equal arms in 95 % of cases."
+    )
+    if analysis.study.until is not None:
+        caption += (
+            " p and interval of the first row hold however often one looks at the study; those of the others are as if"
+            " these boards had been the design."
+        )
+    header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
+    name = analysis.metric.name
+    return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")
+
+
+def _paired(found: Difference, places: int) -> tuple[str, ...]:
+    """Return the cells of a paired difference: its boards, its size, and its p-values."""
+    return str(found.mean.boards), interval(found.mean, places, signed=True), p_value(found.p), p_value(found.p_holm)
+
+
+def _room(analysis: Analysis) -> Iterator[Table]:
+    if not analysis.room:
+        return
+    rows = tuple(
+        (arm, str(found.boards), str(found.without), interval(found.share, 2)) for arm, found in analysis.room.items()
+    )
+    caption = (
+        "Room is what the reference with full knowledge does better than the silent team on a board. Share: the gains"
+        " over the silent team, summed over boards with room, of their room. Boards without room are counted, and can"
+        " be left out beforehand (--with-room)."
+    )
+    header = ("arm", "boards with room", "without", "share closed")
+    yield Table("share of the room that arms close", header, rows, caption, name="room")
+
+
+def _acted(analysis: Analysis) -> Iterator[Table]:
+    """Yield the effects over the steps in which talk can have acted."""
+    if not analysis.acted:
+        return
+    rows = tuple(
+        (found.level, METRICS[found.metric].title, *_paired(found, decimals([found.mean]))) for found in analysis.acted
+    )
+    caption = (
+        "Over the steps before which somebody had read a message, as the traces show. Which steps these are may itself"
+        " be an effect of the arm, so no finding rests on this table."
+    )
+    header = ("effect", "metric", "boards", "difference", "p", "p (Holm)")
+    yield Table("effects in the steps in which talk can have acted", header, rows, caption, labels=2, name="acted")
+
+
+def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
+    """Yield how the prompts of control arms compare with those of the treatment."""
+    arms: dict[str, list[ControlAudit]] = {}
+    for audit in audits:
+        arms.setdefault(audit.arm, []).append(audit)
+    if not arms:
+        return
+    rows = tuple(
+        (
+            arm,
+            *(
+                str(sum(counts))
+                for counts in zip(*((a.calls, a.equal, a.altered, a.missing) for a in own), strict=True)
+            ),
+            ", ".join(f"{a.treatment[:8]} {'=' if a.treatment == a.control else '/'} {a.control[:8]}" for a in own),
+        )
+        for arm, own in arms.items()
+    )
+    caption = (
+        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm"
+        " gives to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls"
+        " that a mind makes only when it has read something. Digests are of all prompts without message bytes."
+    )
+    header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
+    yield Table("prompts of control arms", header, rows, caption, name="prompts")
+
+
+def _arms(analysis: Analysis) -> Table:
+    """Return what each arm is, those that were not played with the reason."""
+    study = analysis.study
+    rows = [
+        (name, arm.says, " ".join(arm.words) or NONE, ", ".join(map(str, arm.draws)))
+        for name, arm in study.arms.items()
+    ]
+    rows += [(name, "not played", reason, NONE) for name, reason in study.skipped.items()]
+    return Table("arms", ("arm", "what it is", "words", "draws"), tuple(rows), labels=3)

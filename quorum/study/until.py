@@ -1,0 +1,67 @@
+"""When a study stops adding boards: `half_width(steps) < 3` or `significant(steps)`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from maeil.metrics import METRICS
+from quorum.comparison.metrics import find_metric
+from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence, futile
+from quorum.comparison.statistics.intervals import Floats
+from quorum_base.user_errors import UserError
+
+_FORM = re.compile(
+    r"\s*(?:half_width\s*\(\s*(?P<of_width>[\w.]+)\s*\)\s*<\s*(?P<width>\d*\.?\d+(?:e[-+]?\d+)?)"
+    r"|significant\s*\(\s*(?P<of_effect>[\w.]+)\s*\))\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """A condition that ends a study; the error of its test stays at 5 % however often it is looked at.
+
+    Attributes:
+        metric: that it is about.
+        half_width: what half the anytime-valid interval must be below; None: the difference must be significant.
+    """
+
+    metric: str
+    half_width: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Until:
+        """Read a condition.
+
+        Raises:
+            UserError: it has neither form, or there is no such metric.
+        """
+        found = _FORM.fullmatch(text)
+        if found is None or (found["width"] and not float(found["width"])):
+            raise UserError(
+                f"--until {text!r}: this is no condition",
+                "Write 'half_width(METRIC) < NUMBER', with a number above 0, or 'significant(METRIC)'.",
+            )
+        metric = find_metric(found["of_width"] or found["of_effect"], f"--until {text!r}")
+        return cls(metric, float(found["width"]) if found["width"] else None)
+
+    def holds(self, differences: Floats, plan: Plan | None) -> bool:
+        """Whether the boards so far are enough.
+
+        An interval is narrowest where the bets fit its wanted width, so that takes the place of the planned effect.
+
+        Args:
+            differences: one a board, in the order in which boards were added, shape (boards,).
+            plan: what was expected before the first of them; None: nothing.
+        """
+        share = METRICS[self.metric].rate
+        if self.half_width is None:
+            return evidence(differences, plan, share=share) >= LIMIT
+        if plan is not None:
+            plan = replace(plan, effect=self.half_width, directed=False)
+        low, high = anytime_interval(differences, plan, share=share)
+        return (high - low) / 2 < self.half_width
+
+    def hopeless(self, differences: Floats, plan: Plan | None) -> bool:
+        """Whether the planned effect is so unlikely by now that more boards would be wasted; never for a width."""
+        return self.half_width is None and plan is not None and bool(futile(differences, plan).any())

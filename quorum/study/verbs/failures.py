@@ -1,0 +1,61 @@
+"""`quorum show failures`: why the teams of recorded runs failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quorum.display.terminal import echo_json
+from quorum.verbs import options
+from quorum.verbs.verb import Verb
+
+
+def show_failures(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Read these folders of runs, or trace files.")],
+    *,
+    judge: Annotated[
+        list[str] | None,
+        options.values(
+            "--judge", "KEY=VALUE", "Have this language model read what messages claim and ask.", unset="no model"
+        ),
+    ] = None,
+    budget_calls: options.BudgetCalls = None,
+    budget_usd: options.BudgetUsd = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDirs = None,
+) -> None:
+    """Show why the teams of recorded runs failed, by rule, with the events that prove it.
+
+    The rules know what a message claims and orders by its typed fields. --judge has a language model read the texts of
+    all messages: it stands in for fields that are not there, and its agreement with those that are is shown.
+
+    If a trace cannot be read, the others are still shown, and the exit code is 2.
+
+    \b
+    Examples:
+      quorum show failures runs/NAME
+      quorum show failures runs/* --json
+      quorum show failures runs/NAME --judge llm=openai --budget-calls 500
+    """
+    from functools import partial
+
+    from quorum.display.consoles import Console
+    from quorum.runs.derived import of_all
+    from quorum.study.failures.of_traces import failures_of, print_failures
+
+    reader = None
+    if judge or budget_calls is not None or budget_usd is not None:
+        from quorum.study.message_judge import Judge
+
+        reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
+    with of_all(runs, partial(failures_of, judge=reader)) as found:
+        if as_json:
+            echo_json([one.plain() for one in found])
+        else:
+            print_failures(found, Console())
+
+
+verb = Verb(show_failures)

@@ -1,0 +1,166 @@
+"""`quorum reproduce`: a published figure, run again and judged point by point."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quorum.display.terminal import echo, echo_json
+from quorum.verbs import options
+from quorum.verbs.verb import Verb
+
+if TYPE_CHECKING:
+    from quorum.study.reproduce.figure_file import PublishedFigure
+    from quorum.study.reproduce.points import Point
+    from quorum.study.reproduce.run import Answer
+    from quorum.sweeps.run import SweepRequest
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FIGURE",
+            show_default="list the figures",
+            help="Reproduce this figure: cube-tasks, emcoop-rq1, emcoop-rq2, emcoop-rq3, llamac-table2, "
+            "llamac-fig5 or llamac-ablations.",
+        ),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="Set these keys in place of those of the experiment."),
+    ] = None,
+    *,
+    runs: Annotated[Path, options.value("--runs", "DIR", "Keep the episodes in this folder.")] = Path("runs"),
+    dry_run: options.DryRun = False,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
+    accept_versions: options.AcceptVersions = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run what a published figure shows, and say point by point whether it agrees.
+
+    Without a name, lists the figures. Runs the figure's experiments into RUNS/FIGURE, or what is missing of them, and
+    shows the published numbers next to ours. Each point agrees, differs or is not comparable, by the rules of
+    docs/reproduce.md. The exit code does not depend on the verdicts. With paid models, a budget is required; it is for
+    all experiments of the figure.
+
+    \b
+    Examples:
+      quorum reproduce
+      quorum reproduce llamac-table2
+      quorum reproduce emcoop-rq1 'seed=range(0,3)'
+      quorum reproduce llamac-table2 llm=openai llm.model=M --dry-run
+      quorum reproduce llamac-fig5 --json
+    """
+    from quorum.study.reproduce.figure_file import figure_names, load_figure
+
+    if name is None:
+        _list({each: load_figure(each) for each in figure_names()}, as_json=as_json)
+        return
+    figure = load_figure(name)
+    from quorum.storage.outputs import require_writable
+    from quorum.study.reproduce.run import answers
+    from quorum.sweeps.run import SweepRequest
+    from quorum.sweeps.spending import SweepBudget
+
+    given = tuple(words or ())
+    budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
+    again = ["quorum", "reproduce", name, *given, *(["--runs", str(runs)] if runs != Path("runs") else [])]
+    again += [*(["--accept-versions"] if accept_versions else []), *budget.words]
+    request = SweepRequest(
+        given,
+        runs / name,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
+        accept_versions=accept_versions,
+        said_again=shlex.join(again),
+    )
+    if dry_run:
+        _forecast(figure, request, as_json=as_json)
+        return
+    require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
+    data, codes = [], [0]
+    for answer in answers(figure, request, quiet=quiet):
+        data.append(answer.plain())
+        codes.append(answer.sweep.exit_code)
+        _show(answer, as_json=as_json, quiet=quiet)
+    if len(data) < len(figure.parts) and request.budget.any:
+        echo(f"{len(figure.parts) - len(data)} experiments were not started; go on with: {request.command}", err=True)
+    if as_json:
+        echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
+    if code := max(codes):
+        raise typer.Exit(code)
+
+
+def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
+    from quorum.comparison.formats import Table, print_tables
+    from quorum.display.consoles import Console
+
+    if as_json:
+        echo_json({name: figure.model_dump(include={"paper", "figure", "shows"}) for name, figure in figures.items()})
+        return
+    rows = tuple((name, f.paper, f.figure, f.shows, f.experiments) for name, f in figures.items())
+    header = ("name", "paper", "figure", "shows", "experiment")
+    print_tables([Table("Published figures", header, rows, labels=5)], [], Console())
+
+
+def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) -> None:
+    """Say what each sweep of a figure would run, and what that would take."""
+    from quorum.agents.llm.spending import Spent
+    from quorum.display.consoles import Console
+    from quorum.study.reproduce.run import requests
+    from quorum.sweeps.command import beyond, show_plan
+
+    found = [show_plan(own) for own in requests(figure, request)]
+    if as_json:
+        echo_json([expected.plain() for expected in found])
+        return
+    for expected in found:
+        Console().print(expected.table(), soft_wrap=True)
+    if notice := beyond(found, Spent(), request.budget):
+        echo(f"all experiments together are {notice}")
+
+
+def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
+    from quorum.comparison.formats import print_tables
+    from quorum.display.consoles import Console
+
+    if answer.tables and not (as_json or quiet):
+        print_tables(answer.tables, answer.notes, Console())
+        _print_points(answer.points)
+    if answer.sweep.complaint:
+        echo(answer.sweep.complaint, err=True)
+    if answer.files and not quiet:
+        echo(f"\n{len(answer.files)} files in {answer.files[0].parent}", err=as_json)
+
+
+def _print_points(points: Sequence[Point]) -> None:
+    """Print the verdicts; unlike tables of numbers, their words fold where a terminal is narrow."""
+    from rich.table import Table
+
+    from quorum.display.consoles import Console, Text
+    from quorum.study.reproduce.points import verdict_table
+
+    found = verdict_table(points)
+    shown = Table(*found.header, title=Text(found.title), caption=Text(found.caption))
+    shown.title_justify = shown.caption_justify = "left"
+    for row in found.rows:
+        shown.add_row(*map(Text, row))
+    Console().print("\n", shown, sep="")
+
+
+def _figures() -> Iterator[tuple[str, str]]:
+    from quorum.study.reproduce.figure_file import figure_names, load_figure
+
+    return ((name, load_figure(name).shows) for name in figure_names())
+
+
+verb = Verb(reproduce, "Compare", 40, "quorum reproduce llamac-table2", _figures)

@@ -1,0 +1,196 @@
+"""What `quorum sweep` does, from its arguments to what it prints."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from math import fsum
+from typing import Any
+
+from quorum.agents.llm.spending import Spent, dollars
+from quorum.configuration.aside import build_aside, split_words
+from quorum.configuration.effects import refuse
+from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.registry import engines, remarks_on, trackers
+from quorum.display.consoles import Console, Text
+from quorum.episode.planned_cell import PlannedCell
+from quorum.episode.stand_in import asks_real_models
+from quorum.runs.finished import RETRIED
+from quorum.runs.tracking import tracking
+from quorum.sweeps.engines.protocol import Engine
+from quorum.sweeps.estimate import Estimates, Forecast, forecast
+from quorum.sweeps.pilots import Pilots
+from quorum.sweeps.plan import SweepPlan
+from quorum.sweeps.progress import lines, live_table, nothing
+from quorum.sweeps.queue import Queue
+from quorum.sweeps.run import Guess, SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
+from quorum.sweeps.spending import SweepBudget
+from quorum.sweeps.sweep_folder import SweepFolder
+from quorum_base.user_errors import UserError
+
+_MOST_NAMED = 10
+"""Damaged cells that are named one by one."""
+
+
+def choose_engine(words: Sequence[str], config_dir: ConfigDir = ()) -> Engine:
+    """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
+
+    Raises:
+        UserError: as `build_aside`.
+    """
+    engine: Engine = build_aside(engines, words, config_dir, usual="local")
+    return engine
+
+
+def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, list[str]]:
+    aside, words = split_words(request.words, engines, trackers)
+    planned = request.planner.plan(words, request.config_dir)
+    if request.strict:
+        refuse(planned.without_effect)
+    folder = request.folder(planned.name)
+    if with_keys:
+        folder.check()
+    request.planner.check(planned, folder.path)
+    money = request.budget_usd is not None
+    planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys, money=money)
+    return planned, folder, aside
+
+
+def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
+    """Say what a sweep would run and what that would take. Nothing is written.
+
+    Args:
+        request: the sweep.
+        pilots: shared by the estimates of several sweeps; None: this one has its own.
+
+    Raises:
+        UserError: the arguments are not valid.
+    """
+    planned, folder, aside = _prepare(request, with_keys=False)
+    engine = choose_engine(aside, request.config_dir)
+    if engine.courier is not None:
+        engine.courier.check(folder.path, planned.cells)
+    status = sweep_status(planned, folder, request)
+    found = forecast(planned, status, folder, engine, request.limit, pilots=pilots)
+    notice = beyond([found], status.costs.used, request.budget)
+    return replace(found, notices=(*found.notices, notice)) if notice else found
+
+
+def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> str:
+    """Say that sweeps are expected to take more than their common budget; empty where they are not.
+
+    Args:
+        forecasts: of the sweeps.
+        spent: by them so far.
+        budget: of all of them.
+    """
+    known = all(expected.usd is not None for expected in forecasts)
+    usd = spent.usd + fsum(expected.usd or 0.0 for expected in forecasts)
+    tokens = spent.tokens + fsum(expected.tokens for expected in forecasts)
+    calls = spent.answers + fsum(expected.answers for expected in forecasts)
+    if bound := budget.exceeded(usd, tokens, calls):
+        money = f"{dollars(usd)}, " if known else ""
+        return f"over budget: {money}{tokens:,.0f} tokens and {calls:,.0f} answers are expected in all with {bound}"
+    if not known and budget.usd is not None:
+        return f"{budget.option('usd')}: the price is not known, so the sweep is refused. Use --budget-tokens N."
+    return ""
+
+
+def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest) -> Guess:
+    """Return what gives the expected cost of a cell of a new kind; pilots are played for a budget alone."""
+    if not request.budget.any:
+        return lambda _: None
+    status = sweep_status(planned, folder, request)
+    estimates = Estimates(status.missing[: request.limit], status, Pilots())
+    return lambda cell: estimates.of(cell).expected
+
+
+def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None:
+    """Require that no cell of a command without a budget asks a paid model.
+
+    Raises:
+        UserError: some do.
+    """
+    paid = [cell for cell in cells if _is_paid(cell)]
+    if paid:
+        limits = "--budget-calls N, --budget-tokens N or --budget-usd X"
+        raise UserError(
+            f"{len(paid)} episodes ask paid language models",
+            f"Set a limit: {limits}. {request.planner.estimate} shows what they take.",
+        )
+
+
+def _is_paid(cell: PlannedCell) -> bool:
+    configuration = cell.cell().configuration
+    return cell.uses_models and asks_real_models(configuration) and configuration.llm.name != "replay"
+
+
+def cancel_batches(request: SweepRequest) -> dict[str, Any]:
+    """End the open batches of a sweep at the provider; return how many, as JSON-ready data.
+
+    Raises:
+        UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.
+    """
+    planned, folder, aside = _prepare(request, with_keys=True)
+    courier = choose_engine(aside, request.config_dir).courier
+    if courier is None:
+        raise UserError("--cancel-batches: this engine sends no batches", "Say the words with which the sweep was run.")
+    return courier.cancel(folder.path, planned.cells)
+
+
+def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
+    """Run a sweep, with its progress on standard error.
+
+    Raises:
+        UserError: the arguments are not valid, or the sweep cannot be run.
+    """
+    planned, folder, aside = _prepare(request, with_keys=True)
+    engine = choose_engine(aside, request.config_dir)
+    if engine.courier is not None:
+        engine.courier.check(folder.path, planned.cells)
+    if request.multiplies and not request.budget.any:
+        _require_budget(sweep_status(planned, folder, request).missing[: request.limit], request)
+    left = () if engine.courier is not None else remarks_on(folder.path)
+    for notice in (*_notices(planned), *left) if not quiet else ():
+        Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
+    guess = _expectations(planned, folder, request)
+    view = _view(folder.name, quiet=quiet)
+    with tracking(build_aside(trackers, aside, request.config_dir), folder.name) as track:
+        tracked = replace(request, track=track)
+        return run_sweep(planned, folder, engine, request=tracked, view=view, guess=guess)
+
+
+def _notices(planned: SweepPlan) -> Iterator[str]:
+    if planned.repeated:
+        yield f"{planned.repeated} points of the grid name a cell that another one names; it is run once"
+    yield from planned.notices
+
+
+def _view(name: str, *, quiet: bool) -> View:
+    if quiet:
+        return nothing
+    console = Console(stderr=True)
+    logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
+    progress = partial(live_table if console.is_terminal and not logged else lines, console, name)
+
+    def view(queue: Queue, status: SweepStatus) -> AbstractContextManager[Callable[[], None]]:
+        for line in damaged_lines(status.damaged):
+            console.print(Text(f"damaged: {line}"), soft_wrap=True)
+        if status.damaged:
+            console.print(
+                Text(f"they are run again; what is left of them is kept in {queue.folder / RETRIED}"), soft_wrap=True
+            )
+        return progress(queue, status)
+
+    return view
+
+
+def damaged_lines(damaged: Mapping[str, str]) -> Iterator[str]:
+    """Name damaged cells, a line each; not more than a reader takes in."""
+    for name, reason in list(damaged.items())[:_MOST_NAMED]:
+        yield f"{name}: {reason}"
+    if len(damaged) > _MOST_NAMED:
+        yield f"and {len(damaged) - _MOST_NAMED} more"

@@ -1,0 +1,367 @@
+"""What a sweep is expected to take, before it is run. Nothing is written, and no model is asked but the simulated one.
+
+For each kind of cell (all that differ in nothing but the seed; of branches, also for each run) the forecast takes the
+best of these, and shows how many cells rest on each:
+
+- `finished`: the mean of finished cells of the kind, in the sweep's own folder;
+- `scaled`: finished cells of the same minds and real model, in proportion to what pilots of both kinds took;
+- `recorded`: of a branch with the team of its run, what the run took from the branch point on;
+- `played`: pilots of the kind, played with the simulated model (`quorum/sweeps/pilots.py`);
+- `partial`: a pilot that was stopped when its time was up, in proportion to its steps;
+- `extrapolated`: pilots of other kinds, by the size of their teams;
+- `unknown`: none of them was possible; such cells are left out of the sums.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, fsum
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.console import RenderableType
+from rich.table import Table
+
+from quorum.agents.llm.prices import BATCH
+from quorum.agents.llm.spending import dollars
+from quorum.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.configuration.schema import Configuration
+from quorum.configuration.team_label import team_label
+from quorum.display.consoles import Text
+from quorum.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
+from quorum.episode.planned_cell import PlannedCell
+from quorum.episode.stand_in import asks_real_models
+from quorum.storage.outputs import clock_time
+from quorum.sweeps.engines.protocol import Engine
+from quorum.sweeps.grid import varied
+from quorum.sweeps.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Guess, Pilots
+from quorum.sweeps.plan import SweepPlan
+from quorum.sweeps.run import SweepStatus
+from quorum.sweeps.sweep_folder import SweepFolder
+
+_TIERS = {"": "in the usual tier", BATCH: "in batches: engine=batch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a sweep is expected to take.
+
+    Attributes:
+        folder: of the sweep.
+        planned: its cells.
+        done: those of them that are done.
+        damaged: those that are there and not whole, and why, by name: they would be run again.
+        cells: those that would be run now.
+        arms: of its cells, by name; none where it has no named arms.
+        varied: team sizes and components of its cells, by group, where there are several; of arms only what they share.
+        repeated: points of the grid that name a cell which another one names, too.
+        notices: remarks on the plan.
+        answers: expected of language models.
+        tokens: expected tokens.
+        usd: expected money; None when a model's price is not known, or what its cells take.
+        seconds: expected wall time with the engine.
+        sources: number of cells by what their estimate rests on.
+        stands_in: whether figures of the simulated model stand in for those of a real one.
+        simulated: whether simulated models answer in the sweep itself, so that the money is made up.
+        by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
+        waves: batches that come one after the other, at least; None where requests do not go out in batches.
+        sizes: of the teams from which others are extrapolated.
+    """
+
+    folder: Path
+    planned: int
+    done: int
+    damaged: Mapping[str, str]
+    cells: tuple[PlannedCell, ...]
+    arms: tuple[str, ...]
+    varied: Mapping[str, tuple[str, ...]]
+    repeated: int
+    notices: tuple[str, ...]
+    answers: float
+    tokens: float
+    usd: float | None
+    seconds: float
+    sources: Mapping[str, int]
+    stands_in: bool
+    simulated: bool
+    by_tier: Mapping[str, float] = field(default_factory=dict)
+    waves: int | None = None
+    sizes: tuple[int, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {
+            "folder": str(self.folder),
+            "cells": self.planned,
+            "done": self.done,
+            "damaged": dict(self.damaged),
+            "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
+            "arms": list(self.arms),
+            "varied": {key: list(values) for key, values in self.varied.items()},
+            "repeated": self.repeated,
+            "notices": list(self.notices),
+            "answers": round(self.answers),
+            "tokens": round(self.tokens),
+            "usd": None if self.usd is None else round(self.usd, 6),
+            "seconds": round(self.seconds, 1),
+            "estimated_from": dict(self.sources),
+            "simulated": self.stands_in or self.simulated,
+            "usd_by_tier": {tier or "usual": round(usd, 6) for tier, usd in self.by_tier.items()},
+            "waves": self.waves,
+        }
+
+    def table(self) -> RenderableType:
+        """Return it for the terminal: first what it comes to, then what that rests on. No cell is named.
+
+        A sweep may have tens of thousands of cells.
+        """
+        table = Table.grid(padding=(0, 2))
+        for label, value in (*self._summary(), *self._details()):
+            table.add_row(label, Text(value, overflow="fold"))
+        return table
+
+    def _summary(self) -> Iterator[tuple[str, str]]:
+        repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
+        yield "episodes", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now"
+        if self.arms:
+            yield "arms", f"{len(self.arms)}: {', '.join(self.arms)}"
+        if self.varied:
+            yield "varied", " ".join(f"{key}={','.join(values)}" for key, values in self.varied.items())
+        yield "model answers", f"{self.answers:,.0f}"
+        yield "tokens", f"{self.tokens:,.0f}"
+        why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
+        money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
+        yield "money", f"{money} (simulated)" if self.simulated else money
+        if self.waves is None:
+            yield "time", f"about {clock_time(self.seconds)}"
+        else:
+            yield "time", f"at least {self.waves} waves of batches, each within 24 hours"
+
+    def _details(self) -> Iterator[tuple[str, str]]:
+        yield "", ""
+        yield "folder", str(self.folder)
+        for name, reason in self.damaged.items():
+            yield "damaged", f"{name}: {reason}"
+        for notice in self.notices:
+            yield "notice", notice
+        for place, (tier, usd) in enumerate(self.by_tier.items()):
+            tiered = f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}"
+            yield "" if place else "money by tier", tiered
+        at = f", at {SECONDS_PER_CALL:g} s an answer" if self.stands_in else ""
+        words = {
+            "finished": "from finished cells of the same kind",
+            "scaled": "from finished cells of other kinds, in proportion to pilots or team sizes",
+            "recorded": f"from what their own runs took from there on{at}",
+            PLAYED: f"from boards of their kind, played with the simulated model{at}",
+            PARTIAL: f"from the first steps of a board of their kind, played with the simulated model{at}",
+            EXTRAPOLATED: f"extrapolated from n={','.join(map(str, self.sizes))}, played with the simulated model{at}",
+            "unknown": "unknown, left out",
+        }
+        for source, number in self.sources.items():
+            yield "estimated", f"{number} episodes {words[source]}"
+        if self.stands_in:
+            yield "not known", "how the real model plays, and how many tokens it thinks before it answers"
+
+
+def forecast(
+    plan: SweepPlan,
+    status: SweepStatus,
+    folder: SweepFolder,
+    engine: Engine,
+    limit: int | None,
+    *,
+    pilots: Pilots | None = None,
+) -> Forecast:
+    """Estimate what a sweep takes.
+
+    Args:
+        plan: what is to be run.
+        status: what there is of it.
+        folder: of the sweep.
+        engine: would run it.
+        limit: cells to run, at most; None: all that are missing.
+        pilots: to be played, in the time that they have left; None: those of this sweep alone.
+    """
+    cells = status.missing[:limit]
+    estimates = Estimates(cells, status, pilots if pilots is not None else Pilots())
+    found = {_alike(cell): estimates.of(cell) for cell in {_alike(cell): cell for cell in cells}.values()}
+    estimated = [(cell, found[_alike(cell)]) for cell in cells]
+    known = [(cell, e.expected) for cell, e in estimated if e.expected is not None]
+    priceless = any(expected.priceless for _, expected in known)
+    priceless |= any(cell.uses_models and e.expected is None for cell, e in estimated)
+    models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] != "random"]
+    common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
+    by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
+    usd = None if priceless else fsum(expected.usd for _, expected in known)
+    return Forecast(
+        folder=folder.path,
+        planned=len(plan.cells),
+        done=len(status.done),
+        damaged=status.damaged,
+        cells=cells,
+        arms=tuple(dict.fromkeys(cell.arm for cell in plan.cells if cell.arm)),
+        varied=_varied(plan.cells),
+        repeated=plan.repeated,
+        notices=plan.notices,
+        answers=fsum(expected.answers for _, expected in known),
+        tokens=fsum(expected.tokens for _, expected in known),
+        usd=by_tier.get(BATCH, usd) if engine.courier else usd,
+        seconds=_seconds(known, estimates, engine),
+        sources=Counter(e.source for _, e in estimated),
+        stands_in=estimates.stands_in,
+        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
+        by_tier=by_tier,
+        # Agents think at the same time at best, and each of their thoughts waits for the last.
+        waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if engine.courier else None,
+        sizes=tuple(sorted(estimates.sizes)),
+    )
+
+
+def _seconds(known: Sequence[tuple[PlannedCell, Expected]], estimates: Estimates, engine: Engine) -> float:
+    """Return the wall time of cells: as long as the longest of them, their number, or the limits of a model require."""
+    computing: list[float] = []
+    waiting: list[float] = []
+    by_model: dict[str, tuple[ModelConfig, list[Expected]]] = {}
+    for cell, expected in known:
+        if not estimates.real(cell):
+            computing.append(expected.seconds)
+            continue
+        waiting.append(expected.seconds)
+        model = estimates.configuration(cell).llm
+        by_model.setdefault(f"{model.name} {model.address} {model.label}", (model, []))[1].append(expected)
+    seconds = 0.0
+    if computing:
+        seconds += max(*computing, fsum(computing) / engine.width(uses_models=False))
+    if waiting:
+        bounds = [_least_seconds(model, cells) for model, cells in by_model.values()]
+        seconds += max(*waiting, fsum(waiting) / engine.width(uses_models=True), *bounds)
+    return seconds
+
+
+def _least_seconds(model: ModelConfig, cells: Sequence[Expected]) -> float:
+    """Return how long the limits of a model make its answers take: calls at once, requests and tokens a minute."""
+    answers, tokens = fsum(e.answers for e in cells), fsum(e.tokens for e in cells)
+    if not isinstance(model, ProviderConfig):
+        return 0.0
+    least = answers * SECONDS_PER_CALL / model.max_concurrency
+    for amount, rate in ((answers, model.requests_per_minute), (tokens, model.tokens_per_minute)):
+        least = max(least, 60 * amount / rate if rate is not None else 0.0)
+    return least
+
+
+def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
+    return cell.kind, cell.rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """An estimate of a kind.
+
+    Attributes:
+        expected: what a cell takes; None where it is not known.
+        source: what that rests on.
+    """
+
+    expected: Expected | None
+    source: str
+
+
+class Estimates:
+    """What the cells of a sweep are expected to take.
+
+    Args:
+        cells: those to estimate.
+        status: what there is of the sweep.
+        pilots: to be played.
+    """
+
+    def __init__(self, cells: Sequence[PlannedCell], status: SweepStatus, pilots: Pilots) -> None:
+        self._pilots = pilots
+        self._models: dict[bytes, Configuration] = {}
+        self._finished: dict[str, tuple[PlannedCell, Expected]] = {}
+        self.stands_in = False
+        """Whether figures of the simulated model stand in for those of a real one."""
+        self.sizes: set[int] = set()
+        """Of the teams from which others are extrapolated."""
+        for cell in {cell.kind: cell for cell in status.cells}.values():
+            if (found := status.costs.expected(cell.kind)) is not None:
+                self._finished[cell.kind] = cell, found
+        unknown = [c for c in cells if c.kind not in self._finished and not _shows_cost(c)]
+        pilots.play([*unknown, *(cell for cell, _ in self._finished.values() if unknown and self.real(cell))])
+
+    def of(self, cell: PlannedCell) -> _Estimate:
+        """Estimate a cell."""
+        if cell.kind in self._finished:
+            return _Estimate(self._finished[cell.kind][1], "finished")
+        rest, real = cell.rest, self.real(cell)
+        if rest is not None and rest.shows_cost and cell.uses_models:
+            self.stands_in |= real and rest.simulated
+            return _Estimate(price_rest(self.configuration(cell), rest), "recorded")
+        guess = self._pilots.expected(cell)
+        if (real or guess is None) and (scaled := self._scaled(cell, guess)) is not None:
+            return _Estimate(scaled, "scaled")
+        if guess is None:
+            return _Estimate(None, "unknown")
+        self.stands_in |= real
+        self.sizes.update(guess.sizes)
+        taken = guess.taken if rest is None else guess.taken.times(rest.thoughts / max(guess.taken.thoughts, 1.0))
+        return _Estimate(price(self.configuration(cell), taken), guess.source)
+
+    def configuration(self, cell: PlannedCell) -> Configuration:
+        """Return a configuration with the models of a cell; cells with equal models share it."""
+        key = orjson.dumps([_raw(cell)["llm"], cell.uses_models])
+        if key not in self._models:
+            self._models[key] = cell.cell().configuration
+        return self._models[key]
+
+    def real(self, cell: PlannedCell) -> bool:
+        """Whether a cell asks real models."""
+        return cell.uses_models and asks_real_models(self.configuration(cell))
+
+    def _scaled(self, cell: PlannedCell, guess: Guess | None) -> Expected | None:
+        """Scale the mean of finished cells of such a team, of the nearest size."""
+        size = _size(cell)
+        for length in (3, 1):
+            team = _team(cell)[:length]
+            alike = [(known, found) for known, found in self._finished.values() if _team(known)[:length] == team]
+            if alike:
+                known, found = min(alike, key=lambda one: abs(_size(one[0]) - size))
+                pilot = self._pilots.expected(known)
+                if guess is None or pilot is None or not pilot.taken.tokens:
+                    return found.times(size / _size(known))
+                return found.times(guess.taken.tokens / pilot.taken.tokens)
+        return None
+
+
+def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
+    raws = [_raw(cell) for cell in {cell.kind: cell for cell in cells}.values()]
+    sizes = sorted({raw["n"] for raw in raws})
+    found = {"n": tuple(map(str, sizes))} if len(sizes) > 1 else {}
+    arms = any(cell.arm for cell in cells)
+    return found | {group: several for group, several in varied(raws).items() if group == "env" or not arms}
+
+
+def _shows_cost(cell: PlannedCell) -> bool:
+    return cell.rest is not None and cell.rest.shows_cost and cell.uses_models
+
+
+def _team(cell: PlannedCell) -> tuple[object, ...]:
+    """Return what makes teams alike, the most telling first."""
+    raw = _raw(cell)
+    minds = (team_label(raw["agents"]), raw["llm"] if cell.uses_models else None)
+    alike = (minds, raw["env"]["name"], raw["topology"])
+    # What is left of an episode after one step says nothing of what is left after another one.
+    return (cell.origin.label, *alike) if cell.origin is not None else alike
+
+
+def _size(cell: PlannedCell) -> int:
+    size: int = _raw(cell)["n"]
+    return size
+
+
+def _raw(cell: PlannedCell) -> dict[str, Any]:
+    raw: dict[str, Any] = orjson.loads(cell.configuration)
+    return raw

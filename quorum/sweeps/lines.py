@@ -1,0 +1,73 @@
+"""Lines of episodes: cells that differ in `episode` alone, and whose team takes its memory along, are played in order.
+
+Each begins with the memory that the one before has left in its folder. So an episode can be played when the one before
+is done, and is done only as long as that still has the memory that it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+
+from quorum.episode.planned_cell import PlannedCell
+from quorum.runs.finished import FinishedCell
+from quorum_base.user_errors import UserError
+
+
+def linked(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
+    """Return cells each of which says which one it follows.
+
+    Raises:
+        UserError: a line has a gap, or does not begin with its first episode.
+    """
+    names = {(cell.line, cell.episode): cell.name for cell in cells if cell.line}
+    found = []
+    for cell in cells:
+        if cell.line and cell.episode > 0:
+            before = names.get((cell.line, cell.episode - 1))
+            if before is None:
+                raise UserError(
+                    f"episode={cell.episode}: its team takes a memory along, and there is no episode "
+                    f"{cell.episode - 1} that it could be from",
+                    f"A line has all its episodes: 'episode=range(0,{cell.episode + 1})'. "
+                    "With memory.keep=false each stands for itself.",
+                )
+            cell = replace(cell, follows=before)  # noqa: PLW2901
+        found.append(cell)
+    return tuple(found)
+
+
+def in_order(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
+    """Return cells in an order in which none comes before one that it follows, and else as they are."""
+    return tuple(sorted(cells, key=lambda cell: cell.episode if cell.line else 0))
+
+
+def broken(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> dict[str, str]:
+    """Return the cells that are done, and are not with what their line is now, each with the reason, by name."""
+    found: dict[str, str] = {}
+    for cell in in_order(cells):
+        if not cell.follows or cell.name not in done:
+            continue
+        before = done.get(cell.follows)
+        if before is None or cell.follows in found:
+            found[cell.name] = f"the episode that it follows is to be played: {cell.follows}"
+        elif done[cell.name].memory_before != before.memory_after:
+            found[cell.name] = f"it began with another memory than this episode has left: {cell.follows}"
+    return found
+
+
+def held(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell], again: Container[str] = ()) -> frozenset[str]:
+    """Return the names of the cells that cannot be played, as an episode before them in their line has failed.
+
+    Args:
+        cells: of a plan.
+        done: those that are done, by name.
+        again: names of those among them that are to be run again.
+    """
+    found: set[str] = set()
+    for cell in in_order(cells):
+        before = done.get(cell.follows)
+        failed = before is not None and before.failed and cell.follows not in again
+        if cell.name not in done and (failed or cell.follows in found):
+            found.add(cell.name)
+    return frozenset(found)

@@ -1,0 +1,256 @@
+"""A sweep on standard error while it runs: a live table in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import fmean
+
+import orjson
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from quorum.agents.llm.spending import Spent
+from quorum.display.consoles import Console, Text
+from quorum.storage.outputs import clock_time
+from quorum.sweeps.grid import names, varied
+from quorum.sweeps.queue import Queue
+from quorum.sweeps.run import SweepStatus
+
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+DRAW_EVERY = 0.25
+"""Seconds between two pictures in a terminal."""
+_WINDOW = 10.0
+"""Seconds over which calls a second are counted."""
+
+_CHROME = 6
+"""Lines around the table: the bar, its head, the facts."""
+
+Clock = Callable[[], float]
+"""Gives monotonic seconds."""
+
+
+class SweepProgress:
+    """What is shown of a sweep.
+
+    Args:
+        queue: what is under way.
+        status: what there was before.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._begin = clock()
+        self._all = queue.total
+        self._before = status.done.keys() - queue.names
+        self._failed_before = sum(done.failed for name, done in status.done.items() if name in self._before)
+        self._simulated_before = any(done.simulated for done in status.done.values())
+        self._costs = status.costs
+        self._spent_before = status.costs.spent
+        self._calls = [(self._begin, 0)]
+
+    @property
+    def done(self) -> int:
+        """Cells that are done, earlier ones included."""
+        return len(self._before) + len(self._queue.finished)
+
+    @property
+    def total(self) -> int:
+        """Cells that will be done when this call has run its share."""
+        return len(self._before) + self._all
+
+    @property
+    def failed(self) -> int:
+        """Cells that ended in an error."""
+        return self._failed_before + sum(done.failed for done in self._queue.finished)
+
+    def calls_per_second(self) -> float:
+        """Calls that providers answered in the last ten seconds, for each of them."""
+        now = self._clock()
+        self._calls.append((now, self._queue.calls.answered))
+        while len(self._calls) > 2 and self._calls[1][0] < now - _WINDOW:
+            self._calls.pop(0)
+        (begin, earlier), (end, later) = self._calls[0], self._calls[-1]
+        return (later - earlier) / (end - begin) if end > begin else 0.0
+
+    def left(self) -> float | None:
+        """Seconds until the end, if the cells to come take as long as those so far; None before the first is done."""
+        finished = len(self._queue.finished)
+        return (self._clock() - self._begin) * (self._all - finished) / finished if finished else None
+
+    @property
+    def spent(self) -> Spent:
+        """What the answers of the whole sweep took: by its finished cells, or by what workers tell where that is more.
+
+        Workers tell of the cells under way, too; not every engine brings that here before a cell is done.
+        """
+        return max(self._spent_before + self._queue.calls.spent, self._costs.spent, key=lambda spent: spent.answers)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether simulated models answered, so that the money is made up."""
+        return self._simulated_before or self._queue.calls.simulated or any(d.simulated for d in self._queue.finished)
+
+    def facts(self) -> list[str]:
+        """Return all that is known, in the words of a status line."""
+        left, spent = self.left(), self.spent
+        facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
+        calls = self._queue.calls
+        if calls.under_way or calls.queued:
+            waiting = f", {calls.queued:,} wait for a place" if calls.queued else ""
+            facts.append(f"{calls.under_way:,} calls under way, the longest for {int(calls.longest)} s{waiting}")
+        if spent.answers:
+            facts.append(f"{spent.tokens:,} tokens")
+            facts.append(f"{spent.money}{' (simulated)' if self.simulated else ''}")
+            if spent.cached:
+                facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
+        facts += calls.delivery
+        facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
+        if spent.answers or calls.answered:
+            facts += [f"{self.calls_per_second():.1f} calls/s", f"{calls.rate_limited} 429s"]
+        if self._queue.waits:
+            facts.append(self._queue.waits)
+        if self._queue.stop is not None:
+            facts.append("stopping")
+        return facts
+
+
+@contextmanager
+def live_table(
+    console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
+    """Show a sweep as a table that changes."""
+    progress = SweepProgress(queue, status, clock)
+    arms = _Arms(queue, status, rows=max(1, console.height - _CHROME))
+
+    def render() -> RenderableType:
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            Text(name, style="bold"), ProgressBar(total=max(1, progress.total), completed=progress.done, width=40)
+        )
+        return Group(bar, *([arms.table()] if arms.several else []), Text(" · ".join(progress.facts())))
+
+    # Drawn by the engine's own thread alone: another one would meet the queue in the middle of a change.
+    with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
+        yield _shows(console, queue, live.refresh, DRAW_EVERY, clock)
+
+
+@contextmanager
+def lines(
+    console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
+    """Show a sweep as a line now and then."""
+    progress = SweepProgress(queue, status, clock)
+
+    def tell() -> None:
+        console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
+
+    console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.total} to run"), soft_wrap=True)
+    yield _shows(console, queue, tell, LINE_EVERY, clock)
+    tell()
+
+
+@contextmanager
+def nothing(_queue: Queue, _standing: SweepStatus) -> Iterator[Callable[[], None]]:
+    """Show nothing."""
+    yield lambda: None
+
+
+def _shows(
+    console: Console, queue: Queue, draw: Callable[[], None], seconds: float, clock: Clock
+) -> Callable[[], None]:
+    """Return what prints each cell that fails, once, and why the sweep stops; and draws once in so many seconds."""
+    seen, stop, last = 0, "", clock()
+
+    def show() -> None:
+        nonlocal seen, stop, last
+        for done in queue.finished[seen:]:
+            if done.failed:
+                reason = done.reason.splitlines()[0] if done.reason else "no reason given"
+                console.print(Text(f"failed: {done.name}: {reason}"), soft_wrap=True)
+        seen = len(queue.finished)
+        if queue.stop is not None and queue.reason != stop:
+            stop, under_way = queue.reason, len(queue.under_way)
+            rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
+            first = stop.splitlines()[0]
+            console.print(Text(f"stopping: {first}{'' if queue.dropping else rest}"), soft_wrap=True)
+        if clock() - last >= seconds:
+            last = clock()
+            draw()
+
+    return show
+
+
+@dataclass(slots=True)
+class _Row:
+    """What there is of the cells of an arm with one number of agents."""
+
+    planned: int = 0
+    done: int = 0
+    running: int = 0
+    failed: int = 0
+    completions: list[float] = field(default_factory=list)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what the table shows: the mean is over the cells that are done and tell it."""
+        mean = f"{fmean(self.completions):.2f}" if self.completions else "-"
+        return str(self.done), str(self.planned), str(self.running), str(self.failed), mean
+
+
+class _Arms:
+    """The table: a row for each arm and number of agents, or for each arm where the screen has no room for that.
+
+    In a sweep without arms, those are the components that vary.
+
+    Args:
+        queue: what is under way.
+        status: what there was before.
+        rows: of the terminal.
+    """
+
+    def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:
+        self._queue = queue
+        kinds = {cell.kind: orjson.loads(cell.configuration) for cell in status.cells}
+        several = varied(kinds.values())
+        arms = {
+            kind: " ".join(name for group, name in names(values).items() if group in several)
+            for kind, values in kinds.items()
+        }
+        self._place = {cell.name: (cell.arm or arms[cell.kind], kinds[cell.kind]["n"]) for cell in status.cells}
+        self._by_size = len({values["n"] for values in kinds.values()}) > 1
+        self._by_arm = any(arm for arm, _ in self._place.values())
+        if len(set(self._place.values())) > rows:
+            self._by_size = False
+            self._place = {name: (arm, 0) for name, (arm, _) in self._place.items()}
+        self._before = [done for name, done in status.done.items() if name not in queue.names]
+        self.several = len(set(self._place.values())) > 1
+
+    def table(self) -> Table:
+        """Draw it."""
+        rows: dict[tuple[str, int], _Row] = {}
+        for place in self._place.values():
+            rows.setdefault(place, _Row()).planned += 1
+        for finished in (*self._before, *self._queue.finished):
+            row = rows[self._place[finished.name]]
+            row.done += 1
+            row.failed += finished.failed
+            if finished.completion is not None and not finished.failed:
+                row.completions.append(finished.completion)
+        for name in self._queue.running:
+            rows[self._place[name]].running += 1
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        if self._by_arm:
+            table.add_column("arm")
+        for title in (*(["n"] if self._by_size else []), "done", "of", "running", "failed", "completion"):
+            table.add_column(title, justify="right")
+        for (arm, size), row in rows.items():
+            names = ([Text(arm)] if self._by_arm else []) + ([Text(str(size))] if self._by_size else [])
+            table.add_row(*names, *row.cells())
+        return table

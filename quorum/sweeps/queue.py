@@ -1,0 +1,343 @@
+"""The cells that are still to be run: what waits, what is under way, what became of the rest."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from quorum.agents.llm.spending import Spent
+from quorum.episode.episode_folder import EpisodeFolder
+from quorum.episode.expected import Expected
+from quorum.episode.planned_cell import PlannedCell
+from quorum.episode.runner import leave_error
+from quorum.runs.finished import FinishedCell, dropped_at, read_finished
+from quorum.sweeps.accounts import EVERYTHING, Amounts
+from quorum.sweeps.engines.protocol import (
+    MOST_FRUITLESS,
+    CallStatus,
+    Cut,
+    Finished,
+    Shard,
+    Started,
+    Stuck,
+    Waits,
+    WorkerReport,
+)
+from quorum.sweeps.in_flight import charge
+from quorum.sweeps.ledger import Ledger
+from quorum.sweeps.spending import Costs
+from quorum.sweeps.stopping import Cancellation, Stop
+from quorum.sweeps.sweep_folder import clear_partials
+
+_log = logging.getLogger(__name__)
+
+MOST_DEATHS = 3
+"""Times that a cell is given to a worker that dies with it; the last time it is alone there."""
+MOST_FAILURES = 10
+"""Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
+
+
+SILENT = 10.0
+"""Seconds after which a silent worker is no longer taken to wait for answers: it may be dead."""
+
+MARGIN = 2.0
+"""Times the estimate that is reserved for a cell of a kind without a finished one, as far as it is left."""
+_REST = 0.25
+"""Share of the mean that is reserved for a cell whose earlier attempts have already paid for all of that."""
+
+_PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
+
+
+class WorkerDied(Exception):
+    """A worker died with a cell again and again."""
+
+
+class Queue:
+    """Fulfils `quorum.sweeps.engines.protocol.CellQueue`.
+
+    Args:
+        folder: of the sweep.
+        cells: to be run, in this order; one that follows another of them begins when that is done.
+        costs: what is known of finished cells; those to come are added.
+        ledger: accounts of the sweep's budget; None: nothing is bounded.
+        guess: returns what a cell is expected to take of a kind without a finished one; None where nothing is known.
+        clock: monotonic seconds.
+        cancel: lets others stop the sweep; None: nobody does.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        cells: Iterable[PlannedCell],
+        costs: Costs,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        ledger: Ledger | None = None,
+        guess: Callable[[PlannedCell], Expected | None] = lambda _: None,
+        cancel: Cancellation | None = None,
+    ) -> None:
+        self.folder = folder
+        """Of the sweep."""
+        cells = tuple(cells)
+        self.names = names = {cell.name for cell in cells}
+        """Of the cells to be run."""
+        self.total = len(cells)
+        """Cells to be run at the beginning, those among them that follow others."""
+        self._waiting = deque(cell for cell in cells if cell.follows not in names)
+        self._following = {cell.follows: cell for cell in cells if cell.follows in names}
+        self._ledger = ledger
+        self._guess = guess
+        self._costs = costs
+        self._deaths: Counter[str] = Counter()
+        self._fruitless = 0
+        self._failures_in_a_row = 0
+        self.show: Callable[[], None] = lambda: None
+        """Called on every change, and several times a second."""
+        self.track: Callable[[Path], None] = lambda _: None
+        """Called with the folder of every cell that ends."""
+        self.under_way: dict[str, PlannedCell] = {}
+        """Handed out and not done."""
+        self.running: set[str] = set()
+        """Those of them that run."""
+        self.finished: list[FinishedCell] = []
+        """Cells that have ended since the beginning of this command."""
+        self._clock = clock
+        self._calls: dict[str, tuple[float, CallStatus]] = {}
+        self.waits = ""
+        """What the engine waits for, where that is not its cells."""
+        self.stop: Stop | None = None
+        """Why no more cells begin."""
+        self.reason = ""
+        """The same in words."""
+        self._requests = cancel.requests if cancel is not None else []
+        self._heeded = 0
+        self._dropping = False
+
+    @property
+    def waiting(self) -> int:
+        """Cells that wait for a worker, and for no other cell."""
+        return len(self._waiting)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new cell may begin."""
+        self._heed()
+        return self.stop is not None
+
+    @property
+    def dropping(self) -> bool:
+        """Whether even the cells under way must end at once."""
+        self._heed()
+        return self._dropping
+
+    def _heed(self) -> None:
+        """Follow the requests to stop that came since: whoever made them, the queue changes in its own thread alone."""
+        for request in self._requests[self._heeded :]:
+            self._heeded += 1
+            again = self.stop is not None and not request.drop
+            reason = f"{request.reason}; what is under way is dropped" if again else request.reason
+            self.end(request.stop, reason, drop=request.drop or again)
+
+    @property
+    def calls(self) -> CallStatus:
+        """The calls of all workers together, as far as they report; those under way of workers that are not silent."""
+        now, every = self._clock(), [status for _, status in self._calls.values()]
+        heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT]
+        return CallStatus(
+            worker="",
+            answered=sum(status.answered for status in every),
+            rate_limited=sum(status.rate_limited for status in every),
+            spent=sum((status.spent for status in every), Spent()),
+            simulated=any(status.simulated for status in every),
+            under_way=sum(status.under_way for _, status in heard),
+            longest=max((status.longest + now - then for then, status in heard if status.under_way), default=0.0),
+            queued=sum(status.queued for _, status in heard),
+            delivery=next((status.delivery for status in every if status.delivery), ()),
+        )
+
+    def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
+        """Begin no more cells; with `drop`, end those under way at once, too."""
+        if self.stop is None or drop:
+            self.stop, self.reason = stop, reason
+        self._dropping = self._dropping or drop
+
+    def take(self, most: int, *, idle: bool) -> Shard | None:
+        """Return the next shard: cells that a worker died with twice one by one, to an idle worker only."""
+        cells: list[PlannedCell] = []
+        while len(cells) < most and not self.stopping and (place := self._next()) is not None:
+            cell = self._waiting[place]
+            alone = self._deaths[cell.name] >= MOST_DEATHS - 1
+            if alone and (cells or not idle):
+                break
+            if not self._affordable(cell):
+                break
+            del self._waiting[place]
+            cells.append(cell)
+            self.under_way[cell.name] = cell
+            if alone:
+                return Shard((cell,), alone=True)
+        return Shard(tuple(cells)) if cells else None
+
+    @property
+    def _asking(self) -> list[PlannedCell]:
+        """The cells under way that may ask language models."""
+        return [cell for cell in self.under_way.values() if cell.uses_models]
+
+    def _next(self) -> int | None:
+        """Return the place of the first waiting cell that may begin now, if the budget allows it; None for none.
+
+        Of a kind without a finished cell, one is run at a time: nobody knows yet what they cost.
+        """
+        if self._ledger is None:
+            return 0 if self._waiting else None
+        learning = {cell.kind for cell in self._asking if self._costs.expected(cell.kind) is None}
+        return next((place for place, cell in enumerate(self._waiting) if cell.kind not in learning), None)
+
+    def _affordable(self, cell: PlannedCell) -> bool:
+        """Whether the budget allows a cell as well as all that are under way; when it never will, the sweep stops.
+
+        It does when what the cell is expected to take can be reserved. A cell of which nothing is known gets all that
+        is left, and so is alone.
+        """
+        if self._ledger is None or not cell.uses_models:
+            return True
+        alone = not self._asking
+        with self._ledger.changing() as accounts:
+            if self._costs.spent.unpriced and accounts.budget.usd is not None:
+                reason = "the price of answers that the sweep has paid for already is not known"
+                self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
+                return False
+            least, most = self._wanted(cell, alone=alone)
+            bound = accounts.reserve(cell.name, least, most)
+        if bound and alone:
+            self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
+        return not bound
+
+    def _wanted(self, cell: PlannedCell, *, alone: bool) -> tuple[Amounts, Amounts]:
+        """Return what must be left for a cell to begin, and what is reserved for it."""
+        known = self._costs.expected(cell.kind)
+        found = known or self._guess(cell)
+        if found is None:
+            return (Amounts(), EVERYTHING) if alone else (EVERYTHING, EVERYTHING)
+        whole = Amounts(0.0 if found.priceless else found.usd, found.tokens, found.answers)
+        paid = Amounts.of(self._costs.dropped.get(cell.name, Spent()))
+        least = (whole - paid).most(whole.times(_REST))
+        most = least.times(1.0 if known else MARGIN)
+        return (least if alone else most), most
+
+    def report(self, report: WorkerReport) -> None:
+        """Take a report of a worker."""
+        match report:
+            case Started(name) if name in self.under_way:
+                self.running.add(name)
+                _log.info("%s is under way", name)
+            case Finished(done):
+                self._finish(done)
+            case Cut(name, bound) if name in self.under_way:
+                self._waiting.appendleft(self._cut(self.under_way[name], bound))
+            case CallStatus(worker):
+                self._calls[worker] = (self._clock(), report)
+            case Waits(what):
+                self.waits = what
+            case Stuck(message):
+                self.end(Stop.STUCK, message, drop=True)
+        self.show()
+
+    def _finish(self, done: FinishedCell) -> None:
+        cell = self.under_way.pop(done.name, None)
+        self.running.discard(done.name)
+        if cell is None:
+            return
+        self.finished.append(done)
+        self.track(self.folder / done.name)
+        _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
+        self._fruitless = 0
+        self._costs.add(cell.kind, done)
+        if done.name in self._costs.dropped:  # but for what the cell got back of it
+            self._costs.dropped[done.name] = dropped_at(self.folder, done.name)
+        self._settle(done.name)
+        if not done.failed and (following := self._following.pop(done.name, None)) is not None:
+            self._waiting.append(following)
+        self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
+        if self._failures_in_a_row >= MOST_FAILURES:
+            self.end(
+                Stop.FAILURES, f"{MOST_FAILURES} cells in a row ended in an error, the last one with: {done.reason}"
+            )
+
+    def _cut(self, cell: PlannedCell, bound: str) -> PlannedCell:
+        """Take a cell back that the budget has ended; what it paid for is kept."""
+        self._take_back(cell)
+        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it cut keep their answers")
+        return cell
+
+    def _take_back(self, cell: PlannedCell) -> None:
+        """Put aside what there is of a cell that is not under way any more."""
+        self.under_way.pop(cell.name, None)
+        self.running.discard(cell.name)
+        if self._ledger is not None:
+            with self._ledger.changing() as accounts:
+                if cell.name in accounts.cells:
+                    self._costs.in_flight += charge(self.folder, accounts, cell.name)
+        dropped = self._costs.dropped
+        dropped[cell.name] = clear_partials(self.folder, cell.name) + dropped.get(cell.name, Spent())
+        self._settle(cell.name)
+
+    def _settle(self, name: str) -> None:
+        """Enter in the accounts what the books say of a cell that is not under way any more."""
+        if self._ledger is None:
+            return
+        with self._ledger.changing() as accounts:
+            accounts.settle([name], self._costs.used)
+            unpriced = accounts.unpriced if accounts.budget.usd is not None else ""
+        if unpriced:
+            self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is not known. {_PRICES}")
+
+    def _bound_of(self, name: str) -> str:
+        """Return the bound that has cut a cell; empty where none has."""
+        if self._ledger is None:
+            return ""
+        with self._ledger.changing() as accounts:
+            account = accounts.cells.get(name)
+            return account.cut if account is not None else ""
+
+    def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
+        """Take cells back whose worker is no more, and remove what it left of them."""
+        _log.info("a worker is no more, it had %d cells: %s", len(cells), reason)
+        if not self.stopping and cells:
+            self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
+            if self._fruitless >= MOST_FRUITLESS:
+                self.end(Stop.STUCK, f"{MOST_FRUITLESS} workers in a row ended before they began a cell: {reason}")
+        again = []
+        for cell in cells:
+            done = read_finished(self.folder / cell.name)
+            if done is not None:
+                self._finish(done)
+                continue
+            if bound := self._bound_of(cell.name):
+                again.append(self._cut(cell, bound))
+                continue
+            began = cell.name in self.running
+            self._take_back(cell)
+            if began and not self.dropping:
+                self._deaths[cell.name] += 1
+            if self._deaths[cell.name] >= MOST_DEATHS:
+                self._give_up(cell, reason)
+            else:
+                again.append(cell)
+        self._waiting.extendleft(reversed(again))
+        self.show()
+
+    def _give_up(self, cell: PlannedCell, reason: str) -> None:
+        error = WorkerDied(f"{MOST_DEATHS} workers died with this cell; of the last one: {reason}")
+        leave_error(cell.cell(), EpisodeFolder(self.folder, cell.name, once=True), error)
+        done = read_finished(self.folder / cell.name)
+        assert done is not None
+        self.under_way[cell.name] = cell
+        self._finish(done)
+
+    def tick(self) -> None:
+        """Be called several times a second while the engine runs."""
+        self.show()

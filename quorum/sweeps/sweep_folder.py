@@ -1,0 +1,210 @@
+"""The folder of a sweep: the cells' own folders, and `sweep.json`, which says what was planned.
+
+<out>/<sweep>/
+    sweep.json
+    results.csv
+    <cell>/...
+    .lock, .workers     see `quorum.sweeps.engines.locks`
+    .budget             see `quorum.sweeps.ledger`
+    .in_flight          see `quorum.sweeps.in_flight`
+    .retried/           attempts that failed or were damaged, and were repeated; and what a dropped one had paid for
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import orjson
+
+from quorum.agents.llm.spending import Spent
+from quorum.episode.episode_folder import PARTIAL
+from quorum.episode.planned_cell import PlannedCell
+from quorum.runs.finished import RETRIED, FinishedCell, finished_cell, read_finished, read_paid
+from quorum.runs.results_folder import RESULTS
+from quorum.runs.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.storage.files import require_file, write_all
+from quorum.storage.outputs import require_writable
+from quorum.storage.run_files import DamagedFile
+from quorum.sweeps.accounts import Amounts
+from quorum.sweeps.in_flight import IN_FLIGHT, charge_killed
+from quorum.sweeps.ledger import LEDGER
+from quorum.sweeps.plan import SweepPlan
+from quorum_base.inside import list_inside, make_inside, move_inside, remove_inside
+from quorum_base.user_errors import UserError
+
+_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.", f".{IN_FLIGHT}.")
+"""Beginnings of the passing names of files."""
+_PACKED = "packed"
+_READ_AT_ONCE = 8
+"""Cells that are read at once: they are read and digested in parallel."""
+
+
+class SweepFolder:
+    """The folder of a sweep.
+
+    Args:
+        out: the folder that holds many results.
+        name: of the sweep.
+    """
+
+    def __init__(self, out: Path, name: str) -> None:
+        self.path = out.absolute() / name
+        self.name = name
+
+    def check(self) -> None:
+        """Require that the sweep can be written, before anything is done for it. Nothing is made.
+
+        Raises:
+            UserError: its folder cannot be made, nothing can be written there, or what has the name of one of its files
+                is no file.
+        """
+        require_writable(self.path, f"--out {self.path.parent}", "Give another folder: --out DIR.")
+        for name in (PLAN, RESULTS):
+            require_file(self.path / name, "Give the sweep another name: --name NAME.")
+        if os.path.lexists(self.path / _PACKED):
+            hint = f"Unpack each archive with tar xzf FILE -C {self.path}, then remove the folder."
+            raise UserError(f"{self.path / _PACKED}: an older Quorum packed cells into this folder", hint)
+
+    def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
+        """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
+        present = self._folders()
+        there = [cell for cell in cells if cell.name in present]
+        with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
+            found = list(threads.map(self._look_at, there))
+        return (
+            {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
+            {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
+        )
+
+    def spent_elsewhere(self, cells: Iterable[PlannedCell]) -> Spent:
+        """Return what the cells of earlier plans took that are in the folder and not among these."""
+        before, names = self._planned_before(), {cell.name for cell in cells}
+        earlier = [cell.name for cell in before.cells if cell.name not in names] if before is not None else []
+        found = (read_finished(self.path / name) for name in earlier)
+        return sum((done.spent for done in found if done is not None), Spent())
+
+    def _folders(self) -> set[str]:
+        """Return the names of what is there."""
+        try:
+            return set(os.listdir(self.path))
+        except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
+            return set()
+
+    def _look_at(self, cell: PlannedCell) -> FinishedCell | str:
+        try:
+            done = finished_cell(self.path / cell.name)
+        except DamagedFile as damage:
+            return damage.brief
+        return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
+
+    def clear(self) -> Amounts:
+        """Remove what killed commands and workers left half-written. Only while no worker is at work.
+
+        What was in flight is charged first, while it can be seen what has arrived.
+
+        Returns:
+            The dearest answer of a command that was killed; nothing if none was.
+        """
+        dearest = charge_killed(self.path)
+        for entry in list(os.scandir(self.path)):
+            if PARTIAL in entry.name and (entry.is_symlink() or entry.is_dir()):
+                clear_partial(Path(entry.path))
+            elif entry.name.startswith(_HALF_WRITTEN):
+                remove_inside(self.path, entry.name)
+        remove_inside(self.path, LEDGER)
+        return dearest
+
+    def retire(self, cell: PlannedCell) -> None:
+        """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
+        here = self.path / cell.name
+        if os.path.lexists(here):
+            _put_aside(here, cell.name)
+
+    def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> bool:
+        """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
+
+        Returns:
+            Whether it names the same cells as before.
+
+        Raises:
+            UserError: an arm of this plan meant something else before, a newer Quorum wrote the file, or it cannot be
+                written.
+        """
+        before = self._planned_before()
+        earlier_arms = before.arms if before is not None else {}
+        for name, words in plan.arms.items():
+            if list(words) != list(earlier_arms.get(name, words)):
+                raise UserError(
+                    f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
+                    "Give the sweep another name: --name NAME.",
+                )
+        names, present = {cell.name for cell in plan.cells}, self._folders()
+        earlier = [
+            cell
+            for cell in (before.cells if before is not None else ())
+            if cell.name not in names and cell.name in present
+        ]
+        used = {cell.arm for cell in earlier}
+        cells = [
+            *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
+            *(cell.model_dump() for cell in earlier),
+        ]
+        data = {
+            "schema": SCHEMA,
+            "name": self.name,
+            "experiment": plan.experiment,
+            "arguments": arguments,
+            "command": command,
+            "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
+            "metrics": plan.metrics,
+            "published": plan.published.model_dump() if plan.published is not None else None,
+            **({"parents": parents} if (parents := self._parents(plan, before)) else {}),
+            "cells": cells,
+        }
+        write_all(self.path, {PLAN: orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n"})
+        return before is not None and [cell.model_dump() for cell in before.cells] == cells
+
+    def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
+        """Return what the cells branch off, seen from this folder: of this plan, and behind it that of earlier ones."""
+        here = os.path.realpath(self.path)
+        now = [{**p.model_dump(), "run": os.path.relpath(os.path.realpath(p.run), here)} for p in plan.parents]
+        earlier = [parent.model_dump() for parent in (before.parents if before is not None else ())]
+        return [*now, *(parent for parent in earlier if parent not in now)]
+
+    def _planned_before(self) -> Sweep | None:
+        """Read what was planned here; None where nothing was, or the file is damaged: it is written again."""
+        try:
+            return read_sweep(self.path)
+        except (DamagedPlan, DamagedFile):
+            return None
+
+
+def clear_partials(folder: Path, name: str) -> Spent:
+    """Clear away what a dead worker left of a cell; return what it had spent on it."""
+    left = [entry.path for entry in os.scandir(folder) if entry.name.startswith(f"{name}{PARTIAL}")]
+    return sum((clear_partial(Path(path)) for path in sorted(left)), Spent())
+
+
+def clear_partial(folder: Path) -> Spent:
+    """Clear away a half-written folder: one that holds answers that were paid for is put aside, any other removed.
+
+    Returns:
+        What was spent on it.
+    """
+    spent = read_paid(folder)
+    if spent.answers:
+        _put_aside(folder, folder.name.partition(PARTIAL)[0])
+    else:
+        remove_inside(folder.parent, folder.name)
+    return spent
+
+
+def _put_aside(folder: Path, name: str) -> None:
+    """Move the folder of an attempt at a cell to the others that are kept of it."""
+    aside = f"{RETRIED}/{name}"
+    make_inside(folder.parent, aside)
+    move_inside(folder.parent, folder.name, f"{aside}/{len(list_inside(folder.parent, aside)) + 1}")

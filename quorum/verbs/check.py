@@ -1,0 +1,121 @@
+"""`quorum check`: checks this installation, a configuration, or recorded folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quorum.display.terminal import echo, echo_json
+from quorum.installation.hooks import hook
+from quorum.verbs import options
+from quorum.verbs.verb import Verb
+from quorum_base.user_errors import UserError
+
+
+def check(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE|RUN|SWEEP|STUDY", help="Check this configuration, or verify these folders."),
+    ] = None,
+    *,
+    out: options.Out = Path("runs"),
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
+    ] = False,
+    prices: Annotated[
+        bool, typer.Option("--prices", help="List the prices of models: their sources, dates and ages.")
+    ] = False,
+    drift: Annotated[
+        Path | None,
+        options.value("--drift", "RUN", "Ask prompts of this run again, and compare the answers.", unset="no run"),
+    ] = None,
+    budget_usd: options.BudgetUsd = None,
+    budget_calls: options.BudgetCalls = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDirs = None,
+) -> None:
+    """Check the installation and a configuration, or verify the folders of runs and sweeps.
+
+    It checks the packages, the folder for results, and everything that a run would refuse: whether the configuration
+    composes, its components build, and its first turn can be asked. With llm=... it also sends one tiny request to the
+    model, which a provider may charge for. The exit code is 1 if a needed part fails.
+
+    It reads every byte of a RUN or a SWEEP, and checks files against their digests, the hash against the configuration,
+    and metrics against the trace. It names what is damaged, and the command that repairs it. The exit code is 1 if
+    something is damaged.
+
+    Of a STUDY, it also makes the sheet again, and plays every run again from the recorded
+    replies: each trace must come out the same but for the wall clock. No model is asked.
+
+    With --drift it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
+    configuration names, and compares the answers. The budget is for these. The exit code is 1 if drift is shown.
+
+    \b
+    Examples:
+      quorum check
+      quorum check runs/talk
+      quorum check runs/study-NAME
+      quorum check n=16 --out /data/runs
+      quorum check llm=simulated
+      quorum check llm=openai llm.model=NAME
+      quorum check --prices
+      quorum check --drift runs/talk
+    """
+    if sum((bool(words), prices, drift is not None)) > 1:
+        raise UserError("check: give a configuration or folders, --prices, or --drift RUN: one of the three")
+    if drift is None and (budget_usd, budget_calls) != (None, None):
+        raise UserError("check: a budget is for --drift RUN")
+    if drift is not None:
+        from quorum.agents.llm.spending import Budget
+
+        hook("check_drift", "check --drift")(drift, Budget(usd=budget_usd, calls=budget_calls), as_json=as_json)
+        return
+    folders, settings = options.split_folders(words or [])
+    if folders and settings:
+        raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
+    if folders:
+        _verify(folders, plugin or [], as_json=as_json)
+        return
+    from dataclasses import asdict, replace
+    from datetime import date
+
+    from quorum.agents.llm.redaction import redact_message
+    from quorum.episode.checks import check as findings_of
+    from quorum.episode.checks import price_findings
+
+    found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir or (), compiled=compile_)
+    findings = [replace(finding, detail=redact_message(finding.detail)) for finding in found]
+    if as_json:
+        echo_json([asdict(finding) for finding in findings])
+    else:
+        from rich.table import Table
+
+        from quorum.display.consoles import Console, Text
+
+        table = Table.grid(padding=(0, 2))
+        for finding in findings:
+            sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
+            table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
+        Console().print(table)
+    if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.runs.verify import check_folder
+
+    check_other = hook("check_folder")
+    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
+    if as_json:
+        echo_json([part.plain() for part in found])
+    else:
+        for line in (line for part in found for line in part.lines()):
+            echo(line)
+    if any(part.damaged for part in found):
+        raise typer.Exit(1)
+
+
+verb = Verb(check, "Set up", 30, "quorum check")

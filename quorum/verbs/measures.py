@@ -1,0 +1,40 @@
+"""How measures add their options and their help to `quorum results`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from quorum.configuration.registry import measures
+
+if TYPE_CHECKING:
+    from quorum.runs.measures import Measure
+
+_EXAMPLES = "\n\n    \b\n    Examples:\n"
+
+
+def measured(verb: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of all measures to a verb that takes them as `**options`, and their text to its help."""
+    own = inspect.signature(verb, eval_str=True)
+    parameters = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    text, _, examples = (verb.__doc__ or "").partition(_EXAMPLES)
+    for name in measures.names():
+        function = measures.get(name)
+        parameters += inspect.signature(function, eval_str=True).parameters.values()
+        more, _, others = (function.__doc__ or "").partition(_EXAMPLES)
+        text, examples = f"{text}\n\n    {more}", f"{examples.rstrip()}\n{others}"
+    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads
+    verb.__doc__ = f"{text}{_EXAMPLES}{examples}"
+    return verb
+
+
+def chosen(options: Mapping[str, Any]) -> list[Measure]:
+    """Return the measures that the options of a verb ask for.
+
+    Raises:
+        UserError: the options of one do not go together.
+    """
+    functions = map(measures.get, measures.names())
+    asked = (one(**{name: options[name] for name in inspect.signature(one).parameters}) for one in functions)
+    return [measure for measure in asked if measure is not None]

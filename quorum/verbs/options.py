@@ -1,0 +1,162 @@
+"""The arguments and options that several verbs have: each has one name, one meaning and one help text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quorum.display.terminal import echo, echo_json
+
+
+def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also: str = "", **bounds: Any) -> Any:
+    """Declare an option that takes a value.
+
+    Args:
+        name: of the option, `--name`.
+        metavar: what the value is, with its unit.
+        help_: what the option does, in a sentence.
+        unset: what holds without the option; True: the help shows the default.
+        also: another name of the option.
+        bounds: of a number, `min` and `max`.
+    """
+    return typer.Option(*filter(None, (name, also)), metavar=metavar, help=help_, show_default=unset, **bounds)
+
+
+def values(name: str, metavar: str, help_: str, **more: Any) -> Any:
+    """Declare an option that takes a value and may be repeated; the arguments are those of `value`."""
+    return value(name, metavar, f"{help_} May be repeated.", **more)
+
+
+def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
+    """Separate folders from parts of a configuration: a word without `=` is a folder, unless it deletes a key (`~KEY`).
+
+    A folder whose own name has a `=` needs a slash before it.
+    """
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    return [Path(folder) for folder in folders], [word for word in words if word not in folders]
+
+
+def print_estimate(expected: Mapping[str, object], *, as_json: bool) -> None:
+    """Print what a command would take, by name; an amount that is not known is `unknown`."""
+    if as_json:
+        echo_json(dict(expected))
+        return
+    for name, amount in expected.items():
+        echo(f"{name.replace('_', ' '):16}{'unknown' if amount is None else amount}")
+
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE", help="Set these keys. All others keep their defaults."),
+]
+Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")]
+Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders of sweeps, or of runs.")]
+Plugins = Annotated[
+    list[str] | None,
+    values(
+        "--plugin",
+        "MODULE|PATH",
+        "Import this module, which registers components, metrics or figures.",
+        unset="no module",
+    ),
+]
+ConfigDirs = Annotated[
+    list[Path] | None,
+    values("--config-dir", "DIR", "Find more options of the groups in this folder.", unset="no folder"),
+]
+Out = Annotated[Path, value("--out", "DIR", "Keep results in this folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse keys that have no effect, which are a notice otherwise.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
+Port = Annotated[
+    int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.", min=0, max=65535)
+]
+BudgetUsd = Annotated[
+    float | None,
+    value("--budget-usd", "USD", "Stop when language models have cost this many US dollars.", unset="no limit"),
+]
+BudgetTokens = Annotated[
+    int | None,
+    value("--budget-tokens", "TOKENS", "Stop when language models have used this many tokens.", unset="no limit"),
+]
+BudgetCalls = Annotated[
+    int | None,
+    value("--budget-calls", "CALLS", "Stop after this many calls of language models.", unset="no limit"),
+]
+Name = Annotated[
+    str | None,
+    value("--name", "NAME", "Give the sweep and its folder this name.", unset="from the experiment and the keys"),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Show what would run, and its calls, tokens and US dollars. Run nothing."),
+]
+SkipInvalid = Annotated[
+    bool, typer.Option("--skip-invalid", help="Leave out the cells that cannot run, and run the others.")
+]
+AcceptVersions = Annotated[
+    bool,
+    typer.Option("--accept-versions", help="Mix results of different versions of the code, prompts or plug-ins."),
+]
+Draws = Annotated[int, value("--draws", "SAMPLES", "Play each branch this many times.", min=1)]
+By = Annotated[
+    list[str] | None,
+    values(
+        "--by",
+        "FACTOR",
+        "Compare the levels of this factor.",
+        unset="change for branches, else the first of arm, topology, agents, model and env that varies",
+    ),
+]
+Across = Annotated[
+    str | None,
+    value(
+        "--across",
+        "FACTOR",
+        "Compare at each value of this factor, the x axis of figures; `none` for no such axis.",
+        unset="n if it varies, else episode if that does",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    values("--metric", "METRIC", "Compare this metric.", unset="the experiment's, else success, completion and steps"),
+]
+Baseline = Annotated[
+    str | None,
+    value(
+        "--baseline",
+        "LEVEL",
+        "Take paired differences from this level.",
+        unset="`none` for branches, the first level in a report, else no differences",
+    ),
+]
+Statistic = Annotated[
+    str,
+    value("--statistic", "mean|median|iqm", "Show the mean, the median or the interquartile mean of the runs."),
+]
+Radar = Annotated[
+    str,
+    value(
+        "--radar",
+        "attempts|improvements|emcoop",
+        "Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
+        "improved, by our count or by EmCoop's.",
+    ),
+]
+Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
+Spent = Annotated[
+    str | None,
+    value(
+        "--budget",
+        "tokens|usd|calls|thoughts|seconds",
+        "Also compare at equal budgets of this, from the traces.",
+        unset="at the end of the runs alone",
+    ),
+]

@@ -1,0 +1,67 @@
+"""What `quorum replay` does with its words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from quorum.display.consoles import Console
+from quorum.runs.recorded_episode import open_episode
+from quorum.storage.outputs import Output
+from quorum.view.replay.replay import prepare_replay
+from quorum_base.user_errors import UserError
+
+FASTEST = 50
+"""Steps a second; viewers of films slow down what is faster."""
+
+
+def run_replay(
+    runs: Sequence[Path],
+    output: Output | None,
+    console: Console,
+    *,
+    fps: float,
+    first: int,
+    last: int | None,
+    width: int | None,
+    quiet: bool,
+) -> list[str]:
+    """Show a replay, or write it, and return what is to be said of it.
+
+    Args:
+        runs: folders, one or two.
+        output: the file of a film; None: the terminal.
+        console: where it is shown.
+        fps: steps a second.
+        first: the first step that is shown.
+        last: the last one; None: the end.
+        width: of a film, in pixels; None: what suits the board.
+        quiet: whether a film is made in silence.
+
+    Raises:
+        UserError: whatever the user can put right; nothing is half-written.
+    """
+    if not 0 < fps <= FASTEST or math.isnan(fps):
+        raise UserError(f"--fps {fps:g}: steps a second are more than 0 and at most {FASTEST}")
+    if output is None:
+        if width is not None:
+            raise UserError("--width: it is the width of a film; give --out FILE.gif")
+        if quiet:
+            raise UserError("--quiet: it hides what the terminal would show; give --out FILE.gif")
+        from quorum.view.replay.terminal import play, print_frames  # noqa: PLC0415
+
+        shown = prepare_replay(list(map(open_episode, runs)), first, last)
+        if console.is_terminal:
+            play(shown, console, fps)
+        else:
+            print_frames(shown, console)
+        return [run.remark for run in shown.runs if run.remark]
+
+    from quorum.view.replay.film import check_target, make_film  # noqa: PLC0415 - Pillow and Matplotlib
+
+    encode = check_target(output, width)
+    shown = prepare_replay(list(map(open_episode, runs)), first, last)
+    progress = None if quiet else Console(stderr=True)
+    film = make_film(shown, output, encode, fps=fps, width=width, console=progress)
+    return [*(run.remark for run in shown.runs if run.remark), *([] if quiet else [film.text()])]

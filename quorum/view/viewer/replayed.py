@@ -1,0 +1,102 @@
+"""What is seen of an episode that is replayed, instant by instant, from the packed lines of its trace."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
+from typing import Generic, TypeVar
+
+from maeil.errors import ReplayMismatch
+from maeil.trace import Stamped, read_event, replay_events
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
+from maeil.world import World
+from quorum.installation.extension_errors import as_extension_error
+from quorum.what_if.extensions.change import WorldChange
+from quorum.what_if.extensions.luck.events import WorldLuck
+
+_FASTEST = 1
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, WorldLuck, ActionChange, PlanChange)
+
+
+class Script:
+    """The lines of a trace that are played, up to the first step that is missing."""
+
+    def __init__(self) -> None:
+        self._packer = zlib.compressobj(_FASTEST)
+        self._packed: list[bytes] = []
+        self._last: bytes | None = None
+        """The last line, where it is none that is played: a replay asks whether the trace breaks off at a step."""
+
+    def take(self, stamped: Stamped, line: bytes) -> None:
+        """Take the next event and its line."""
+        played = isinstance(stamped.event, _PLAYED)
+        self._last = None if played else line
+        if played and (part := self._packer.compress(line)):
+            self._packed.append(part)
+
+    def finish(self) -> None:
+        """Take the end of the trace."""
+        self._packed.append(self._packer.compress(self._last or b""))
+        self._packed.append(self._packer.flush())
+
+    def events(self) -> Iterator[Stamped]:
+        """Return the events, in order."""
+        unpacker, rest = zlib.decompressobj(), b""
+        for part in self._packed:
+            *lines, rest = (rest + unpacker.decompress(part)).split(b"\n")
+            yield from map(read_event, lines)
+
+
+Seen = TypeVar("Seen")
+
+
+class Replayed(Generic[Seen]):
+    """What is seen of a replay, as long as it goes.
+
+    Args:
+        events: of the trace.
+        world: what is replayed, freshly built.
+        see: looks at the world as it stands; called once at each instant.
+        said: the subject of the sentence that says how far it went: `the world is shown`.
+    """
+
+    def __init__(self, events: Iterable[Stamped], world: World, see: Callable[[], Seen], said: str) -> None:
+        self.problems: list[str] = []
+        """Why there is no more."""
+        self._see = see
+        self._said = said
+        self._states = replay_events(events, world)
+        self._instants = 0
+
+    def __iter__(self) -> Replayed[Seen]:
+        """Go on with the replay."""
+        return self
+
+    def pages(self, firsts: Sequence[int]) -> Iterator[tuple[int, Iterator[Seen]]]:
+        """Yield the first step of each page with what is seen in it, which must be taken before the next page."""
+        for first, following in zip_longest(firsts, firsts[1:]):
+            yield first, islice(self, None if following is None else following - first)
+
+    def __next__(self) -> Seen:
+        """Return what is seen at the next instant; none where the episode ends or cannot be replayed further."""
+        try:
+            next(self._states)
+            seen = self._see()
+        except StopIteration:
+            raise
+        except ReplayMismatch as mismatch:
+            self.problems.append(
+                "The recorded episode is not what its seed and actions give in this version, "
+                f"so {self._said} up to there only: {str(mismatch)[:500]}"
+            )
+        except Exception as error:  # a damaged trace may ask of a world what it never would be asked
+            mistake = as_extension_error(error)
+            why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
+            said = f"{self._said[0].upper()}{self._said[1:]}"
+            self.problems.append(f"{said} up to step {self._instants} only: {why}")
+        else:
+            self._instants += 1
+            return seen
+        self._states = iter(())
+        raise StopIteration

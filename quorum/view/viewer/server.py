@@ -1,0 +1,267 @@
+"""Serves the pages of a library on 127.0.0.1, for reading only, to a browser that knows the token of the address."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from threading import Thread
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from quorum.serving.http import HOST, Connections, listen, server_config
+from quorum.view.viewer.episode import Episode
+from quorum.view.viewer.library import Library
+from quorum.view.viewer.page import STATIC, served_page, static_file
+from quorum.view.viewer.pages import MadePages, Pages
+from quorum.view.viewer.runs import sweep_table
+from quorum_base.user_errors import UserError
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""No script, style or address but our own files: what stands in a trace cannot become any of them."""
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class AccessControl:
+    """Refuses what does not come from the page that was opened, and sets the headers of all answers.
+
+    A foreign name in the Host header is the sign of a rebound DNS name: a page of the network that would read
+    what is on this machine. The token stands in the path, so that another user of the machine cannot read it either.
+
+    Args:
+        app: what answers the rest; it sees the path without the token.
+        token: the first part of every path.
+        hosts: what the Host header may be.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = frozenset(host.encode() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *own]}
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send_with_headers)
+            return
+        _, _, path = scope["path"].removeprefix("/").partition("/")
+        await self._app({**scope, "path": f"/{path}", "root_path": ""}, receive, send_with_headers)
+
+    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        if [value for name, value in scope["headers"] if name == b"host"] not in [[host] for host in self._hosts]:
+            return PlainTextResponse("This address is for this machine alone.\n", 403)
+        token, slash, _ = scope["path"].removeprefix("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self._token) or not slash:
+            return PlainTextResponse("The address lacks the token that `quorum view` printed.\n", 403)
+        if scope["method"] not in {"GET", "HEAD"}:
+            return PlainTextResponse("This page is for reading only.\n", 405, {"allow": "GET, HEAD"})
+        return None
+
+
+_NUMBER = re.compile("[0-9]{1,18}")
+_LONGEST_SEARCH = 200
+"""Characters of a search, at most."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The routes over a library."""
+
+    library: Library
+
+    def app(self) -> Starlette:
+        """Return the application, without its access control."""
+        run = "/api/run/{name}"
+        answers: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "/": self._front,
+            "/run/{name}": self._episode_page,
+            "/pair/{one}/{other}": self._pair_page,
+            "/static/{name}": self._static,
+            "/api/pair": self._pair,
+            "/api/pair/{one}/{other}": self._pair_of,
+            "/api/sweep": self._sweep,
+            f"{run}/episode": self._episode,
+            f"{run}/family": self._family,
+            f"{run}/progress": self._progress,
+            f"{run}/page/{{t}}": partial(self._page, lambda episode: episode.pages),
+            f"{run}/film/{{t}}": partial(self._page, lambda episode: episode.film),
+            f"{run}/ways/{{t}}": partial(self._page, lambda episode: episode.ways),
+            f"{run}/call/{{number}}": self._call,
+            f"{run}/picture/{{digest}}": self._picture,
+            f"{run}/search": self._search,
+        }
+        return Starlette(routes=[Route(path, answer, methods=["GET"]) for path, answer in answers.items()])
+
+    async def _front(self, _: Request) -> Response:
+        single, pair = self.library.single, self.library.pair
+        if pair is not None:
+            return HTMLResponse(served_page("pair", " | ".join(pair["runs"])))
+        return HTMLResponse(served_page("sweep", "Quorum") if single is None else served_page("episode", single))
+
+    async def _episode_page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        _present(self.library.folder(name))
+        return HTMLResponse(served_page("episode", name, up="../"))
+
+    async def _pair_page(self, request: Request) -> Response:
+        names = [request.path_params[side] for side in ("one", "other")]
+        for name in names:
+            _present(self.library.folder(name))
+        way = "/".join(quote(name, safe="") for name in names)
+        return HTMLResponse(served_page("pair", way, " | ".join(names), up="../../"))
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        media_type = _present(STATIC.get(name), "There is no such file.")
+        return Response(static_file(name), media_type=media_type)
+
+    async def _pair(self, _: Request) -> Response:
+        return _json(_present(self.library.pair, "Other than two runs were opened."))
+
+    async def _pair_of(self, request: Request) -> Response:
+        names = [request.path_params[side] for side in ("one", "other")]
+        try:
+            return _json(_present(await run_in_threadpool(self.library.side_of, *names)))
+        except UserError as error:
+            raise HTTPException(409, error.message) from error
+
+    async def _sweep(self, _: Request) -> Response:
+        if self.library.named:
+            raise HTTPException(404, "No sweep was opened.")
+        return _json(await run_in_threadpool(sweep_table, self.library.root))
+
+    async def _episode(self, request: Request) -> Response:
+        def work() -> Response:
+            return _json(_present(self.library.episode(request.path_params["name"])).overview)
+
+        return await run_in_threadpool(work)
+
+    async def _family(self, request: Request) -> Response:
+        return _json(_present(await run_in_threadpool(self.library.family, request.path_params["name"])))
+
+    async def _progress(self, request: Request) -> Response:
+        return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
+
+    async def _page(self, kind: Callable[[Episode], Pages | MadePages], request: Request) -> Response:
+        t = _number(request.path_params["t"])
+        return await self._of(request, lambda episode: kind(episode).data(episode.pages.holding(t)))
+
+    async def _call(self, request: Request) -> Response:
+        number = _number(request.path_params["number"])
+        try:
+            return await self._of(request, lambda episode: msgspec.json.encode(episode.calls.call(number)))
+        except (IndexError, ValueError):
+            raise HTTPException(404, "There is no such call.") from None
+
+    async def _picture(self, request: Request) -> Response:
+        digest: str = request.path_params["digest"]
+        try:
+            return await self._of(request, lambda episode: episode.calls.picture(digest), "image/png")
+        except ValueError:
+            raise HTTPException(404, "There is no such picture.") from None
+
+    async def _search(self, request: Request) -> Response:
+        words = request.query_params.get("q", "")[:_LONGEST_SEARCH]
+        return await self._of(
+            request, lambda episode: msgspec.json.encode(episode.calls.matching(words) if words else [])
+        )
+
+    async def _of(
+        self, request: Request, part: Callable[[Episode], bytes], media_type: str = "application/json"
+    ) -> Response:
+        """Answer with a part of the run as it was last read: the page has seen that reading, and goes on in it."""
+
+        def work() -> bytes:
+            return part(_present(self.library.last_read(request.path_params["name"])))
+
+        return Response(await run_in_threadpool(work), media_type=media_type)
+
+
+def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
+    """Return what was found.
+
+    Raises:
+        HTTPException: nothing was.
+    """
+    if found is None:
+        raise HTTPException(404, otherwise)
+    return found
+
+
+def _number(text: str) -> int:
+    """Read a number in an address, which is of at most 18 digits: Python reads none of thousands.
+
+    Raises:
+        HTTPException: it is none.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise HTTPException(404, "There is no such page.")
+    return int(text)
+
+
+def _json(data: Any) -> Response:
+    return Response(msgspec.json.encode(data), media_type="application/json")
+
+
+def application(library: Library, token: str, port: int) -> ASGIApp:
+    """Return the application that answers a holder of the token on this port."""
+    return AccessControl(Served(library).app(), token, {f"{HOST}:{port}", f"localhost:{port}"})
+
+
+def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until the process is interrupted.
+
+    Args:
+        library: what may be shown.
+        port: 0 for any free one.
+        ready: called with the address of the page when the port is taken.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    token = secrets.token_urlsafe(24)
+    with contextlib.closing(listen(port)) as listener:
+        taken = listener.getsockname()[1]
+        app = application(library, token, taken)
+        with contextlib.suppress(KeyboardInterrupt):
+            listener.listen(128)  # who asks before the server answers waits for it
+            Thread(target=library.prepare, daemon=True).start()  # by the time the browser asks, it may be there
+            ready(f"http://{HOST}:{taken}/{token}/")
+            uvicorn.Server(server_config(app, Connections())).run(sockets=[listener])

@@ -1,0 +1,1 @@
+"""What if: branches of recorded runs, blame, credit and probes."""

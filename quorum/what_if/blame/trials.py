@@ -1,0 +1,254 @@
+"""The experiment on a failed run: suspects are corrected, and given placebos as controls.
+
+A placebo changes the turn and keeps its intent: the agent waits a step or two before or after its own plan, a message
+gets a full stop, or, where re-runs have luck, the turn stays and only the draw changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import orjson
+
+from maeil.mind import Act
+from maeil.trace import Instant
+from quorum.what_if.blame.attempts import Attempts, BudgetSpent
+from quorum.what_if.blame.decisions import Decision, Decisions
+from quorum.what_if.blame.posterior import UNTRIED, Tally, posterior
+from quorum.what_if.blame.reruns import REFUSED, Correction
+from quorum.what_if.branch.branch_minds import ScriptedAnswer
+
+PLACEBOS = 4
+"""Placebos of each suspect whose correction saves the run, at least."""
+PAIRED = 12
+"""Decisions, the first by the reader, of which all pairs are tried if no single correction saves the run."""
+HELD = 5
+"""Decisions whose corrections save the run, the first by the reader, that are corrected with the others held."""
+ENOUGH = 0.9
+"""Probability at which an experiment that costs money ends."""
+
+
+@dataclass(slots=True, eq=False)
+class Suspect:
+    """What may be the cause.
+
+    Attributes:
+        decisions: one, or several together, in the order of time.
+        persists: whether it is all decisions of the agent from this one on.
+        corrected: successes of re-runs with the decisions of the reference.
+        placebo: successes of re-runs with a change that keeps the intent.
+    """
+
+    decisions: tuple[Decision, ...]
+    persists: bool = False
+    corrected: Tally = UNTRIED
+    placebo: Tally = UNTRIED
+
+    @property
+    def cleared(self) -> bool:
+        """Whether its placebos save the run as often as its corrections."""
+        corrected, placebo = self.corrected, self.placebo
+        return placebo.wins > 0 and corrected.wins * placebo.draws <= placebo.wins * corrected.draws
+
+    @property
+    def saves(self) -> bool:
+        """Whether its corrections have saved the run, and more often than its placebos."""
+        return self.corrected.wins > 0 and not self.cleared
+
+    def correction(self) -> Correction | None:
+        """Return the change to the decisions of the reference; None if it cannot be scripted."""
+        if self.persists:
+            return Correction(self.decisions[0].instant, (self.decisions[0].agent,))
+        return _together([decision.correction() for decision in self.decisions])
+
+    def placebos(self, idle: dict[str, Any]) -> list[Correction]:
+        """Return changes that keep the intent.
+
+        Args:
+            idle: the action of waiting one step, as the trace has it.
+        """
+        variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
+        return [found for parts in variants if (found := _together(parts)) is not None]
+
+
+def _together(parts: Sequence[Correction | None]) -> Correction | None:
+    """Join changes of several turns; later ones wait for their step."""
+    words: list[ScriptedAnswer] = []
+    drops: list[int] = []
+    first = parts[0]
+    for part in parts:
+        if part is None or first is None:
+            return None
+        later = part.at.t if part.at.t > first.at.t else 0
+        words += [replace(one, since=later) for one in part.words]
+        drops += part.drops
+    return Correction(first.at, words=tuple(words), drops=tuple(drops)) if first is not None else None
+
+
+def _placebos(decision: Decision, idle: dict[str, Any]) -> list[Correction | None]:
+    """Return as many as `PLACEBOS` for each decision; None where there is none."""
+    words: list[ScriptedAnswer] = []
+    if Act.PLAN in decision.acts:
+        own = list(decision.own.actions or ())
+        plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
+        plans = plans if own else [[idle], [idle, idle]]  # it goes on, or has no plan: it waits, and decides again
+        words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
+    elif len(decision.own.says) == 1:
+        words = [ScriptedAnswer(decision.agent, text=decision.own.says[0] + "." * more) for more in range(1, 5)]
+    found: list[Correction | None] = [Correction(decision.instant, words=(one,)) for one in words]
+    return found + [None] * (PLACEBOS - len(found))
+
+
+@dataclass
+class Experiment:
+    """The experiment on a run.
+
+    Attributes:
+        decisions: of the run.
+        players: participants for whom the reference decides.
+        attempts: plays changes.
+        order: the decisions that differ, the most suspicious first.
+        idle: the action of waiting one step, as the trace has it.
+        draws: samples of each correction.
+        luck: whether each of them has its own luck of the world, the same in both arms.
+        exact: whether the same change always ends the same way, so that one draw is enough.
+        costs: whether re-runs cost money.
+    """
+
+    decisions: Decisions
+    players: Sequence[str]
+    attempts: Attempts
+    order: Sequence[Decision]
+    idle: dict[str, Any]
+    draws: int = 1
+    luck: bool = False
+    exact: bool = True
+    costs: bool = False
+    late: int | None = None
+    """Step at which the run would have finished by itself; None: it would not, as far as it was played."""
+    saved: bool | None = None
+    """Whether the run succeeds if the reference decides for all from the start; None: not played."""
+    joint: list[Suspect] = field(default_factory=list)
+    """Sets of decisions that were tried."""
+    why_cut: str = ""
+    """Why it ended early; empty if it did not."""
+
+    @cached_property
+    def singles(self) -> list[Suspect]:
+        """Each decision that differs, and that the reference can make."""
+        return [Suspect((one,)) for one in self.order if one.agent in self.players]
+
+    def run(self, last: Instant | None) -> None:
+        """Play everything that the budget allows.
+
+        Args:
+            last: the last turn of the run, from which it goes on beyond its limit; None: it does not.
+        """
+        try:
+            if last is None or not self._is_late(last):
+                self._play()
+        except BudgetSpent as spent:
+            self.why_cut = str(spent)
+
+    def _is_late(self, last: Instant) -> bool:
+        ends = [self.attempts.ending(self._sample(Correction(last), draw)) for draw in range(self.draws)]
+        steps = sorted(end.steps for end in ends if self.attempts.success.met(end))
+        if 2 * len(steps) > self.draws:
+            self.late = steps[len(steps) // 2]
+        return self.late is not None
+
+    def _play(self) -> None:
+        self.saved = self.attempts.success.met(self.attempts.ending(Correction(Instant(0), tuple(self.players))))
+        for suspect in self.singles:
+            self._try(suspect)
+            if self.costs and max(self.posterior()[:-1]) >= ENOUGH:
+                return
+        saving = [one for one in self.singles if one.corrected.wins]
+        self._hold(sorted(saving[:HELD], key=_when))
+        chances = self.posterior()
+        if max(chances[:-1], default=0.0) > chances[-1]:
+            return
+        saved = {one.decisions[0].agent for one in self.singles if one.saves}
+        for agent in [player for player in self.players if player not in saved]:
+            self._take_over(agent)
+        if self.saved is not False and not any(one.saves for one in self.suspects):
+            for pair in combinations(self.singles[:PAIRED], 2):
+                self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
+
+    def _take_over(self, agent: str) -> None:
+        """Let the reference decide for an agent once it differs in every turn, or else from its first difference on."""
+        turns = [one for one in self.decisions.every if one.agent == agent]
+        last = max((place for place, one in enumerate(turns) if not one.differs), default=-1)
+        starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
+        for start in {one.instant: one for one in starts}.values():
+            self._try(suspect := Suspect((start,), persists=True))
+            if suspect.saves:
+                return
+
+    def _hold(self, saving: Sequence[Suspect]) -> None:
+        """Correct each suspect again while a later one stays as it was played: what counts is the worst of these.
+
+        A correction that saves the run only without the later decision has avoided it, and fixed nothing.
+        """
+        for first, later in combinations(saving, 2):
+            if not first.saves:
+                continue
+            played = later.decisions[0].scripted(later.decisions[0].own)
+            same = (first.decisions[0].agent, first.decisions[0].t) == (later.decisions[0].agent, later.decisions[0].t)
+            if played is not None and not same and (held := _together([first.correction(), played])) is not None:
+                found = sum(self._drawn([self._sample(held, number) for number in range(self.draws)]), UNTRIED)
+                if found.wins * first.corrected.draws < first.corrected.wins * found.draws:
+                    first.corrected = found
+
+    def _try(self, suspect: Suspect) -> None:
+        """Correct a suspect; if that saves the run, play its placebos."""
+        correction = suspect.correction()
+        if correction is None:
+            return
+        for trial in self._drawn([self._sample(correction, draw) for draw in range(self.draws)]):
+            suspect.corrected += trial
+        if suspect not in self.singles and suspect.corrected.draws:
+            self.joint.append(suspect)
+        if suspect.corrected.wins:
+            changes = suspect.placebos(self.idle)
+            same = Correction(suspect.decisions[0].instant)
+            drawn = [*changes, same] if not self.exact else changes
+            many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
+            plays = [self._sample(drawn[number % len(drawn)], number) for number in range(many)]
+            for trial in self._drawn([one for one in dict.fromkeys(plays) if one != same]):
+                suspect.placebo += trial
+
+    def _sample(self, correction: Correction, number: int) -> Correction:
+        return replace(correction, draw=number % self.draws, luck=self.luck)
+
+    def _drawn(self, changes: Sequence[Correction]) -> Iterator[Tally]:
+        for change in changes:
+            end = self.attempts.ending(change)
+            if end.outcome != REFUSED:
+                yield Tally(int(self.attempts.success.met(end)), 1)
+
+    @property
+    def suspects(self) -> list[Suspect]:
+        """All suspects, also those that were not tried."""
+        return [*self.singles, *self.joint]
+
+    def posterior(self) -> list[float]:
+        """Return the probability of each suspect, and last that of none of them.
+
+        A priori, one decision is the cause with a chance of one half if the reference differs in all turns, and up to 1
+        the more turns it makes as they were played (their share is estimated by Laplace's rule of succession). The rest
+        is for sets, half of it, and for nothing. A suspect is cleared if its placebos save the run as often as its
+        corrections.
+        """
+        alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
+        parts = ((self.singles, (1 + alike) / 2), (self.joint, (1 - alike) / 4))
+        prior = [0.0 if one.cleared else whole / len(part) for part, whole in parts for one in part]
+        return posterior([(one.corrected, one.placebo) for one in self.suspects], prior, exact=self.exact)
+
+
+def _when(suspect: Suspect) -> tuple[int, float]:
+    return suspect.decisions[0].t, suspect.decisions[0].t_hat

@@ -1,0 +1,130 @@
+"""The verdict of a method on a run: who made it fail, when, and how probable that is. And the method of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from maeil.trace import Trace
+from quorum.study.failures import find_failures
+from quorum.what_if.blame.posterior import Tally, gain
+
+RULES = "rules"
+LATE = "late"
+"""The kind of a verdict on a run that would have finished later: nobody is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """A decision in a verdict.
+
+    Attributes:
+        agent: name of the participant.
+        t: environment step.
+        t_hat: cognitive time at which its thought started.
+        kind: what was wrong, in a word.
+    """
+
+    agent: str
+    t: int
+    t_hat: int | float
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.agent} at {self.t}:{self.t_hat:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What may have made a run fail: one decision, several together, or all decisions of an agent from one on.
+
+    Attributes:
+        decisions: in the order of time.
+        persists: whether it is all decisions of the agent from the first one on.
+        probability: that it is the cause.
+        corrected: successes of re-runs with the decisions of the reference.
+        placebo: successes of re-runs with a change that keeps the intent.
+        command: plays the correction.
+    """
+
+    decisions: tuple[Blamed, ...]
+    persists: bool
+    probability: float
+    corrected: Tally
+    placebo: Tally
+    command: str
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        """The 95 % interval of what the correction adds to the chance of success."""
+        return gain(self.corrected, self.placebo)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data, with the values of its first decision at the top."""
+        first, *others = (_plain(one) for one in self.decisions)
+        arms = {"corrected": _plain(self.corrected), "placebo": _plain(self.placebo), "gain": list(self.gain)}
+        return {**_plain(self), **first, "decisions": [first, *others], **arms}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict of a method on a run.
+
+    Attributes:
+        method: name of the method.
+        agent: name of the participant with the decisive mistake; None: the method names nobody.
+        t: environment step of the decision; None: the method names none.
+        t_hat: cognitive time at which its thought started; None: the method names none.
+        kind: what was wrong, in a word; empty if the method does not say.
+        probability: that this answer is right; None if the method gives none, or names no decision: a mistake that the
+            reference would have made as well is among nothing that was tried.
+        causes: the posterior: each cause that was tried and is possible, the most probable first.
+        agents: probability that the cause is decisions of this agent alone, those that were not tried included.
+        nobody: probability that no single decision, and nothing else that was tried, is the cause; None where the
+            method gives none, or a budget ended the search.
+        untried: number of decisions that were not tried.
+        unknown: their probability.
+        reruns: episodes that were played for it.
+        calls: answers of language models that were asked for it.
+        reason: why, in a sentence; it may be untrusted text of a language model.
+    """
+
+    method: str
+    agent: str | None
+    t: int | None
+    t_hat: int | float | None = None
+    kind: str = ""
+    probability: float | None = None
+    causes: tuple[Cause, ...] = ()
+    agents: Mapping[str, float] = field(default_factory=dict)
+    nobody: float | None = None
+    untried: int = 0
+    unknown: float = 0.0
+    reruns: int = 0
+    calls: int = 0
+    reason: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {**_plain(self), "causes": [cause.plain() for cause in self.causes]}
+
+
+def _plain(data: Any) -> Mapping[str, Any]:
+    return {field.name: getattr(data, field.name) for field in fields(data)}
+
+
+def by_rules(trace: Trace) -> Verdict:
+    """Name the failure, of the kinds that a trace proves, whose first proof comes first. This asks and plays nothing.
+
+    A failure is found at its last proof, but the decision in question is the one where it began.
+
+    Args:
+        trace: of the run.
+    """
+    team = (*trace.start.agents, *trace.start.coordinators)
+    found = min(find_failures(trace), key=lambda failure: failure.proofs[0].seq, default=None)
+    if found is None:
+        return Verdict(RULES, None, None, reason="the trace proves no failure of a known kind")
+    first = found.proofs[0]
+    return Verdict(RULES, team[found.agent], first.t, kind=str(found.kind), reason=first.words)

@@ -1,0 +1,219 @@
+"""Branches of recorded runs as the cells of a sweep: runs x branch points x changes, and a control without a change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import ClassVar
+
+from maeil.errors import TraceError
+from maeil.outcomes import Outcome
+from maeil.trace import Instant, Prefix
+from quorum.configuration.catalogue import EXPERIMENT
+from quorum.configuration.compose import Composer
+from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.schema import Configuration
+from quorum.episode.episode_folder import PARTIAL
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import RunFolder, is_run, no_such_folder, runs_inside
+from quorum.runs.sweep_file import DamagedPlan, SweepParent, read_sweep
+from quorum.sweeps.grid import MOST_POINTS, Axis, axes, count, points
+from quorum.sweeps.plan import Planner, SweepPlan
+from quorum.sweeps.problems import Problems, affected, refusal
+from quorum.what_if.branch.change import UNCHANGED, Change, instant_of
+from quorum.what_if.branch.parent import Parent
+from quorum.what_if.branch.planned_cell import Parents, PlannedBranchCell
+from quorum_base.user_errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class BranchGrid(Planner):
+    """Plans a sweep of branches: what it varies in addition to the `KEY=VALUES` of its grid.
+
+    Attributes:
+        folders: runs, and sweeps, which stand for all of their runs that did not fail.
+        at: branch points, `STEP` or `STEP:TIME` with a cognitive time; empty: where the first dropped message is sent.
+        change: what else all of its branches change.
+        draws: samples of each branch.
+        control: whether each run also continues from each branch point without a change.
+    """
+
+    verb: ClassVar[str] = "branch"
+    multiplies: ClassVar[bool] = True
+
+    folders: tuple[Path, ...]
+    at: tuple[str, ...] = ()
+    change: Change = UNCHANGED
+    draws: int = 1
+    control: bool = True
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `quorum branch` that ask for this."""
+        repeated = [*(f"--at {at}" for at in self.at), *self.change.told]
+        found = [word for option in repeated for word in option.split(" ", 1)]
+        draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
+        luck = ("--luck",) if self.change.luck else ()
+        return (*found, *draws, *luck, *([] if self.control else ["--no-control"]))
+
+    def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
+        """Plan the branches; see `plan_branches`."""
+        return plan_branches(words, self, config_dir)
+
+    def check(self, planned: SweepPlan, folder: Path) -> None:
+        """Refuse other parents; see `refuse_other_parents`."""
+        refuse_other_parents(planned, folder)
+
+
+def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir = ()) -> SweepPlan:
+    """Plan a sweep of branches.
+
+    Args:
+        words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
+        asked: the runs, the branch points, and what else is varied.
+        config_dir: folders with more options of the groups.
+
+    Raises:
+        UserError: there is no such run, a word or a branch point is not valid, no branch can run, or nothing is asked.
+    """
+    if any(word.partition("=")[0] == EXPERIMENT for word in words):
+        raise UserError(f"{EXPERIMENT}: branches continue recorded runs, whose experiment is settled")
+    edit = asked.change
+    if not asked.at and not edit.drops:
+        raise UserError(
+            "--at is missing: give the step from which the branches are live", "For example: --at 5 --at 10"
+        )
+    instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, asked.at))] or [None]
+    grid = axes(words, Composer(config_dir))
+    changes = [
+        replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
+        for point in (points(grid) if grid or edit.told else ())
+    ]
+    if asked.control or not changes:
+        changes.insert(0, replace(UNCHANGED, luck=edit.luck))
+    runs = list(_runs(asked.folders))
+    number = len(runs) * len(instants) * len(changes) * asked.draws
+    if number > MOST_POINTS:
+        sizes = (
+            f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
+        )
+        raise UserError(f"the sweep has {number:,} branches ({sizes}): at most {MOST_POINTS:,} are planned")
+
+    parents, problems = Parents(), Problems()
+    found: dict[str, PlannedBranchCell] = {}
+    places: dict[str, str] = {}
+    origins: dict[SweepParent, None] = {}
+    edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
+    for run, at, (index, change) in product(runs, instants, enumerate(changes)):
+        place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
+        try:
+            parent: Parent = parents.open(run.absolute())
+            instant = at if at is not None else parent.instant_of_drop(edit.drops)
+            branch = parent.branch(instant, change, after=edited.get((run, index)))
+        except UserError as error:
+            problems.add(place, error, asked.draws)
+            continue
+        edited[run, index] = branch.cell.configuration
+        for draw in range(asked.draws):
+            planned = PlannedBranchCell.of_branch(branch, run, change, draw)
+            found.setdefault(planned.name, planned)
+            places.setdefault(planned.kind, place)
+            origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
+    if not found:
+        raise refusal(problems.found, number)
+    return SweepPlan(
+        experiment=None,
+        words=tuple(words),
+        arms={},
+        cells=tuple(found.values()),
+        repeated=number - len(found) - affected(problems.found),
+        problems=problems.found,
+        places=places,
+        metrics=(),
+        published=None,
+        without_effect="",
+        parents=tuple(origins),
+    )
+
+
+def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
+    """Refuse a sweep of branches whose runs are gone or have changed since it started.
+
+    Args:
+        plan: the new plan.
+        folder: of the sweep, which may not exist yet.
+
+    Raises:
+        UserError: a run is gone, or has changed.
+    """
+    before = None
+    if folder.is_dir():
+        with suppress(DamagedPlan):  # it is written again, and says nothing of what there was before
+            before = read_sweep(folder)
+    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
+    for parent in plan.parents:
+        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
+    for parent in before.parents if before is not None else ():
+        run = Path(os.path.realpath(folder / parent.run))
+        hint = "Restore the run, or start a separate sweep: --name NAME."
+        if not run.is_dir():
+            raise UserError(f"{folder.name}: a run that it branches is gone: {folder / parent.run}", hint)
+        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
+            raise UserError(f"{folder.name}: a run that it branches has changed since: {run}", hint)
+
+
+def _begins_so(run: Path, parent: SweepParent) -> bool:
+    """Whether a run starts with the recorded prefix, with or without a change of the world."""
+    trace = open_episode(run).trace
+    for changed in (False, True):
+        with suppress(TraceError):
+            if Prefix(trace, instant_of(parent.at), changed=changed).digest == parent.prefix:
+                return True
+    return False
+
+
+def _runs(folders: Sequence[Path]) -> Iterator[Path]:
+    """Return all runs of the folders, each once."""
+    seen: set[Path] = set()
+    for folder in folders:
+        if not folder.is_dir():
+            raise no_such_folder(folder)
+        inside = [folder] if is_run(folder) or not folder.is_dir() else [*_finished(folder)]
+        if not inside:
+            raise UserError(f"{folder}: it holds no finished run that did not fail", _instead(folder))
+        for run in inside:
+            if (real := run.resolve()) not in seen:
+                seen.add(real)
+                yield run
+
+
+def _instead(folder: Path) -> str:
+    """Suggest the sweeps inside a folder."""
+    inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
+    return f"It holds sweeps; give one or more of them: {', '.join(inside[:3])}." if inside else ""
+
+
+def _finished(folder: Path) -> Iterator[Path]:
+    """Return the finished runs of a folder that did not fail."""
+    for run in runs_inside(folder):
+        if (
+            PARTIAL not in run.name
+            and not run.is_symlink()
+            and RunFolder(run).meta().outcome not in (None, Outcome.ERROR)
+        ):
+            yield run
+
+
+def _varied(change: Change, grid: Sequence[Axis]) -> str:
+    """Return the edits of a change that have several values in the grid."""
+    swept = {axis.key for axis in grid if len(axis.values) > 1}
+    return " ".join(edit for edit in change.edits if edit.partition("=")[0] in swept)
+
+
+def _place(*words: object) -> str:
+    run, *rest = words
+    return " ".join([Path(str(run)).name, *(str(word) for word in rest if word)])

@@ -1,0 +1,103 @@
+"""What changes at the branch point of an episode: its topology, its models, and values of the loop and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from maeil import Topology
+from maeil.mind import Turn
+from maeil.topology import ConversationState
+from maeil.trace import Prefix, Stamped
+from maeil.trace.events import EpisodeStart
+from quorum.agents.llm.conversation import without_carried
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.methods.dytopo.describing import Routing
+from quorum.methods.dytopo.descriptors import Affinity, Edge
+
+
+class SwitchingTopology(Topology):
+    """Follows one topology up to the branch point, which opens a conversation, and another one from there on.
+
+    Args:
+        before: the topology up to the branch point.
+        after: the topology from then on, with the same participants.
+        prefix: knows when the branch point is reached.
+    """
+
+    def __init__(self, before: Topology, after: Topology, prefix: Prefix) -> None:
+        self.name = after.name
+        self.coordinated = after.coordinated
+        self._before = before
+        self._after = after
+        self._prefix = prefix
+
+    @property
+    def _now(self) -> Topology:
+        return self._after if self._prefix.due or self._prefix.live else self._before
+
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
+        """Return the turns of the topology in charge."""
+        return self._now.turns(conversation)
+
+    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
+        """Return the edges of the topology in charge."""
+        return cast("Routing", self._now).route(affinity, conversation)
+
+    def describe(self, role: str) -> str:
+        """Return the description by the topology in charge."""
+        return self._now.describe(role)
+
+
+class Switches:
+    """Values that keep those of the recorded run up to the branch point, and change there.
+
+    An episode starts with the later values, so that its first event records them; this listener restores the earlier
+    ones right after that event.
+
+    Args:
+        prefix: knows when the branch point is reached.
+    """
+
+    def __init__(self, prefix: Prefix) -> None:
+        self._prefix = prefix
+        self._before: list[Callable[[], None]] = []
+
+    def add(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        """Add a value.
+
+        Args:
+            before: sets the earlier value.
+            after: sets the later value.
+        """
+        self._before.append(before)
+        self._prefix.then(after)
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take in an event of the episode."""
+        if isinstance(stamped.event, EpisodeStart):
+            for set_before in self._before:
+                set_before()
+
+
+class SwitchingModel:
+    """A model that answers as recorded up to the branch point, and live from then on.
+
+    Args:
+        prefix: knows when the branch point is reached.
+        before: the recorded model.
+        after: the live model.
+        others: whether the model changes: the reasoning items of a conversation are not for the new one.
+    """
+
+    def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:
+        self._prefix = prefix
+        self._before = before
+        self._after = after
+        self._others = others
+
+    async def complete(self, request: Request) -> Reply:
+        """Ask the model in charge."""
+        if not self._prefix.live:
+            return await self._before.complete(request)
+        return await self._after.complete(without_carried(request) if self._others else request)

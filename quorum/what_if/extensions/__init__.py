@@ -1,0 +1,1 @@
+"""Extensions of the loop that branches and probes use."""

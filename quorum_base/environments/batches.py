@@ -1,0 +1,167 @@
+"""What the batches of the worlds share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode
+
+from quorum_base.environments.arguments import no_render_mode, no_state, one_of, seed_number, whole
+from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import RETURNED, WorldEnv, batch_metadata, read_only
+
+AUTORESET_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
+
+Infos = dict[str, Any]
+
+
+class WorldBatch(ABC):
+    """Worlds of one size and one team that are stepped in one call: seeds, autoreset, copies and pictures.
+
+    World i is, to the bit, the environment of agents with the same arguments after `reset(seed=seed + i)`; when an
+    episode ends, its next one is that environment's `reset()`, which goes on with the same stream of worlds.
+
+    Autoreset is either of Gymnasium's modes. `NEXT_STEP`: the step that ends an episode returns its last observation;
+    the next step ignores that world's actions, begins its next episode, and returns the first observation with reward
+    0. `SAME_STEP`: the step that ends an episode returns the first observation of the next one, and its infos hold
+    `final_obs` and `final_info` of the worlds that `_final_obs` marks.
+
+    Copies and pickles go on exactly as the original does.
+
+    Args:
+        num_envs: Number of worlds.
+        single: The environment of agents, which has checked the arguments and knows sizes and spaces.
+        infos: `"plain"` or `"none"`.
+        copy: Give the caller its own arrays; without, what a step returns may be read-only views of arrays that are
+            allocated once, and that the next step overwrites.
+        autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`, or its value.
+
+    Raises:
+        WorldError: An argument is wrong; the message says which and why.
+    """
+
+    _seeded = staticmethod(lambda seed: np_random(seed)[0])
+    """Begins a world's stream at a seed."""
+
+    def __init__(
+        self, num_envs: int, single: WorldEnv[Any, Any], *, infos: str, copy: bool, autoreset_mode: AutoresetMode | str
+    ) -> None:
+        self.num_envs = whole("num_envs", num_envs, 1)
+        self.n = len(single.possible_agents)
+        self.render_mode: str | None = one_of("render_mode", single.render_mode, (*RETURNED, None))
+        self.info_kind = one_of("infos", infos, ("none", "plain"))
+        self.copy = copy
+        mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
+        self.autoreset_mode = AUTORESET_MODES[one_of("autoreset_mode", mode, AUTORESET_MODES)]
+        self.metadata = {**batch_metadata(single), "autoreset_mode": self.autoreset_mode}
+        self._streams: list[Any] = []
+        """What the next world of each is drawn from; empty before the first reset."""
+        self._begins = np.zeros(self.num_envs, dtype=np.bool_)
+        """Worlds whose next step begins an episode."""
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Infos]:
+        """Begin an episode in every world.
+
+        Args:
+            seed: World i begins its stream at `seed + i`; or one seed for each world. Where there is none, the stream
+                goes on, or begins anywhere.
+            options: There are none.
+
+        Returns:
+            Observations and infos.
+
+        Raises:
+            WorldError: A seed is no integer from 0 on, their number is not that of the worlds, or there are options.
+            PlacementError: A world has no room for what should stand in it.
+        """
+        if options:
+            raise WorldError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
+        self._seed(seed)
+        for world in range(self.num_envs):
+            self._begin(world)
+        self._begins[:] = False
+        return self._observations(), self._infos()
+
+    def render(self) -> tuple[str | npt.NDArray[np.uint8], ...]:
+        """Each world as text or as an image, by `render_mode`.
+
+        Raises:
+            WorldError: The environment was made without a render mode.
+        """
+        if self.render_mode is None:
+            raise no_render_mode(self)
+        draw = self._text if self.render_mode == "ansi" else self._image
+        return tuple(draw(world) for world in range(self.num_envs))
+
+    @abstractmethod
+    def _begin(self, world: int) -> None:
+        """Begin the next episode of a world."""
+
+    @abstractmethod
+    def _observations(self) -> Any:
+        """What the agents see: an array, or a dictionary of arrays."""
+
+    @abstractmethod
+    def _infos(self) -> Infos:
+        """The infos of all worlds."""
+
+    @abstractmethod
+    def _text(self, world: int) -> str:
+        """A world as text."""
+
+    @abstractmethod
+    def _image(self, world: int) -> npt.NDArray[np.uint8]:
+        """A world as an image."""
+
+    def _seed(self, seed: object) -> None:
+        going_on = self._streams or [None] * self.num_envs
+        self._streams = [
+            self._seeded(number) if number is not None or stream is None else stream
+            for number, stream in zip(batch_seeds(seed, self.num_envs), going_on, strict=True)
+        ]
+
+    def _finish(self) -> Infos:
+        """In `SAME_STEP`, keep what the last step of some worlds has shown, and begin their next episodes."""
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP or not self._begins.any():
+            return {}
+        ended = self._begins.copy()
+        seen, last = self._observations(), np.full(self.num_envs, None, dtype=object)
+        final: Infos = {"final_obs": last, "_final_obs": ended}
+        if self.info_kind == "plain":
+            final["final_info"] = {name: info.copy() for name, info in self._infos().items()}
+            final["_final_info"] = ended.copy()
+        for world in np.flatnonzero(ended).tolist():
+            is_array = isinstance(seen, np.ndarray)
+            last[world] = seen[world].copy() if is_array else {name: part[world].copy() for name, part in seen.items()}
+            self._begin(world)
+        self._begins[:] = False
+        return final
+
+    def _own(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array.copy() if self.copy else read_only(array)
+
+    def _require_state(self) -> None:
+        if not self._streams:
+            raise no_state()
+
+
+def batch_seeds(seed: object, num_envs: int, least: int | None = 0) -> list[int | None]:
+    """Return one seed for each world of a batch: the one given for it, or `seed + i`.
+
+    Raises:
+        WorldError: A seed is no integer, or below `least`; or there are more or fewer seeds than worlds.
+    """
+    if np.ndim(seed) == 0:  # type: ignore[arg-type] # None is allowed for here
+        first = seed_number(seed, least)
+        return [None if first is None else first + world for world in range(num_envs)]
+    seeds = [seed_number(number, least) for number in cast("Sequence[object]", seed)]
+    if len(seeds) != num_envs:
+        raise WorldError(f"{len(seeds)} seeds for {num_envs} worlds: give one number, or one for each world")
+    return seeds

@@ -1,7 +1,0 @@
-"""Minds that slip, in all tests of blame."""
-
-from __future__ import annotations
-
-from quorum.experiments.configuration.plugins import load_plugins
-
-load_plugins(["slips"])
