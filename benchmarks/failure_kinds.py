@@ -24,8 +24,8 @@ from maeil.trace.reader import Trace
 from quorum.configuration.cell import Cell
 from quorum.episode.building import no_models
 from quorum.episode.parts import build
-from quorum.study.failures import Failure, FailureKind, find_failures
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
+from quorum.what_if.failures import Failure, FailureKind, find_failures
 
 BOARD = ("env=cube", "agents=heuristic", "n=4", "env.side=16", "env.blocks={1:5,2:3}", "max_steps=150")
 CULPRIT, MATE = 1, 2

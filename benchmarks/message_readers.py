@@ -17,7 +17,7 @@ from quorum.configuration.cell import Cell
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
-from quorum.study.message_judge import JUDGE, read_message
+from quorum.what_if.failures.message_judge import JUDGE, read_message
 
 MESSAGES = Path(__file__).parent / "natural_messages.yaml"
 NAMES = ("agent_0", "agent_1", "agent_2", "agent_3")

@@ -10,7 +10,7 @@ from quorum.episode.building import no_models
 from quorum.episode.parts import build
 from quorum.episode.parts import play as play_cell
 from quorum.process.event_loop import run_coroutine
-from quorum.study.failures import FailureKind, find_failures
+from quorum.what_if.failures import FailureKind, find_failures
 
 
 @pytest.mark.parametrize("kind", FailureKind)

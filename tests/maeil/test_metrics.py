@@ -128,6 +128,8 @@ def test_metrics_of_satellites_are_imported_by_the_first_look_up_and_every_group
     satellites |= {f"maeil.extensions.{name}.metrics" for name in ("describe", "predictions", "probe", "repair")}
     assert satellites <= {*after}
     assert not [
-        name for name in before if name in satellites or name.startswith(("quorum.study.failures", "maeil.extensions."))
+        name
+        for name in before
+        if name in satellites or name.startswith(("quorum.what_if.failures", "maeil.extensions."))
     ]
     assert groups == list(GROUPS), "files of runs must not depend on the order of imports"

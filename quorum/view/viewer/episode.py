@@ -24,7 +24,6 @@ from quorum.view.viewer.pages import WHOLE, Json, MadePages, Pages
 from quorum.view.viewer.replayed import Script
 from quorum.view.viewer.runs import branched
 from quorum.view.viewer.ways import way_pages
-from quorum.what_if.extensions.probe.events import Belief
 
 BLAME = "blame.json"
 _LARGEST = 4 * MIB
@@ -153,7 +152,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         if reading.missing is None:
             script.take(stamped, line)
         events.append(stamped)
-        if isinstance(stamped.event, Belief) and len(beliefs) < _MOST_BELIEFS:
+        if stamped.event.kind == "belief" and len(beliefs) < _MOST_BELIEFS:
             beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(stamped.event)})
         if read > WHOLE:
             events.clear()  # failures of a very long episode are not looked for

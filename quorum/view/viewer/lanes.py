@@ -14,7 +14,6 @@ from maeil.stages import Stage
 from maeil.trace import Stamped
 from maeil.trace import events as e
 from quorum.episode.call_books import records_of
-from quorum.study.control.events import ControlRead
 from quorum.view.viewer.calls import NOTHING_SPENT, Calls, Spent, add, spent_by
 from quorum.view.viewer.messages import Traffic
 from quorum.view.viewer.pages import FULL, Json, Open, Pages, code_of
@@ -177,8 +176,9 @@ class LaneBuilder:
                 self.traffic.read(event)
                 for message in event.messages:
                     self._note_reader(message, "read", (event.agent, t, t_hat))
-            case ControlRead():
-                self._note_reader(event.message, "instead", (event.agent, event.content))
+            case e.Event(kind="control_read"):  # an extension's event: what a participant reads instead of a message
+                instead: Any = event
+                self._note_reader(instead.message, "instead", (instead.agent, instead.content))
             case e.ThoughtStart():
                 thought = {"t": t, "begins": t_hat, **asdict(event)}
                 self._thinking[event.agent] = self._add("thoughts", thought)

@@ -12,11 +12,9 @@ from maeil.trace import Stamped, read_event, replay_events
 from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 from maeil.world import World
 from quorum.installation.extension_errors import as_extension_error
-from quorum.what_if.extensions.change import WorldChange
-from quorum.what_if.extensions.luck.events import WorldLuck
 
 _FASTEST = 1
-_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, WorldLuck, ActionChange, PlanChange)
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, ActionChange, PlanChange)
 
 
 class Script:
@@ -30,7 +28,7 @@ class Script:
 
     def take(self, stamped: Stamped, line: bytes) -> None:
         """Take the next event and its line."""
-        played = isinstance(stamped.event, _PLAYED)
+        played = stamped.event.changes_world or isinstance(stamped.event, _PLAYED)
         self._last = None if played else line
         if played and (part := self._packer.compress(line)):
             self._packed.append(part)

@@ -22,12 +22,12 @@ from quorum.episode.parts import build, play
 from quorum.episode.start import StartRefused
 from quorum.episode.team import Team
 from quorum.process.event_loop import run_coroutine
-from quorum.study.failures import Failure
 from quorum.what_if.blame.reference import Reference
 from quorum.what_if.blame.reruns import Correction
 from quorum.what_if.branch.branch_minds import ScriptedAnswer
 from quorum.what_if.branch.branching import BranchStart
 from quorum.what_if.branch.change import Change
+from quorum.what_if.failures import Failure
 from quorum_base.user_errors import UserError
 
 

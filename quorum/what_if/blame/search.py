@@ -23,7 +23,6 @@ from quorum.runs.finished import read_paid
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.files import require_file, write_all
 from quorum.storage.outputs import require_writable
-from quorum.study.failures import find_failures
 from quorum.what_if.blame.answer import LEAST, SEARCH, Blame, Question
 from quorum.what_if.blame.attempts import Attempts, Budget, Journal
 from quorum.what_if.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
@@ -34,6 +33,7 @@ from quorum.what_if.blame.shares import Shares, find_shares
 from quorum.what_if.blame.trials import Experiment
 from quorum.what_if.blame.verdict import LATE, Blamed, Cause, Verdict
 from quorum.what_if.branch.parent import Parent
+from quorum.what_if.failures import find_failures
 from quorum_base.inside import list_inside
 from quorum_base.user_errors import UserError
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from maeil.trace import Trace
-from quorum.study.failures import find_failures
 from quorum.what_if.blame.posterior import Tally, gain
+from quorum.what_if.failures import find_failures
 
 RULES = "rules"
 LATE = "late"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from maeil import Topology
 from maeil.mind import Turn
@@ -12,8 +12,6 @@ from maeil.trace import Prefix, Stamped
 from maeil.trace.events import EpisodeStart
 from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.methods.dytopo.describing import Routing
-from quorum.methods.dytopo.descriptors import Affinity, Edge
 
 
 class SwitchingTopology(Topology):
@@ -40,9 +38,9 @@ class SwitchingTopology(Topology):
         """Return the turns of the topology in charge."""
         return self._now.turns(conversation)
 
-    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
-        """Return the edges of the topology in charge."""
-        return cast("Routing", self._now).route(affinity, conversation)
+    def route(self, affinity: Any, conversation: ConversationState) -> Any:
+        """Return the edges of the topology in charge, which chooses them as it goes (`quorum.methods.dytopo`)."""
+        return cast("Any", self._now).route(affinity, conversation)
 
     def describe(self, role: str) -> str:
         """Return the description by the topology in charge."""

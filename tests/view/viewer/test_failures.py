@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from maeil.trace import read_trace
-from quorum.study.failures import find_failures
 from quorum.view.viewer import episode as episode_module
 from quorum.view.viewer.episode import read_episode
+from quorum.what_if.failures import find_failures
 from tests.recorded import recorded_run
 from tests.view.viewer.conftest import Open, served
 

@@ -10,7 +10,7 @@ from maeil.mind import Observation
 from maeil.plans import PlanStatus
 from maeil.trace.events import MessageSent, MessagesRead, PlanChange, Stamped
 from maeil.world import World
-from quorum.study.failures.history import TextReader
+from quorum.what_if.failures.history import TextReader
 
 UNKNOWN = "unknown"
 """The choice of an agent that does not know."""

@@ -1,4 +1,4 @@
-"""Failures of teams, by rule (`quorum.study.failures`): the kinds of MAST (arXiv 2503.13657) that a trace proves."""
+"""Failures of teams, by rule (`quorum.what_if.failures`): the kinds of MAST (arXiv 2503.13657) that a trace proves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import ratio
 from maeil.trace.reader import Trace, shared
-from quorum.study.failures import OF_WORDS, Failure, FailureKind, find_failures, text_alone
+from quorum.what_if.failures import OF_WORDS, Failure, FailureKind, find_failures, text_alone
 
 
 @shared

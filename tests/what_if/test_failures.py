@@ -11,10 +11,10 @@ import pytest
 
 from maeil import Plan, Thought
 from quorum.runs.derived import recompute
-from quorum.study.failures import OF_WORDS
-from quorum.study.failures.of_traces import failures_of
-from quorum.study.message_judge import Judge
 from quorum.view.viewer.episode import read_episode
+from quorum.what_if.failures import OF_WORDS
+from quorum.what_if.failures.message_judge import Judge
+from quorum.what_if.failures.of_traces import failures_of
 from quorum_base.user_errors import UserError
 from tests.conftest import Quorum
 from tests.maeil.corridor import Corridor, Rest, Walk

@@ -15,7 +15,7 @@ takes. A failure that a trace does not prove is not found: the rules err on the 
 says what cannot be proven.
 """
 
-from quorum.study.failures.history import Reading
-from quorum.study.failures.rules import OF_WORDS, Failure, FailureKind, Proof, find_failures, text_alone
+from quorum.what_if.failures.history import Reading
+from quorum.what_if.failures.rules import OF_WORDS, Failure, FailureKind, Proof, find_failures, text_alone
 
 __all__ = ["OF_WORDS", "Failure", "FailureKind", "Proof", "Reading", "find_failures", "text_alone"]

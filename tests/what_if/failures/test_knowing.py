@@ -4,7 +4,7 @@ import pytest
 
 from maeil.plans import Task
 from maeil.tasks import no_such_task
-from tests.study.failures.story import Story
+from tests.what_if.failures.story import Story
 
 
 def delivered(by=(1,), speaks=(1,), said="I rest.", to=(2,)):

@@ -12,7 +12,7 @@ from quorum.comparison.figures import style
 from quorum.comparison.figures.means import group_means
 from quorum.comparison.figures.registry import Drawing, figure
 from quorum.comparison.tables import level_label
-from quorum.study.failures import FailureKind
+from quorum.what_if.failures import FailureKind
 
 _LABEL = 26
 """Letters of the label of a level."""

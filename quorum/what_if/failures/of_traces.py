@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from maeil.trace import Trace
 from quorum.display.consoles import Console, Text
 from quorum.runs.derived import derive_from
-from quorum.study.failures import OF_WORDS, Failure, find_failures, text_alone
+from quorum.what_if.failures import OF_WORDS, Failure, find_failures, text_alone
 
 if TYPE_CHECKING:
-    from quorum.study.message_judge import Judge, Judgement
+    from quorum.what_if.failures.message_judge import Judge, Judgement
 
 
 @dataclass(frozen=True, slots=True)

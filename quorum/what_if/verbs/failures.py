@@ -44,11 +44,11 @@ def show_failures(
 
     from quorum.display.consoles import Console
     from quorum.runs.derived import of_all
-    from quorum.study.failures.of_traces import failures_of, print_failures
+    from quorum.what_if.failures.of_traces import failures_of, print_failures
 
     reader = None
     if judge or budget_calls is not None or budget_usd is not None:
-        from quorum.study.message_judge import Judge
+        from quorum.what_if.failures.message_judge import Judge
 
         reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
     with of_all(runs, partial(failures_of, judge=reader)) as found:

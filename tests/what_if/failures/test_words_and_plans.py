@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from maeil.metrics.registry import METRICS
-from quorum.study.failures import Reading, find_failures
-from tests.study.failures.story import Story
+from quorum.what_if.failures import Reading, find_failures
+from tests.what_if.failures.story import Story
 
 
 def board():

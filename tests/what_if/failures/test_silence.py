@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.study.failures.story import Story
+from tests.what_if.failures.story import Story
 
 
 def waits(

@@ -13,7 +13,7 @@ from maeil.messages import MessageKind
 from maeil.trace.events import MessageSent, Stamped
 from maeil.trace.reader import Trace
 from maeil.trace.story import Attempt, PlanLife
-from quorum.study.failures.history import History, Reading, Said, between
+from quorum.what_if.failures.history import History, Reading, Said, between
 
 
 class FailureKind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from maeil.trace import Stamped, Trace
 from maeil.trace import events as e
-from quorum.study.failures import Failure, find_failures
+from quorum.what_if.failures import Failure, find_failures
 
 
 class Story:

@@ -29,7 +29,7 @@ from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.models import EpisodeModels
 from quorum.episode.stand_in import asks_real_models
 from quorum.process.event_loop import run_coroutine
-from quorum.study.failures import OF_WORDS, Failure, Reading, find_failures, text_alone
+from quorum.what_if.failures import OF_WORDS, Failure, Reading, find_failures, text_alone
 from quorum_base.user_errors import UserError
 
 JUDGE = "judge"
