@@ -9,6 +9,7 @@ from maeil.metrics import METRICS, compute_metrics
 from maeil.metrics.registry import GROUPS
 from maeil.trace import Trace
 from maeil.world import Progress
+from quorum_base.components import shipped
 from tests.conftest import environment
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play, walk
@@ -124,12 +125,7 @@ def test_metrics_of_satellites_are_imported_by_the_first_look_up_and_every_group
     probe += "print(*before)\nprint(*sys.modules)\nprint(*groups)"
     done = subprocess.run([sys.executable, "-c", probe], env=environment(), capture_output=True, text=True, check=True)
     before, after, groups = (line.split() for line in done.stdout.splitlines())
-    satellites = {f"maeil.metrics.{name}" for name in ("credit", "failures")}
-    satellites |= {f"maeil.extensions.{name}.metrics" for name in ("describe", "predictions", "probe", "repair")}
+    satellites = {*shipped("metrics").values()}
     assert satellites <= {*after}
-    assert not [
-        name
-        for name in before
-        if name in satellites or name.startswith(("quorum.what_if.failures", "maeil.extensions."))
-    ]
+    assert not [name for name in before if name.startswith("quorum.")]
     assert groups == list(GROUPS), "files of runs must not depend on the order of imports"

@@ -153,7 +153,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
             script.take(stamped, line)
         events.append(stamped)
         if stamped.event.kind == "belief" and len(beliefs) < _MOST_BELIEFS:
-            beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(stamped.event)})
+            belief: Any = stamped.event
+            beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(belief)})
         if read > WHOLE:
             events.clear()  # failures of a very long episode are not looked for
     builder.finish()
