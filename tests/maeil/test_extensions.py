@@ -10,6 +10,7 @@ from pathlib import Path
 import maeil
 from maeil import Component, Extension, Note, Plan, Thought, Turn, View, run_episode
 from quorum.methods.predictions import Predictions
+from quorum_base.components import shipped
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
 
