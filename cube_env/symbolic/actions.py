@@ -117,7 +117,7 @@ class Entity(StrEnum):
 
 
 class Navigate(SymbolicAction):
-    """Take the shortest way to a cell next to an agent, to the left face of a block, to the goal column or to a cell."""
+    """Take the shortest way to a cell next to an agent, the left face of a block, the goal column or a cell."""
 
     phrase: ClassVar[str] = "go to {entity}[ {id}][ {cell}]"
     action: Literal["navigate"] = "navigate"

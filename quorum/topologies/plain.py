@@ -69,7 +69,7 @@ class Debate(Topology):
     """
 
     name = "debate"
-    words = "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
+    words = "The agents that need a plan speak in turn, and all agents hear them. Then all decide at once."
 
     def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
