@@ -13,7 +13,18 @@ from pathlib import Path
 
 _MARKED = ("__init__.py", "__main__.py", "cli.py")
 """Files that the others contain, too. Ours name this distribution."""
-_OURS = {*_MARKED, "__init__.pyi", "_current_folder.py", "answers.py", "api.py", "components.py", "py.typed"}
+_OURS = {
+    *_MARKED,
+    "__init__.pyi",
+    "_current_folder.py",
+    "answers.py",
+    "api.py",
+    "components.py",
+    "conversions.py",
+    "spi.py",
+    "what_if.py",
+    "py.typed",
+}
 _OURS |= {"agents", "configs", "experiments", "prompts", "topologies", "__pycache__"}
 _DISTRIBUTION = "quorum-harness"
 

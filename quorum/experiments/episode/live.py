@@ -22,7 +22,6 @@ from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace import Listener
 from maeil.trace.events import (
     ActionChange,
-    ChangesWorld,
     EpisodeStart,
     MessageSent,
     PlanChange,
@@ -127,7 +126,7 @@ class LiveView:
             case ScoreChange() as score:
                 self._score = _words(score)
                 self._picture = self._draw()
-            case ChangesWorld():
+            case event if event.changes_world:
                 self._picture = self._draw()
             case StepTaken():
                 self._step = stamped.t + 1
