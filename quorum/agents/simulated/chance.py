@@ -14,7 +14,8 @@ from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.prompting.instances import random_instance, with_words
 from quorum.agents.simulated import CHANCE
-from quorum.agents.simulated.model import embed, name_draw
+from quorum.agents.simulated.model import data_of, embed, name_draw
+from quorum.agents.simulated.reading import find_blocks
 
 LONGEST = 3
 """Entries of a list, at most: actions of a plan, messages. A joint plan has as many as it may plan for agents."""
@@ -25,9 +26,10 @@ _FREE = Usage(0, 0)
 class RandomModel(ProvidedModel):
     """Draws each answer from its schema, every choice in it uniformly (`random_instance`).
 
-    Nothing of the prompt is understood: it only names the draw, together with the seed and the number of the sample, so
-    that equal requests get equal answers in any order. Texts that have to fit a pattern are some of those that the
-    prompt quotes. No tokens are read or written, so it is free and no budget of tokens counts it.
+    It understands nothing of the prompt: the data in the prompt, the seed and the number of the sample name the draw,
+    so equal requests get equal answers in any order, and another wording changes no answer. Texts that must fit a
+    pattern are some of those that the prompt quotes. It reads and writes no tokens, so it is free and no budget of
+    tokens counts it.
 
     Args:
         seed: of all its draws.
@@ -58,7 +60,9 @@ class RandomModel(ProvidedModel):
 
     def _generator(self, request: Request) -> np.random.Generator:
         parts = [str(self._seed), name_draw(request)]
-        for message in request.messages:
-            parts += [message.role.value, message.content, *(picture.hash for picture in message.pictures)]
+        blocks, later = find_blocks(request)
+        parts += data_of(blocks) if blocks else [message.content for message in request.messages]
+        parts += [message.role.value for message in later]
+        parts += [picture.hash for message in request.messages for picture in message.pictures]
         digest = hashlib.sha256("\0".join(parts).encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
