@@ -174,7 +174,7 @@ def _allowed_in_core(file: Path, name: str) -> bool:
         return target == room or target in ROOMS[room]
     if room == "cli":
         return target in ("verbs", "display", "process", "installation")
-    return room in FACE and target not in ("verbs", "*")
+    return room in FACE and target != "*" and (target != "verbs" or room == "spi")
 
 
 def _allowed_in_agents(file: Path, inside: list[str]) -> bool:
