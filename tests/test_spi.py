@@ -44,7 +44,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     assert spi.__doc__ is not None
     blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", spi.__doc__, re.MULTILINE)
     names: dict[str, Any] = {"__name__": "examples"}
-    exec(compile(PRELUDE + textwrap.dedent("".join(blocks)), "spi", "exec"), names)
+    exec(compile(PRELUDE + textwrap.dedent("".join(blocks)), "spi", "exec", dont_inherit=True), names)
     return names
 
 
