@@ -1,0 +1,268 @@
+"""What a finished cell says of itself, read from its folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from quorum_base.inside import list_inside
+from maeil.outcomes import Outcome
+from quorum.agents.llm import errors
+from quorum.agents.llm.prices import BATCH
+from quorum.agents.llm.spending import Spent
+from quorum.agents.simulated import CHANCE
+from quorum.installation.provenance import CodeVersion
+from quorum.storage.run_files import META, DamagedFile, RunFiles
+from quorum.episode.call_books import CALLS, RECORDED
+from quorum.runs.run_folder import METRICS, RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCell:
+    """A finished cell.
+
+    Attributes:
+        name: of its folder.
+        hash: of its configuration.
+        outcome: how it ended.
+        reason: why, for an episode that was ended before its time; else empty.
+        seconds: wall time.
+        spent: what its calls took; of a branch its own calls, without the beginning that another run has paid for.
+        simulated: whether a simulated model answered in it, so that the money is made up.
+        code: which code ran it.
+        completion: share of the goals that was reached; None where the episode says nothing of it.
+        memory_before: digest of the memory that the team brought along; None for none.
+        memory_after: digest of that which it took along; None for none.
+    """
+
+    name: str
+    hash: str
+    outcome: Outcome
+    reason: str
+    seconds: float
+    spent: Spent
+    simulated: bool
+    code: CodeVersion
+    completion: float | None = None
+    memory_before: str | None = None
+    memory_after: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an error."""
+        return self.outcome == Outcome.ERROR
+
+
+def read_finished(folder: Path) -> FinishedCell | None:
+    """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
+    try:
+        return finished_cell(folder)
+    except DamagedFile:
+        return None
+
+
+def finished_cell(folder: Path) -> FinishedCell:
+    """Read a finished cell, and every byte of its files: what is not whole is not done.
+
+    Raises:
+        DamagedFile: it is missing, unfinished or damaged; why.
+    """
+    run = RunFolder(folder)
+    meta = run.check_whole()
+    try:
+        begin, end = meta.milliseconds
+        spent = sum(_spent(run), Spent())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise run.files.damaged(META, f"damaged: {error}") from error
+    reason = (meta.error.reason if meta.error is not None else "") or meta.reason
+    return FinishedCell(
+        name=folder.name,
+        hash=meta.hash,
+        outcome=meta.outcome or Outcome.ERROR,
+        reason=reason,
+        seconds=(end - begin) / 1000,
+        spent=spent,
+        simulated=meta.simulated and meta.models != [CHANCE],
+        code=meta.code,
+        completion=_completion(run),
+        memory_before=meta.memory.before if meta.memory is not None else None,
+        memory_after=meta.memory.after if meta.memory is not None else None,
+    )
+
+
+def _completion(files: RunFolder) -> float | None:
+    with suppress(DamagedFile):
+        return files.metrics().get("outcome.completion")
+    return None
+
+
+def read_spent(folder: Path) -> Spent:
+    """Return what the calls of an episode took, however far it came.
+
+    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read. Answers of
+    batches are left out there: the journal of the sweep has them for the episode when it is played again. Nothing for a
+    link, which is not followed.
+    """
+    files, spent = RunFolder(folder), Spent()
+    if folder.is_symlink():
+        return spent
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        for part in _spent(files):
+            spent += part
+    return spent
+
+
+def read_paid(attempt: Path) -> Spent:
+    """Return what a dropped attempt at an episode has paid for itself: neither a cache nor an earlier attempt did."""
+    return sum(map(spent_on, _paid_calls(attempt)), Spent())
+
+
+def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
+    files = RunFiles(attempt)
+    if not attempt.is_symlink():
+        yield from _calls(files, cached=False, batches=files.names(METRICS))
+
+
+def _calls(files: RunFiles, *, cached: bool, batches: bool = True) -> Iterator[Mapping[str, Any]]:
+    """Yield the answered calls of an attempt, as far as they can be read: those that it has paid for, or the others."""
+    if not files.names(CALLS):
+        return
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        for call in _answered(files, batches=batches):
+            if bool(spent_on(call).cached) == cached:
+                yield call
+
+
+RETRIED = ".retried"
+"""Folder of a sweep: attempts that failed or were damaged, and were repeated; and what a dropped one had paid for."""
+
+
+def attempts_at(folder: Path, name: str) -> list[Path]:
+    """Return the attempts at a cell of a sweep that were put aside. A link is not followed: it may be untrusted."""
+    return [folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}")]
+
+
+_OF_THE_SERVICE = (errors.RequestRefused, errors.Transient, errors.UnknownPrice, errors.InfrastructureFailed)
+"""Errors that a key, a credit or a server brings about, and no answer."""
+
+
+def resumable_attempts(attempts: Iterable[Path]) -> list[Path]:
+    """Return the attempts whose answers can be given back: those that were killed or cut, or failed with their service.
+
+    One may have been killed between its end and its move into place, with everything written. An attempt that ended
+    with another error may owe that to its answers: the next one asks again.
+    """
+    return [attempt for attempt in attempts if not attempt.is_symlink() and _resumable(attempt)]
+
+
+def _resumable(attempt: Path) -> bool:
+    try:
+        meta = RunFolder(attempt).check_whole()
+    except DamagedFile:
+        return True
+    if meta.files is None or meta.outcome != Outcome.ERROR:  # the end of a stopped or cut one has no digests
+        return True
+    name = meta.error.class_ if meta.error is not None else meta.reason.partition(":")[0]
+    kind = getattr(errors, name, None)
+    return isinstance(kind, type) and issubclass(kind, _OF_THE_SERVICE)
+
+
+def dropped_at(folder: Path, name: str) -> Spent:
+    """Return what the attempts at a cell that were put aside have paid for, without what its run got back of it.
+
+    Such answers stand in the books of the run.
+    """
+    returned = Counter(map(_asked, _calls(RunFiles(folder / name), cached=True)))
+    spent = Spent()
+    attempts = attempts_at(folder, name)
+    resumable = resumable_attempts(attempts)
+    for attempt in attempts:
+        for call in _paid_calls(attempt):
+            if attempt in resumable and returned[_asked(call)]:
+                returned[_asked(call)] -= 1
+            else:
+                spent += spent_on(call)
+    return spent
+
+
+def _asked(call: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return who asked what."""
+    return call.get("agent"), call.get("key")
+
+
+def dropped_attempts(folder: Path) -> dict[str, Spent]:
+    """Return what the attempts at each cell of a sweep paid for that were put aside, by the name of the cell."""
+    return {name: dropped_at(folder, name) for name in list_inside(folder, RETRIED) if attempts_at(folder, name)}
+
+
+def _spent(files: RunFolder) -> Iterator[Spent]:
+    if not files.files.names(CALLS):
+        return
+    if _branches(files):
+        yield from _answers(files.files, batches=files.files.names(METRICS))
+        return
+    try:
+        metrics = files.metrics()
+        calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
+        tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
+    except (DamagedFile, KeyError):
+        yield from _answers(files.files, batches=False)
+        return
+    answers = int(metrics.get("model.answers", calls) or 0)
+    cached = int(metrics.get("model.cached_answers") or 0)
+    yield Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
+
+
+def _branches(files: RunFolder) -> bool:
+    with suppress(DamagedFile):
+        return files.meta().origin is not None
+    return False
+
+
+def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
+    """Return what each answer took."""
+    yield from map(spent_on, _answered(files, batches=batches))
+
+
+def _answered(files: RunFiles, *, batches: bool) -> Iterator[Mapping[str, Any]]:
+    """Return the calls that were answered, be it by an answer that could not be used.
+
+    Args:
+        files: of the run.
+        batches: whether answers of batches count.
+    """
+    for line in files.lines(CALLS):
+        try:
+            call = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return  # the last line of an episode that was killed
+        reply = _reply(call)
+        if reply is not None and (batches or reply.get("tier") != BATCH):
+            yield call
+
+
+def _reply(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the answer to a call, be it one that could not be used; None where none was paid for."""
+    reply: Mapping[str, Any] | None = call.get("reply") or call["failure"].get("answer", {}).get("record")
+    return None if reply is None or reply["wall"].get(RECORDED) else reply
+
+
+def spent_on(call: Mapping[str, Any]) -> Spent:
+    """Return what a call took, by its record."""
+    reply = _reply(call)
+    if reply is None:
+        return Spent()
+    usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
+    return Spent(
+        answers=answers,
+        tokens=usage["prompt"] + usage["completion"],
+        usd=usd or 0.0,
+        unpriced=answers if usd is None else 0,
+        cached=answers if reply["wall"]["cache_hit"] else 0,
+    )

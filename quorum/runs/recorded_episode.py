@@ -1,0 +1,254 @@
+"""A recorded episode: its trace says what was done, and its configuration builds the world that it was done in.
+
+For all that shows runs side by side: whether two are of one board, and in what else they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from maeil import World
+from maeil.errors import ReplayMismatch, TraceError
+from maeil.trace import Trace, read_event, replay
+from maeil.trace.events import EpisodeStart, StepTaken
+from maeil.trace.story import Story
+from quorum_base.user_errors import UserError
+from quorum.display.sanitize import sanitize
+from quorum.configuration.checked_values import component_values
+from quorum.configuration.registry import worlds
+from quorum.episode.record import AnsweringModels, answering_models
+from quorum.runs.rows import flatten
+from quorum.runs.run_folder import RunFolder, contradicts_itself, is_run, require_folder, runs_inside
+from quorum.runs.sweep_file import read_sweep
+
+_MOST_NAMED = 3
+"""Runs of a sweep that a message names."""
+_DAMAGED = "It was changed after it was written; run the episode again."
+_MOST_DIFFERENCES = 4
+"""Differences that a message names."""
+_REPEATED = ("env.n", "env.max_steps", "prompts.")
+"""What stands again elsewhere: `env` repeats common knobs, and minds the prompts that they use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a run begins, and how it was configured.
+
+    Attributes:
+        folder: of the run.
+        start: the first event of its trace.
+        configuration: resolved, as it was run; read from a file, so anything may be in it.
+    """
+
+    folder: Path
+    start: EpisodeStart
+    configuration: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEpisode:
+    """A run as it lies on disk.
+
+    Attributes:
+        folder: where it is.
+        configuration: resolved, as it was run; read from a file, so anything may be in it.
+        trace: its events.
+        answering_models: the language models that answered in it.
+        arm: the arm of its sweep; empty for none.
+    """
+
+    folder: Path
+    configuration: Mapping[str, Any]
+    trace: Trace
+    answering_models: AnsweringModels
+    arm: str
+
+    @property
+    def story(self) -> Story:
+        """What became of each plan, message, thought and attempt.
+
+        Raises:
+            UserError: the events of the trace contradict each other.
+        """
+        try:
+            return self.trace.story
+        except TraceError as error:
+            raise contradicts_itself(self.folder, str(error)) from error
+
+    @property
+    def steps(self) -> int:
+        """Environment steps that were taken."""
+        return len(self.trace.stamped(StepTaken))
+
+    @property
+    def beginning(self) -> Beginning:
+        """Where it begins, and how it was configured."""
+        return Beginning(self.folder, self.trace.start, self.configuration)
+
+    @property
+    def remark(self) -> str:
+        """What is wrong with a trace that can be read all the same; empty for nothing."""
+        if self.trace.end is not None:
+            return ""
+        return f"{self.folder}: the trace breaks off in step {self.steps}: the run was killed, or is still going on"
+
+    def name_of(self, group: str) -> str:
+        """Return the name of the component of a group, fit to be shown."""
+        values = self.configuration.get(group)
+        return sanitize(str(values.get("name", "?")) if isinstance(values, dict) else "?", 40)
+
+    def world(self) -> World:
+        """Build its world.
+
+        Raises:
+            UserError: there is no such world, or it cannot be built from its values.
+        """
+        try:
+            return rebuild_world(self.configuration)
+        except UserError as error:
+            hint = "A world of a third party needs --plugin MODULE; one of another version may need that version."
+            raise UserError(f"{self.folder}: its world cannot be built: {error}", hint) from error
+
+    def replay(self, world: World) -> Iterator[int]:
+        """Bring a world through the episode, step by step, and check that it is the same one.
+
+        No mind and no model is asked: seed and joint actions are all it takes.
+
+        Args:
+            world: new, of `world()`.
+
+        Yields:
+            The environment step that the world stands at, from 0.
+
+        Raises:
+            UserError: the world does something else than the trace says.
+        """
+        try:
+            yield from replay(self.trace, world)
+        except ReplayMismatch as error:
+            raise UserError(
+                f"{self.folder}: the episode cannot be brought back: {sanitize(str(error), 400)}",
+                "The rules of the world have changed since, or the folder was changed; run the episode again.",
+            ) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{self.folder}: damaged: a step of its trace cannot be taken ({type(error).__name__}: {error})",
+                _DAMAGED,
+            ) from error
+
+
+def open_episode(folder: Path) -> RecordedEpisode:
+    """Read the folder of a run.
+
+    Raises:
+        UserError: it is no such folder, or its trace or its configuration cannot be read.
+    """
+    require_run(folder)
+    files = RunFolder(folder)
+    trace = files.trace()
+    return RecordedEpisode(folder, files.configuration(), trace, answering_models(trace), _arm(files))
+
+
+def require_run(folder: Path) -> None:
+    """Check that a folder is that of a run.
+
+    Raises:
+        UserError: it is not; the hint names the runs in it.
+    """
+    require_folder(folder)
+    if not is_run(folder):
+        raise UserError(f"{folder}: it is no run", _instead(folder))
+
+
+def rebuild_world(configuration: Mapping[str, Any]) -> World:
+    """Build the world of a configuration. Nothing but a registered component is called, whatever it says.
+
+    Args:
+        configuration: resolved, and not checked.
+
+    Raises:
+        UserError: there is no such world, or it cannot be built from its values.
+    """
+    try:
+        env = component_values(worlds, configuration, recorded=True)
+        world: World = worlds.get(env.name).build(env, None)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+        raise UserError(f"env: {error}") from error
+    return world
+
+
+def _arm(files: RunFolder) -> str:
+    with suppress(UserError):  # a plan or a meta.json that cannot be read costs the label of an arm, nothing more
+        sweep, own = read_sweep(files.path.resolve().parent), files.meta().hash
+        for cell in sweep.cells if sweep is not None else ():
+            if cell.hash == own:
+                return cell.arm or ""
+    return ""
+
+
+def _instead(folder: Path) -> str:
+    inside = [path.name for path in runs_inside(folder)]
+    if not inside:
+        return "Give the folder of a run: the one that holds trace.jsonl."
+    more = f" ... ({len(inside)} runs)" if len(inside) > _MOST_NAMED else ""
+    return f"It holds runs: give one of them, {', '.join(str(folder / name) for name in inside[:_MOST_NAMED])}{more}."
+
+
+def read_beginning(folder: Path) -> Beginning:
+    """Read the beginning of a run in whatever state; the rest of its trace is not looked at.
+
+    Raises:
+        DamagedFile: the first event or the configuration cannot be read.
+    """
+    run = RunFolder(folder)
+    name = run.require_trace()
+    with closing(run.files.lines(name)) as lines:  # type: ignore[type-var] # it is a generator
+        first = next(lines, b"")
+    try:
+        start = read_event(first).event
+    except (ValueError, RecursionError) as error:
+        raise run.files.damaged(name, f"its first event cannot be read: {error}") from error
+    if not isinstance(start, EpisodeStart):
+        raise run.files.damaged(name, f"it does not begin with '{EpisodeStart.kind}'")
+    return Beginning(folder, start, run.configuration())
+
+
+def check_same_board(one: Beginning, other: Beginning) -> None:
+    """Refuse two runs that do not begin on the same board; how long they may take is no part of it.
+
+    Raises:
+        UserError: another world, size or seed, or another value of the world's.
+    """
+    if _board(one) == _board(other):
+        return
+    worlds = (one.start.world, other.start.world)
+    ours = [d for d in differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
+    differing = [f"{key} {value} and {another}" for key, value, another in ours]
+    if worlds[0] != worlds[1]:
+        differing = [f"env.name {sanitize(worlds[0], 40)} and {sanitize(worlds[1], 40)}"]
+    differing = differing or ["the boards that their traces begin with"]
+    raise UserError(
+        f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
+        f"{', '.join(differing[:_MOST_DIFFERENCES])}{' ...' if len(differing) > _MOST_DIFFERENCES else ''}",
+        "Side by side stand two runs of one board: the same env, n and seed.",
+    )
+
+
+def _board(run: Beginning) -> bytes:
+    board = {key: value for key, value in run.start.board.items() if key != "max_steps"}
+    return orjson.dumps([run.start.world, run.start.seed, board])
+
+
+def differences(one: Beginning, other: Beginning) -> Iterator[tuple[str, str, str]]:
+    """Return each key that two configurations do not share, with both values; those of the top first."""
+    a, b = flatten(one.configuration), flatten(other.configuration)
+    for key in sorted(a.keys() | b.keys(), key=lambda key: (key.count("."), key)):
+        if a.get(key) != b.get(key) and not key.startswith(_REPEATED):
+            own, others = (sanitize(str(leaves.get(key, "none")), 40) for leaves in (a, b))
+            yield sanitize(key, 60), own, others

@@ -1,0 +1,142 @@
+"""The prompt of a turn of a recorded run, from its calls as they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from quorum_base.user_errors import UserError
+from quorum.agents.llm.pictures import Picture
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Origin, Request
+from quorum.agents.llm.recording import unfolded
+from quorum.agents.llm.records import read_sampling
+from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
+from quorum.episode.call_books import CALLS
+from quorum.episode.prompt import Prompt, Wanted, choices, find_participant
+from quorum.runs.recorded_episode import open_episode
+
+_MOST_NAMED = 12
+"""Steps that a message names."""
+
+
+def recorded_prompt(wanted: Wanted) -> Prompt:
+    """Return what a participant was asked in a step of a recorded run, word by word.
+
+    Args:
+        wanted: `at` names the run and the step.
+
+    Raises:
+        UserError: there is no such run, step, participant, role or turn, the run asked no language model, or `rest`
+            would change what was asked.
+    """
+    folder, step = _place(wanted)
+    if wanted.rest:
+        raise UserError(
+            f"at={wanted.at}: it shows what was asked, which {' '.join(wanted.rest)} cannot change",
+            "Leave out at= to see a prompt of another configuration.",
+        )
+    episode = open_episode(folder)
+    if step > episode.steps:
+        raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
+    participant = find_participant(wanted.agent, [*episode.trace.start.agents, *episode.trace.start.coordinators])
+    calls = [call for call in calls_of(folder) if call.get("agent") == participant]
+    if not calls:
+        raise UserError(f"at={wanted.at}: {participant} asked no language model in this run")
+    in_step = [call for call in calls if call.get("t") == step]
+    if not in_step:
+        steps = {int(call["t"]) for call in calls}
+        near = sorted(sorted(steps, key=lambda t: abs(t - step))[:_MOST_NAMED])
+        raise UserError(
+            f"at={wanted.at}: {participant} was asked nothing in step {step}",
+            f"Nearest steps in which it was: {', '.join(map(str, near))}.",
+        )
+    fits = [
+        call
+        for call in in_step
+        if (not wanted.role or call.get("role") == wanted.role)
+        and (not wanted.turn or wanted.turn in call.get("turn", ()))
+    ]
+    if fits:
+        return _prompt(folder, fits[0], participant, step, len(fits))
+    hint = choices(
+        wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
+    )
+    raise UserError(f"{wanted.words}: {participant} was not asked so in step {step}", hint)
+
+
+def _place(wanted: Wanted) -> tuple[Path, int]:
+    name, colon, step = wanted.at.rpartition(":")
+    if not colon or not name or not step.isdigit():
+        raise UserError(f"at={wanted.at}: give the folder of a run and a step", "For example at=runs/NAME:12.")
+    return Path(name), int(step)
+
+
+def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a run's calls, each whole; none where it has no such file.
+
+    Raises:
+        UserError: the file is damaged.
+    """
+    try:
+        yield from unfolded(RunFiles(folder).lines(CALLS))
+    except FileNotFoundError:
+        return
+    except DamagedFile as error:
+        raise UserError(f"{folder}: {error.message}", error.hint) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UserError(f"{folder / CALLS} is damaged: {error}") from error
+
+
+def _pictures(folder: Path, message: Mapping[str, Any]) -> Iterator[Picture]:
+    """Yield the pictures of a recorded message; their bytes stay on disk until they are asked for."""
+    for record in message.get("pictures", ()):
+        try:
+            name = picture_file(record["hash"])
+            yield Picture(record["hash"], record["width"], record["height"], partial(_png, folder, name))
+        except (ValueError, LookupError, TypeError) as error:
+            raise UserError(f"{folder / CALLS} is damaged: a picture: {error}") from error
+
+
+def _png(folder: Path, name: str) -> bytes:
+    png = RunFiles(folder).read(name, LARGEST_PICTURE)
+    if png is None:
+        raise UserError(f"{folder / name}: there is no such file", "The picture of this prompt was deleted.")
+    return png
+
+
+def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
+    request = recorded_request(folder, call)
+    remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
+    role, turn = call.get("role", ""), tuple(call.get("turn", ()))
+    return Prompt(participant, step, role, turn, request.messages, request.answer, remark)
+
+
+def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = False) -> Request:
+    """Return what was asked by a recorded call.
+
+    Args:
+        folder: of the run.
+        call: its record, whole.
+        in_words: whether the prompts of the run state the forms of their answers.
+
+    Raises:
+        UserError: a picture of it is damaged.
+        LookupError, TypeError, ValueError: it is no record of a call.
+    """
+    request = call["request"]
+    messages = tuple(
+        ChatMessage(
+            ChatRole(m["role"]),
+            m["content"],
+            pictures=tuple(_pictures(folder, m)),
+            carried=tuple(m.get("carried", ())),
+        )
+        for m in request["messages"]
+    )
+    form = request["answer"]
+    answer = AnswerFormat(form["name"], form["schema"], in_words) if form else None
+    who = Origin(call["agent"], call["t"], call.get("role", ""), tuple(call.get("turn", ())))
+    sampling, carry = read_sampling(request["sampling"]), request.get("carry", False)
+    return Request(messages, answer, sampling, request["sample"], origin=who, carry=carry)

@@ -1,0 +1,212 @@
+"""Reads the results of a sweep, or of any folder of runs, and writes them as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from maeil.metrics import compute_on_demand, metrics_by_group, reproducible
+from maeil.metrics.model import Wasted
+from quorum_base.user_errors import UserError
+from quorum.agents.llm.spending import Spent
+from quorum.storage.files import write_all
+from quorum.storage.run_files import META
+from quorum.display.sanitize import sanitize_lines
+from quorum.configuration.origin import Scalar
+from quorum.episode.episode_folder import PARTIAL
+from quorum.runs.finished import dropped_attempts
+from quorum.runs.rows import OWN, POOLED, Damaged, Results, Row, keys_of
+from quorum.runs.run_folder import RunFolder, is_run, require_folder, runs_inside
+from quorum.runs.sweep_file import read_sweep
+
+_log = logging.getLogger(__name__)
+
+
+def read_results(folder: Path) -> Results:
+    """Read the runs of a folder.
+
+    Of several runs of one cell the last pooled one counts, else the last one: `quorum run` keeps every run that it
+    makes. A cell that a sweep planned in two arms gives a row in each.
+
+    Args:
+        folder: of a sweep, or of any runs.
+
+    Raises:
+        UserError: there is no such folder, or it holds no runs.
+    """
+    require_folder(folder)
+    folders = list(runs_inside(folder))
+    sweep = read_sweep(folder)
+    names = {path.name for path in folders}
+    read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
+    found = _last_of_each(item for item in read if isinstance(item, Row))
+    damaged = tuple(item for item in read if isinstance(item, Damaged))
+    if not read and sweep is None:
+        raise UserError(f"{folder}: it holds no runs that are finished", _hint(folder))
+    _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
+    planned = sweep.cells if sweep is not None else ()
+    there, spoiled = {cell.hash for cell in planned}, {item.name for item in damaged}
+    rows = [
+        row if row.arm == cell.arm else replace(row, arm=cell.arm)
+        for cell in planned
+        if (row := found.get(cell.hash)) is not None
+    ]
+    rows += sorted((row for row in found.values() if row.hash not in there), key=lambda row: row.name)
+    return Results(
+        folder=folder,
+        sweep=sweep,
+        rows=tuple(_with_wasted(folder, rows)),
+        missing=tuple(cell for cell in planned if cell.hash not in found and cell.name not in spoiled),
+        unfinished=sum(PARTIAL in name for name in names),
+        damaged=damaged,
+    )
+
+
+def _with_wasted(folder: Path, rows: list[Row]) -> list[Row]:
+    """Add what dropped attempts took to the metrics of each run, in a folder in which they took anything."""
+    dropped = dropped_attempts(folder)
+    if not any(spent.answers for spent in dropped.values()):
+        return rows
+    nothing = Spent()
+    return [replace(row, metrics={**row.metrics, **_wasted(dropped.get(row.name, nothing))}) for row in rows]
+
+
+def _wasted(spent: Spent) -> dict[str, float | None]:
+    found = Wasted(spent.answers, spent.tokens, spent.known_usd)
+    return {name: None if value is None else float(value) for name, value in compute_on_demand(found).items()}
+
+
+def _hint(folder: Path) -> str:
+    if is_run(folder):
+        return f"It is a single run: give the folder that holds it, {folder.parent}."
+    inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
+    if inside:
+        return f"It holds sweeps: give one or more of them, {', '.join(str(folder / name) for name in inside[:5])}."
+    return "Give the folder of a sweep, or the --out folder of `quorum run`."
+
+
+def _last_of_each(rows: Iterable[Row]) -> Mapping[str, Row]:
+    """Choose the run of each cell, by hash."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        other = found.get(row.hash)
+        if other is None or _rank(row) >= _rank(other):
+            found[row.hash] = row
+    return found
+
+
+def _rank(row: Row) -> tuple[bool, str, int]:
+    number = row.name.rpartition(".")[2]
+    return row.outcome in POOLED, row.start, int(number) if number.isdecimal() else 0
+
+
+RESULTS = "results.csv"
+"""The table of the runs of a folder."""
+
+_FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")
+"""What a formula begins with in spreadsheets, also in the wide forms of those characters."""
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+
+
+def write_csv(results: Results) -> Path:
+    """Write `results.csv` of a sweep again; return the file.
+
+    Raises:
+        UserError: it cannot be written there.
+    """
+    folder = results.folder
+    write_all(folder, {RESULTS: as_csv(results).encode()}, f"To print it instead: quorum results {folder} --csv")
+    return folder / RESULTS
+
+
+def is_current(folder: Path) -> bool:
+    """Whether `results.csv` of a sweep is later than all of its runs; of one with packed cells nobody knows."""
+    try:
+        written = os.lstat(folder / RESULTS).st_mtime_ns
+        runs = (entry for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        # The time of change: a run that was copied here may keep an older time of modification.
+        return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
+    except OSError:
+        return False
+
+
+def as_csv(results: Results) -> str:
+    """Return the table: the runs in planning order, their own columns, the configuration, the reproducible metrics.
+
+    Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
+    have them.
+    """
+    rows = results.rows
+    alike: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        alike[tuple(row.factors), tuple(row.metrics)].append(place)
+    kinds = [rows[places[0]] for places in alike.values()]
+    metrics = [name for name in metric_columns(kinds) if name in reproducible(dict.fromkeys([name]))]
+    columns = (*OWN, *factor_columns(kinds), *metrics)
+    lines: list[Sequence[str]] = [()] * len(rows)
+    for (factors, measured), places in alike.items():  # column by column: that is several times as fast
+        group = [rows[place] for place in places]
+        values = dict(zip(OWN, zip(*(row.own().values() for row in group), strict=True), strict=True))
+        values |= zip(factors, zip(*(row.factors.values() for row in group), strict=True), strict=True)
+        values |= zip(measured, zip(*(row.metrics.values() for row in group), strict=True), strict=True)
+        texts = [_texts(values[key]) if key in values else [""] * len(group) for key in columns]
+        for place, line in zip(places, zip(*texts, strict=True), strict=True):
+            lines[place] = line
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *lines])
+    return text.getvalue()
+
+
+def _texts(column: Sequence[Scalar]) -> Sequence[str]:
+    """Write the values of a column; each that occurs is written once."""
+    if len({*map(type, column)} & {bool, int, float}) > 1:  # equal values of different types are one in a dictionary
+        return list(map(_cell, column))
+    texts = {value: _cell(value) for value in set(column)}
+    return list(map(texts.__getitem__, column))
+
+
+def factor_columns(rows: Iterable[Row]) -> list[str]:
+    """Return every key of the runs' configurations, those of one group side by side, each in the order of its run."""
+    keys = keys_of(row.factors for row in rows)
+    groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
+    return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
+
+
+def metric_columns(rows: Iterable[Row]) -> list[str]:
+    """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
+    names = keys_of(row.metrics for row in rows)
+    order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """Write lines of values, so that they read the same everywhere.
+
+    Whole numbers have no point, others are in full; nothing stands for what is not defined. A text has symbols
+    for what could act on a terminal; one that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in line] for line in lines)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
+        case int() | float():
+            return str(value)
+        case _:
+            text = sanitize_lines(str(value))
+            return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

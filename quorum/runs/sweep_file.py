@@ -1,0 +1,143 @@
+"""`sweep.json`: what a sweep planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from quorum_base.user_errors import UserError
+from quorum.storage.run_files import MIB, RunFiles
+
+Value = str | int | float | bool | None | Sequence[int | float]
+"""A value of a factor; or what was published of a metric: a mean, a mean and its standard deviation, or nothing."""
+
+
+class Published(BaseModel):
+    """A published table.
+
+    Each row holds the values of the factors, which name the runs that it belongs to, and then what was published of
+    each metric there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    source: str = Field(min_length=1)
+    """Where it stands, and how it was measured."""
+    factors: Sequence[str] = Field(min_length=1)
+    """Factors of a comparison by their full names: `arm`, `n`, `env.difficulty`."""
+    metrics: Sequence[str] = Field(min_length=1)
+    """By their full names: `outcome.success`."""
+    trials: int | None = Field(None, gt=0)
+    """Runs behind each row; None: not published."""
+    tolerance: float = Field(0.0, ge=0)
+    """How far off the numbers may have been read, as a share of each: 0.05 of a plot."""
+    rows: Sequence[Sequence[Value]]
+    """As many values as factors and metrics; a mean with its standard deviation is `[9.9, 2.74]`."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Published:
+        width = len(self.factors) + len(self.metrics)
+        for number, row in enumerate(self.rows):
+            if len(row) != width:
+                raise ValueError(f"row {number} holds {len(row)} values, and there are {width} factors and metrics")
+            for factor, value in zip(self.factors, row, strict=False):
+                if isinstance(value, list | tuple):
+                    raise ValueError(f"row {number}: {factor}: {value!r} is no value of a factor")
+            for metric, value in zip(self.metrics, row[len(self.factors) :], strict=True):
+                if isinstance(value, str | bool) or (isinstance(value, Sequence) and len(value) != 2):
+                    raise ValueError(
+                        f"row {number}: {metric}: {value!r} is no mean, no [mean, deviation], and not null"
+                    )
+        return self
+
+
+PLAN = "sweep.json"
+_LARGEST = 512 * MIB
+SCHEMA = 1
+"""The version of the file that is written and read."""
+
+
+class DamagedPlan(UserError):
+    """`sweep.json` cannot be understood."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class SweepCell(_Part):
+    """One cell of a plan."""
+
+    name: str
+    """Name of its folder."""
+    hash: str
+    """Of its configuration."""
+    arm: str | None = None
+    """The arm that it belongs to."""
+
+
+class SweepParent(_Part):
+    """A beginning that cells of a plan have of a run which they branch off."""
+
+    run: str
+    """Folder of the run, seen from that of the sweep."""
+    at: str
+    """The instant: `12`, or `12:57` with the time of the cognitive clock."""
+    prefix: str
+    """Digest of what happened in the run before."""
+
+
+class Sweep(_Part):
+    """A plan."""
+
+    version: int = Field(alias="schema")
+    """Of the file's schema."""
+    name: str
+    """Of the sweep."""
+    experiment: str | None = None
+    """The named experiment that it is."""
+    arguments: Sequence[str] = ()
+    """As they were given."""
+    command: str = ""
+    """What to type to run it again."""
+    arms: Mapping[str, Sequence[str]] = {}
+    """What is set in each arm."""
+    metrics: Sequence[str] = ()
+    """What a comparison shows when nothing else is asked for; empty: the usual ones."""
+    published: Published | None = None
+    """What others have published of the same."""
+    parents: Sequence[SweepParent] = ()
+    """What its cells branch off, where they are branches."""
+    cells: Sequence[SweepCell]
+    """In planning order."""
+
+
+class _Version(_Part):
+    version: int = Field(alias="schema")
+
+
+def read_sweep(folder: Path) -> Sweep | None:
+    """Read the plan of a folder; None where there is none.
+
+    Raises:
+        DamagedPlan: it is damaged.
+        UserError: it cannot be read (a `DamagedFile`), or is newer than this version.
+    """
+    file = folder / PLAN
+    text = RunFiles(folder).read(PLAN, _LARGEST)
+    if text is None:
+        return None
+    try:
+        version = _Version.model_validate_json(text).version
+        if version > SCHEMA:
+            raise UserError(f"{file}: written by a newer version of Quorum (schema {version}; this one reads {SCHEMA})")
+        return Sweep.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise DamagedPlan(
+            f"{file}: damaged: {where}: {first['msg']}",
+            "Run the sweep's command again, which rewrites the file. Or move the file away: the runs do not need it.",
+        ) from error
