@@ -22,8 +22,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quorum.runs.results_folder import read_results
-
 from quorum.agents.llm.prices import BATCH, FLEX, find_price
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling, Usage
 from quorum.agents.llm.providers.anthropic import AnthropicModel
@@ -31,6 +29,7 @@ from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.marks import marks
+from quorum.runs.results_folder import read_results
 from quorum_base.user_errors import UserError
 from tests.loopback.prompt_caches import PromptCaches, read_prompt, unsent
 

@@ -28,13 +28,13 @@ from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
-from quorum.runs.results_folder import read_results
 
 from quorum.comparison.comparison import Comparison, Question, compare
 from quorum.comparison.differences import Difference
 from quorum.comparison.factors import written
 from quorum.comparison.groups import Group
 from quorum.comparison.tables import decimals, interval, p_value
+from quorum.runs.results_folder import read_results
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = Path(__file__).with_suffix(".yaml")

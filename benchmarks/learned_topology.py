@@ -21,11 +21,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from quorum.runs.results_folder import read_results
 from rich.console import Console
 from rich.table import Table
 
 from examples.agent_prune import Fitted, fit
+from quorum.runs.results_folder import read_results
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
 

@@ -16,10 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from quorum.runs.run_folder import RunFolder, runs_inside
-
 from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.cli import app
+from quorum.runs.run_folder import RunFolder, runs_inside
 
 ROOT = Path(__file__).resolve().parents[1]
 

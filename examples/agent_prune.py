@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from quorum.runs.rows import Row
 
 import quorum
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from quorum.configuration.cell import Cell
+from quorum.runs.rows import Row
 from quorum_base.user_errors import UserError
 
 Drawn: TypeAlias = NDArray[np.bool_]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from maeil.contracts import check_items, described, wrong_answer
 from maeil.outcomes import Outcome
-
-if TYPE_CHECKING:
-    from maeil.world import World
 
 Primitive = int | float | str | Sequence[Any] | Mapping[str, Any] | None
 """What an agent does in one environment step, JSON-ready.
@@ -19,17 +16,16 @@ that is off turn (`maeil.world.World.acting`), and for no other.
 """
 
 
-def acting_in(world: World, agents: int) -> Sequence[int] | None:
+def acting_in(turns: Callable[[], Sequence[int] | None], agents: int) -> Sequence[int] | None:
     """Return the agents of a world that act in the coming step; None for all.
 
     Args:
-        world: the world.
+        turns: the world's method `acting`.
         agents: number of its agents.
 
     Raises:
         ContractError: the world names none, or some that it does not have.
     """
-    turns = world.acting
     found = turns()
     if found is None:
         return None

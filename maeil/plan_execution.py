@@ -59,7 +59,7 @@ class PlanExecution:
 
     def take_turns(self) -> None:
         """Give the turn to the agents that act in the coming step, in a world in which agents take turns."""
-        acting = acting_in(self._world, len(self._team.agents))
+        acting = acting_in(self._world.acting, len(self._team.agents))
         if acting is not None:
             self._team.take_turns(acting)
             self.settle()

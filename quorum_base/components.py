@@ -27,6 +27,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+PACKAGES = frozenset(
+    {
+        "quorum", "quorum_base", "maeil", "cube_env", "crafter_env", "lbf_env", "llamac_env", "overcooked_env",
+        "pettingzoo_env",
+    }
+)  # fmt: skip
+"""The packages of this project, by the names under which they are imported."""
 _ROOT = Path(__file__).resolve().parents[1]
 _LISTS = (
     "quorum/components.json",

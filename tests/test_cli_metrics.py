@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
-from quorum.runs.derived import recompute, write_metrics
-from quorum.runs.summary import main_rows, shown
 
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
+from quorum.runs.derived import recompute, write_metrics
+from quorum.runs.summary import main_rows, shown
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk

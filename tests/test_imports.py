@@ -1,9 +1,14 @@
-"""The layers of docs/architecture.md: who may import whom. Imports point down only."""
+"""The core and its satellites, and the layers in them: who may import whom. Imports point down only.
+
+The table is that of docs/architecture.md. It holds for imports, also inside functions, and for what `components.json`
+lists.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,61 +21,59 @@ from quorum.agents.skills import WorldSkills
 from quorum.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "overcooked_env", "pettingzoo_env")
-INSIDE = ("agents", "cli.py", "experiments", "topologies")
-"""The layers in the package `quorum`; what else is there is its face."""
-SKILLS = {
-    "cube": "cube_env",
-    "crafter": "crafter_env",
-    "transport": "llamac_env",
-    "squeeze": "llamac_env",
-    "foraging": "lbf_env",
-    "overcooked": "overcooked_env",
+WORLDS = {
+    "cube_env": "core",
+    "crafter_env": "open_world",
+    "llamac_env": "llamac_worlds",
+    "lbf_env": "other_worlds",
+    "overcooked_env": "other_worlds",
+    "pettingzoo_env": "other_worlds",
 }
-"""The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
+"""The package of each world, and the part of `quorum` whose minds know it."""
+SATELLITES: dict[str, tuple[str, ...]] = {
+    "open_world": (),
+    "methods": (),
+    "what_if": (),
+    "study": ("what_if",),
+    "view": (),
+    "llamac_worlds": (),
+    "other_worlds": (),
+    "more_providers": (),
+    "cluster": (),
+}
+"""The satellites in `quorum/`, each with those that it may import; the core imports none."""
+ROOMS: dict[str, tuple[str, ...]] = {
+    "agents": (),
+    "topologies": (),
+    "process": (),
+    "display": ("agents",),
+    "storage": ("display",),
+    "installation": ("agents", "display"),
+    "configuration": ("agents", "display", "storage", "installation"),
+    "new": ("storage", "configuration"),
+    "serving": ("agents", "storage", "configuration"),
+    "episode": ("agents", "process", "display", "storage", "installation", "configuration"),
+}
+ROOMS["runs"] = ("episode", *ROOMS["episode"])
+ROOMS["sweeps"] = ROOMS["comparison"] = ("runs", *ROOMS["runs"])
+ROOMS["verbs"] = ("sweeps", "comparison", "new", "serving", *ROOMS["sweeps"])
+"""The packages of the core, each with those below it."""
+FACE = ("__init__", "__main__", "_current_folder", "answers", "api", "cli", "conversions", "spi")
+"""The modules at the top of `quorum`: what programs call, above all rooms."""
 CONTRACTS = {
-    "acting", "actions", "calls", "compilation", "component", "contracts", "controllers",
-    "dig", "digests", "drawing", "errors", "extension", "inside", "judging", "memory",
-    "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
-    "stages", "stopwatches", "tasks", "testing", "together", "topology", "user_errors", "world",
+    "acting", "actions", "calls", "component", "contracts", "controllers", "dig", "errors", "extension", "judging",
+    "memory", "messages", "mind", "outcomes", "plans", "seeds", "stages", "tasks", "testing", "together", "topology",
+    "trace", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
-
-EXPERIMENTS = {
-    "common": (),
-    "configuration": ("common",),
-    "new": ("configuration", "common"),
-    "serving": ("configuration", "common"),
-    "episode": ("configuration", "common"),
-    "results": ("episode", "configuration", "common"),
-    "branch": ("results", "episode", "configuration", "common"),
-    "tracking": ("results", "episode", "configuration", "common"),
-    "sweep": ("branch", "results", "episode", "configuration", "common"),
-    "blame": ("branch", "results", "episode", "configuration", "common"),
-    "compare": ("results", "episode", "configuration", "common"),
-    "viewer": ("results", "episode", "configuration", "common"),
-    "replay": ("results", "episode", "configuration", "common"),
-    "export": ("blame", "results", "episode", "configuration", "common"),
-}
-EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
-EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])
-EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
-"""The packages of `experiments`, each with those below it."""
 MINDS = ("naive", "llamac", "policy", "rules")
-METHODS = ("baselines", "drwell", "tom")
 SHARED = ("answer_parts", "skills", "coordination", "prompting", "llm")
 AGENTS = {
     **{layer: SHARED[place + 1 :] for place, layer in enumerate(SHARED)},
     **dict.fromkeys(MINDS, SHARED),
     "simulated": (*MINDS, *SHARED),
-    **dict.fromkeys(METHODS, ("simulated", *SHARED)),
 }
-AGENTS["tom"] += ("naive",)
-"""The packages of `agents`, each with those below it.
-
-A mind knows no other mind, but `tom`, which asks the turns of `naive`. The simulated model knows no method: a method
-brings what the model says.
-"""
+"""The packages of `agents`, each with those below it. A mind knows no other mind."""
 
 
 def modules(source: str) -> Iterator[tuple[int, str]]:
@@ -93,13 +96,13 @@ def _name(function: ast.expr) -> str:
     return getattr(function, "id", getattr(function, "attr", ""))
 
 
-def test_the_contributors_page_lists_these_layers() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    _, experiments, agents = re.split(
-        r"^\d\. ", text.partition("## Layers")[2].partition("\n4. ")[0], flags=re.MULTILINE
-    )[1:]
-    assert set(re.findall(r"`(\w+)`", experiments)) == EXPERIMENTS.keys()
-    assert set(re.findall(r"`(\w+)`", agents)) == AGENTS.keys()
+def part_of(name: str) -> str | None:
+    """Return the part that a dotted name belongs to: base, maeil, core, a satellite; None: none."""
+    top, _, rest = name.partition(".")
+    if top == "quorum":
+        inside = rest.partition(".")[0]
+        return inside if inside in SATELLITES else "core"
+    return {"quorum_base": "base", "maeil": "maeil", "quorum_harness": "core", **WORLDS}.get(top)
 
 
 def violations(path: str, source: str) -> list[str]:
@@ -113,85 +116,130 @@ def violations(path: str, source: str) -> list[str]:
 
 
 def _allowed(file: Path, name: str) -> bool:
-    if file.parts[0] == "quorum" and len(file.parts) > 1:
-        file = file.relative_to("quorum") if file.parts[1] in INSIDE else file
-    own = file.parts[0].removesuffix(".py")
     if name.startswith("."):
         return False  # a relative import hides what it reaches
     if name == "import_module(...)":
         return file.as_posix() in COMPOSED
-    parts = name.split(".")
-    if parts[0] in ("agents", "topologies", "experiments", "cli", "configs", "prompts"):
+    if name.split(".", maxsplit=1)[0] in LINKS:
         return False  # a top-level name of the checkout, which a wheel does not have
-    target = parts[1] if parts[0] == "quorum" and len(parts) > 1 else parts[0]
-    inside = parts[2:] if parts[0] == "quorum" else parts[1:]
-    if target not in (*WORLDS, "maeil", "agents", "topologies", "experiments", "cli", "quorum"):
+    own, target = part_of(".".join(file.with_suffix("").parts)), part_of(name)
+    if target is None:
         return True
-    if file.parts[:2] == ("maeil", "environments") and inside[:1] != ["environments"]:
-        return False  # it imports nothing of the project, not even of the loop
-    if target == own:
-        return _inside(file, inside)
-    if file.parts[:2] == ("maeil", "extensions") and (target == "agents" or SKILLS.get(file.stem) == target):
-        return True  # a method knows the contracts of minds; its file for a world knows that world
-    match own:
-        case "quorum":
-            return target in ("agents", "experiments", "cli", "maeil")
-        case "cli":
-            return target == "experiments"
-        case "experiments":
-            return target not in ("cli", "quorum")
-        case "agents":
-            return _contract(target, inside) or _own_world(file, target, inside) or _of_method(file, target, inside)
-        case "topologies":
-            return _contract(target, inside) or _of_method(file, target, inside)
-        case _ if own in WORLDS:
-            compiles = file.name == "jit.py" and inside[:1] == ["compilation"]
-            if target == "maeil" and inside[:1] == ["environments"]:
-                return True
-            return _contract(target, inside) and (file.name == "world.py" or "symbolic" in file.parts or compiles)
-    return False  # maeil imports nothing of the project
+    if own == "base":
+        return target == "base" and (file.parts[1] != "environments" or name.split(".")[1] == "environments")
+    if own == "maeil":
+        return target in ("base", "maeil")
+    if file.parts[0] in WORLDS:
+        return _allowed_in_world(file, name)
+    if name.split(".", maxsplit=1)[0] in WORLDS:
+        return _knows(file, name)
+    if target in SATELLITES:
+        assert own is not None
+        return target == own or target in SATELLITES.get(own, ())
+    return own in SATELLITES or _allowed_in_core(file, name)
 
 
-def _contract(target: str, inside: list[str]) -> bool:
-    return target == "maeil" and inside[:1] != [] and inside[0] in CONTRACTS
-
-
-def _of_method(file: Path, target: str, inside: list[str]) -> bool:
-    """Whether a file of a method imports an extension."""
-    return target == "maeil" and inside[0] == "extensions" and file.parts[1] in (*METHODS, "dytopo.py")
-
-
-def _own_world(file: Path, target: str, inside: list[str]) -> bool:
-    """Whether a file of a world's skills imports the public face of that world: `from cube_env import Name`."""
-    return file.parts[1] == "skills" and SKILLS.get(file.parts[2]) == target and len(inside) <= 1
-
-
-def _inside(file: Path, inside: list[str]) -> bool:
-    """Whether a file may import a module of the same top-level package."""
-    layers = {"experiments": EXPERIMENTS, "agents": AGENTS}.get(file.parts[0])
-    if layers is None or len(file.parts) < 2 or not inside:
+def _allowed_in_world(file: Path, name: str) -> bool:
+    """A world imports itself and the base; its `world.py` and `symbolic/` import contracts of the loop."""
+    top, *inside = name.split(".")
+    if top in (file.parts[0], "quorum_base"):
         return True
-    layer, target = file.parts[1].removesuffix(".py"), inside[0]
-    if target == "skills" and inside[1] in SKILLS:
-        return file.parts[1:3] == ("skills", inside[1])  # the skills of one world are its own
-    return layer == target or target in layers.get(layer, ()) or (file.name == "__init__.py" and len(file.parts) == 2)
+    return top == "maeil" and inside[0] in CONTRACTS and (file.name == "world.py" or "symbolic" in file.parts)
 
 
-COMPOSED = {"quorum/configuration/plugins.py", "quorum/installation/packages.py", "maeil/extensions/__init__.py"}
-COMPOSED |= {"pettingzoo_env/game.py"}
+def _knows(file: Path, name: str) -> bool:
+    """Whether a file of `quorum` may import from a world: its public face, where minds know it."""
+    top, *inside = name.split(".")
+    own = part_of(".".join(file.with_suffix("").parts))
+    if own == "core":
+        return file.parts[:4] == ("quorum", "agents", "skills", "cube") and top == "cube_env" and len(inside) <= 1
+    return WORLDS[top] in (own, "core") and len(inside) <= 1
+
+
+def _allowed_in_core(file: Path, name: str) -> bool:
+    top, *inside = name.split(".")
+    room = file.parts[1].removesuffix(".py") if len(file.parts) > 1 else "quorum_harness"
+    if top == "maeil":
+        return inside[0] in CONTRACTS or room not in ("agents", "topologies")
+    if top == "quorum_base":
+        return True
+    if top == "quorum_harness":
+        return room in ("__main__", "episode")  # `quorum check` has it look for files of other distributions
+    target = inside[0]
+    if room == "quorum_harness":
+        return target == "cli"
+    if room == "agents" and target == "agents":
+        return _allowed_in_agents(file, inside[1:])
+    if room in ROOMS:
+        return target == room or target in ROOMS[room]
+    if room == "cli":
+        return target in ("verbs", "display", "process", "installation")
+    return room in FACE and target not in ("verbs", "*")
+
+
+def _allowed_in_agents(file: Path, inside: list[str]) -> bool:
+    layer, target = file.parts[2].removesuffix(".py"), inside[0]
+    if target == "skills" and inside[1] == "cube":
+        return file.parts[2:4] == ("skills", "cube")  # the skills of a world are its own
+    return layer == target or target in AGENTS.get(layer, ()) or file.name == "__init__.py" == file.parts[2]
+
+
+LINKS = ("agents", "topologies", "cli", "configs", "prompts")
+COMPOSED = {
+    "quorum/configuration/plugins.py", "quorum/installation/packages.py", "quorum_harness.py", "pettingzoo_env/game.py",
+}  # fmt: skip
 """Who may import a module by a name that is not written there: `--plugin`, packages of extras, `env.id`."""
 
 
 def _files() -> list[Path]:
-    return sorted(file for package in (*WORLDS, "maeil", "quorum") for file in (ROOT / package).rglob("*.py"))
+    packages = (*WORLDS, "quorum_base", "maeil", "quorum")
+    return [ROOT / "quorum_harness.py", *sorted(file for name in packages for file in (ROOT / name).rglob("*.py"))]
 
 
-@pytest.mark.parametrize("package", [*WORLDS, "maeil", "quorum"])
+@pytest.mark.parametrize("package", ["quorum_harness.py", *WORLDS, "quorum_base", "maeil", "quorum"])
 def test_a_file_imports_only_what_its_layer_may(package: str) -> None:
     files = [file for file in _files() if file.relative_to(ROOT).parts[0] == package]
     assert files
     found = [violations(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")) for file in files]
     assert [line for lines in found for line in lines] == []
+
+
+def strangers(owner: str, listed: str) -> list[str]:
+    """Return what a `components.json` lists that is in another part.
+
+    Args:
+        owner: the part of the folder that the file is in.
+        listed: the text of the file.
+    """
+    places = [place for group in json.loads(listed).values() for place in group.values()]
+    allowed = (owner, "maeil", "base") if owner == "core" else (owner,)
+    return [place for place in places if part_of(place.partition(":")[0]) not in allowed]
+
+
+def test_a_folder_offers_only_what_its_own_part_holds() -> None:
+    files = sorted((ROOT / "quorum").rglob("components.json"))
+    assert {part_of(".".join(file.relative_to(ROOT).parts)) for file in files} == {"core", *SATELLITES}
+    for file in files:
+        owner = part_of(".".join(file.relative_to(ROOT).parts))
+        assert strangers(str(owner), file.read_text(encoding="utf-8")) == [], file
+
+
+def test_a_stranger_in_a_list_is_found() -> None:
+    listed = '{"verbs": {"blame": "quorum.what_if.verbs.blame:verb"}, "worlds": {"cube": "cube_env.world:component"}}'
+    assert strangers("core", listed) == ["quorum.what_if.verbs.blame:verb"]
+    assert strangers("what_if", listed) == ["cube_env.world:component"]
+    assert strangers("view", '{"verbs": {"view": "quorum.view.verbs.view:verb"}}') == []
+
+
+def test_this_distribution_declares_no_component_in_its_metadata() -> None:
+    """Or a checkout without a satellite's folder would look for it."""
+    assert "[project.entry-points" not in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_contributors_page_lists_these_layers() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Layers")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", text))
+    assert {*ROOMS, *SATELLITES, *AGENTS} <= named
 
 
 def test_what_a_contract_promises_is_never_asked_for_with_getattr() -> None:
@@ -214,60 +262,54 @@ def _holds_code(path: Path) -> bool:
     return path.name[0] not in "_." and (path.suffix == ".py" or any(path.glob("*.py")))
 
 
-def test_every_package_has_its_layer() -> None:
-    for name, layers in (("agents", AGENTS), ("experiments", EXPERIMENTS)):
-        packages = {path.name.removesuffix(".py") for path in (ROOT / "quorum" / name).iterdir() if _holds_code(path)}
-        assert packages == set(layers), name
-    assert {path.parent.name for path in (ROOT / "quorum" / "agents" / "skills").glob("*/__init__.py")} == set(SKILLS)
+def test_every_package_has_its_place() -> None:
+    packages = {path.name.removesuffix(".py") for path in (ROOT / "quorum").iterdir() if _holds_code(path)}
+    assert packages == {*ROOMS, *SATELLITES, *(name for name in FACE if name[0] != "_")}
+    agents = {path.name.removesuffix(".py") for path in (ROOT / "quorum" / "agents").iterdir() if _holds_code(path)}
+    assert agents == set(AGENTS)
+    assert {path.parent.name for path in (ROOT / "quorum" / "agents" / "skills").glob("*/__init__.py")} == {"cube"}
 
 
 @pytest.mark.parametrize(
     ("path", "source"),
     [
+        ("quorum_base/inside.py", "from maeil.errors import EpisodeStop"),
+        ("quorum_base/environments/wrappers.py", "from quorum_base.registry import Registry"),
         ("maeil/clock.py", "import cube_env"),
-        ("quorum/methods/repair/gate.py", "from cube_env import Face"),
-        ("quorum/methods/repair/gate.py", "from quorum.storage import files"),
-        ("agents/naive/mind.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
-        ("agents/simulated/model.py", "from quorum.methods.repair.rules import Notice"),
-        ("agents/simulated/model.py", "from quorum.methods.tom.simulated import play"),
-        ("agents/skills/contract.py", "from quorum.methods.repair.rules import Notice"),
-        ("topologies/ring.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
-        ("quorum_base/environments/wrappers.py", "from maeil.world import World"),
-        ("topologies/ring.py", "from quorum_base.environments.errors import WorldError"),
         ("maeil/clock.py", "def f():\n    from quorum.storage import files"),
-        ("maeil/clock.py", "from quorum.agents import rules"),
-        ("topologies/ring.py", "from maeil.scheduler import run_episode"),
-        ("topologies/ring.py", "import maeil"),
-        ("topologies/ring.py", "from quorum.agents import rules"),
+        ("maeil/trace/reader.py", "from quorum.methods.repair.events import RepairCheck"),
         ("cube_env/kernel.py", "from maeil.world import World"),
-        ("cube_env/kernel.py", "from quorum_base.compilation import numba"),
-        ("cube_env/jit.py", "from maeil.world import World"),
-        ("cube_env/world.py", "from maeil.trace import Recorder"),
+        ("cube_env/world.py", "from maeil.scheduler import run_episode"),
         ("cube_env/world.py", "from crafter_env import Crafter"),
-        ("agents/naive/mind.py", "from cube_env import concepts"),
-        ("agents/naive/mind.py", "from quorum.agents.llamac import critic"),
-        ("agents/naive/mind.py", "from quorum.agents.skills.cube import skills"),
-        ("agents/naive/mind.py", "from quorum.configuration import registry"),
-        ("agents/naive/mind.py", "from maeil.scheduler import run_episode"),
-        ("agents/naive/mind.py", "from . import answers"),
-        ("agents/naive/mind.py", "from agents.llm import protocol"),
-        ("agents/llm/cache.py", "from quorum.agents.naive import mind"),
-        ("agents/llm/cache.py", "from quorum.agents.simulated import SimulatedModel"),
-        ("agents/skills/contract.py", "from quorum.agents.llamac import actor"),
-        ("agents/skills/contract.py", "import cube_env"),
-        ("agents/skills/cube/gates.py", "from crafter_env import Item"),
-        ("agents/skills/cube/gates.py", "from cube_env.kernel import step"),
-        ("agents/skills/cube/gates.py", "from quorum.open_world.scene import Scene"),
-        ("agents/skills/cube/gates.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
-        ("agents/simulated/model.py", "from importlib import import_module\nimport_module(f'a.{name}')"),
+        ("cube_env/world.py", "from quorum.agents import rules"),
+        ("quorum/topologies/ring.py", "from maeil.scheduler import run_episode"),
+        ("quorum/topologies/ring.py", "from quorum.agents import rules"),
+        ("quorum/agents/naive/mind.py", "from cube_env import concepts"),
+        ("quorum/agents/naive/mind.py", "from quorum.agents.llamac import critic"),
+        ("quorum/agents/naive/mind.py", "from quorum.agents.skills.cube import skills"),
+        ("quorum/agents/naive/mind.py", "from quorum.configuration import registry"),
+        ("quorum/agents/naive/mind.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
+        ("quorum/agents/naive/mind.py", "from . import answers"),
+        ("quorum/agents/naive/mind.py", "from agents.llm import protocol"),
+        ("quorum/agents/llm/cache.py", "from quorum.agents.simulated import SimulatedModel"),
+        ("quorum/agents/simulated/model.py", "from quorum.methods.tom.simulated import play"),
+        ("quorum/agents/simulated/model.py", "from importlib import import_module\nimport_module(f'a.{name}')"),
+        ("quorum/agents/skills/cube/gates.py", "from crafter_env import Item"),
+        ("quorum/agents/skills/cube/gates.py", "from cube_env.kernel import step"),
+        ("quorum/agents/skills/cube/gates.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
         ("quorum/storage/files.py", "from quorum.runs import rows"),
         ("quorum/runs/rows.py", "from quorum.sweeps import plan"),
-        ("quorum/view/viewer/page.py", "from quorum.view.replay import film"),
+        ("quorum/runs/rows.py", "from quorum.what_if.branch.origin import BranchOrigin"),
+        ("quorum/comparison/tables.py", "from quorum.sweeps import plan"),
         ("quorum/configuration/cell.py", "from quorum import cli"),
-        ("quorum/runs/rows.py", "from quorum.verbs.options import Force"),
-        ("quorum/verbs/run.py", "from quorum import cli"),
-        ("cli.py", "from maeil.trace import read_trace"),
-        ("cli.py", "if TYPE_CHECKING:\n    from maeil import World"),
+        ("quorum/verbs/run.py", "def f():\n    from quorum.view.viewer import command"),
+        ("quorum/cli.py", "from quorum.sweeps import plan"),
+        ("quorum/api.py", "from quorum.verbs.app import app"),
+        ("quorum/view/viewer/page.py", "from quorum.what_if.extensions.probe.events import Belief"),
+        ("quorum/what_if/blame/search.py", "from quorum.study.sheet import Sheet"),
+        ("quorum/open_world/gates.py", "from crafter_env.kernels.jit import KERNELS"),
+        ("quorum/methods/repair/cube.py", "from crafter_env import Item"),
+        ("quorum/cluster/slurm.py", "from quorum.more_providers.batches import engine"),
     ],
 )
 def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
@@ -277,25 +319,22 @@ def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("quorum/methods/repair/cube.py", "from cube_env import Face"),
-        ("quorum/methods/dytopo/answer.py", "from quorum.agents.answer_parts import AnswerPart"),
-        ("quorum/methods/tom/mind.py", "from quorum.methods.predictions import Predictions"),
-        ("quorum/methods/tom/simulated.py", "from quorum.agents.simulated.reading import read_view"),
-        ("quorum/methods/dytopo/topology.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
+        ("quorum_base/environments/wrappers.py", "from quorum_base.environments.errors import WorldError"),
+        ("maeil/trace/reader.py", "from quorum_base.registry import own"),
         ("cube_env/world.py", "from maeil.world import World"),
         ("cube_env/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
         ("crafter_env/kernels/jit.py", "from quorum_base.compilation import KernelSet"),
-        ("cube_env/env.py", "from quorum_base.environments.errors import ActionError"),
-        ("quorum_base/environments/wrappers.py", "from quorum_base.environments.errors import WorldError"),
-        ("cube_env/env.py", "from cube_env.kernel import step\nimport numpy"),
-        ("topologies/ring.py", "from maeil.topology import ConversationState"),
-        ("quorum/llamac_worlds/transport/gates.py", "from llamac_env import Board"),
-        ("agents/skills/cube/gates.py", "from quorum.agents.coordination.joint import Joint"),
-        ("agents/naive/mind.py", "from quorum.agents.llm import protocol"),
-        ("agents/simulated/model.py", "from quorum.agents.naive.answers import write"),
-        ("quorum/episode/runner.py", "from maeil import run_episode\nimport cube_env.world"),
-        ("quorum/verbs/run.py", "def f():\n    from quorum.view.viewer import command"),
-        ("cli.py", "from quorum.verbs.app import app"),
+        ("quorum/topologies/ring.py", "from maeil.topology import ConversationState"),
+        ("quorum/agents/skills/cube/gates.py", "from cube_env import Board"),
+        ("quorum/agents/skills/cube/gates.py", "from quorum.agents.coordination.joint import Joint"),
+        ("quorum/agents/simulated/model.py", "from quorum.agents.naive.answers import write"),
+        ("quorum/episode/runner.py", "from maeil import run_episode"),
+        ("quorum/cli.py", "from quorum.verbs.app import app"),
+        ("quorum/api.py", "from quorum.sweeps.run import run_sweep"),
+        ("quorum/open_world/gates.py", "from crafter_env import Item"),
+        ("quorum/methods/repair/cube.py", "from cube_env import Face"),
+        ("quorum/study/audit.py", "from quorum.what_if.branch.parent import Parent"),
+        ("quorum/view/verbs/view.py", "def f():\n    from quorum.view.viewer import command"),
     ],
 )
 def test_an_import_of_the_layers_is_allowed(path: str, source: str) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from quorum.runs.finished import finished_cell, read_paid
 
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.finished import finished_cell, read_paid
 from tests.conftest import PATIENCE, command, environment
 from tests.episode.till import PRICES, Then, Till
 from tests.serving import served

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from quorum.runs.results_folder import csv_text
 
 from quorum.agents.llm.redaction import redact_message
 from quorum.configuration.cell import Cell
@@ -21,6 +20,7 @@ from quorum.display.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.episode.rehearsal import rehearse
 from quorum.episode.runner import run_cell
 from quorum.installation.extension_errors import FailedEpisode
+from quorum.runs.results_folder import csv_text
 from quorum_base.user_errors import mask_passwords
 from tests.conftest import ROOT, Quorum, environment
 from tests.folders import write_plan

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.finished import read_spent
 
 from quorum.agents.llm.spending import Spent
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.finished import read_spent
 from tests.conftest import FORKS, PATIENCE, PLUGINS, Quorum, _be_quorum, environment
 from tests.episode.till import PRICES, Then, Till
 from tests.serving import served

@@ -12,10 +12,10 @@ import matplotlib.backends.backend_svg
 import matplotlib.figure
 import matplotlib.font_manager  # noqa: F401 - it lists the fonts
 import openai  # noqa: F401
-import quorum.runs.summary
 
 import quorum.cli
 import quorum.comparison.report
+import quorum.runs.summary
 import quorum.sweeps.command
 import quorum.view.viewer.command  # noqa: F401
 from quorum.configuration.cell import Cell

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from quorum.runs.run_folder import read_whole_trace, require_folder, runs_inside
 
 from maeil.trace import Trace
+from quorum.runs.run_folder import read_whole_trace, require_folder, runs_inside
 from quorum.storage.files import os_errors
 from quorum.what_if.blame.ending import FINISHED, ending_of
 from quorum_base.user_errors import UserError, choices_hint

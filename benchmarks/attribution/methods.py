@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 
 import msgspec
-from quorum.runs.run_folder import RunFolder, read_whole_trace
-from quorum.runs.transcript import Transcript, TurnTaken
 
 from benchmarks.attribution.cases import CONFIGS
+from quorum.runs.run_folder import RunFolder, read_whole_trace
+from quorum.runs.transcript import Transcript, TurnTaken
 from quorum.what_if.blame.answer import USUAL_BUDGET, Question
 from quorum.what_if.blame.attempts import Budget
 from quorum.what_if.blame.decisions import decisions_of

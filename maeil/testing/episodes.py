@@ -150,7 +150,7 @@ class Episode:
     def _act(self) -> list[Primitive]:
         joint: list[Primitive] = [None for _ in self._agents]
         self._idling.clear()
-        for agent in acting_in(self._world, len(self._agents)) or self._agents:
+        for agent in acting_in(self._world.acting, len(self._agents)) or self._agents:
             controller = self._running[agent]
             assert controller is not None
             joint[agent] = answers.check_primitive(self._contract, controller.act())
@@ -196,7 +196,7 @@ class Episode:
         observation, mask = world.arrays(agent)
         sizes = observation.size, mask.size
         self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)
-        if agent not in (acting_in(self._world, len(self._agents)) or self._agents):
+        if agent not in (acting_in(self._world.acting, len(self._agents)) or self._agents):
             return
         allowed = [index for index, value in enumerate(mask.tolist()) if value]
         self._contract.require(bool(allowed), "the mask of arrays() allows an action", mask)

@@ -19,9 +19,9 @@ from quorum.configuration.plugins import of_unknown_effect
 from quorum.configuration.registry import extensions, minds, providers, topologies, worlds
 from quorum.configuration.schema import Configuration
 from quorum.installation.extension_errors import belongs_to_extensions
-from quorum.installation.own import PACKAGES
 from quorum.storage.memory_file import read_memory
 from quorum.storage.run_files import DamagedFile
+from quorum_base.components import PACKAGES
 from quorum_base.user_errors import UserError
 
 Inputs = Mapping[str, str]

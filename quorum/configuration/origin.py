@@ -110,7 +110,7 @@ def read_origin(plain: Any) -> Origin | None:
     if not isinstance(plain, Mapping):
         raise ValueError("it should be an object")
     try:
-        kind = origins.get(str(plain.get("kind", ORIGIN)))
+        kind: type[Origin] = origins.get(str(plain.get("kind", ORIGIN)))
     except UserError as error:
         raise ValueError(str(error)) from error
     return kind.read(plain)

@@ -15,8 +15,8 @@ from pathlib import Path
 import orjson
 from packaging.utils import canonicalize_name
 
-from quorum.installation.own import PACKAGES
 from quorum.installation.packages import base_names, owners
+from quorum_base.components import PACKAGES
 from quorum_base.digests import digest, digest_file
 
 NO_FILES = "no files"

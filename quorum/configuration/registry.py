@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from maeil.topology import Topology
     from maeil.world import World
     from quorum.agents.llm.protocol import Model
-    from quorum.configuration.origin import Origin
     from quorum_base.compilation.kernels import KernelSet
 
 
@@ -61,8 +60,8 @@ kernels: Registry[KernelSet] = Registry("set of kernels", "kernels", "kernels", 
 _remarks: Registry[Callable[[Path], str]] = Registry(
     "remark", "remarks", "results", "quorum.remarks", lambda: FunctionType
 )
-origins: Registry[type[Origin]] = Registry("origin", "origins", "branch", "quorum.origins", lambda: type)
-"""What recorded cells go back to, by kind."""
+origins: Registry[type[Any]] = Registry("origin", "origins", "branch", "quorum.origins", lambda: type)
+"""What recorded cells go back to, by kind: subclasses of `quorum.configuration.origin.Origin`."""
 measures: Registry[Callable[..., Any]] = Registry(
     "measure", "measures", "results", "quorum.measures", lambda: FunctionType
 )

@@ -18,7 +18,7 @@ from rich.logging import RichHandler
 from quorum.agents.llm.redaction import Redaction
 from quorum.display.consoles import Console
 from quorum.display.sanitize import sanitize
-from quorum.installation.own import PACKAGES
+from quorum_base.components import PACKAGES
 from quorum_base.user_errors import UserError, choices_hint
 
 VARIABLE = "QUORUM_LOG"

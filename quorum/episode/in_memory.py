@@ -11,9 +11,10 @@ from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
 from quorum.configuration.team_label import minds_in
+from quorum.episode.built import Parts
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool
-from quorum.episode.parts import Parts, build, play
+from quorum.episode.parts import build, play
 from quorum.episode.rehearsal import rehearse
 from quorum.episode.start import BEGINNING, Start
 from quorum.process.event_loop import run_coroutine

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
 
-from maeil import LoopSettings, Mind, TeamContext, Topology, World, run_episode
+from maeil import LoopSettings, TeamContext, Topology, World, run_episode
 from maeil.contracts import check_type
 from maeil.extension import Extension, ExtensionContext
 from maeil.mind import COORDINATOR
@@ -23,6 +22,7 @@ from quorum.configuration.inputs import inputs_of, refuse_changed
 from quorum.configuration.registry import extensions, worlds
 from quorum.configuration.schema import Configuration
 from quorum.episode.building import build_topology, built, call_component, check_board, check_world
+from quorum.episode.built import Parts
 from quorum.episode.start import BEGINNING, Start
 from quorum.episode.team import build_team
 from quorum.episode.team_memory import refuse_strange
@@ -30,32 +30,6 @@ from quorum_base.exits import without_exit
 from quorum_base.user_errors import UserError, choices_hint
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The components of a cell, built.
-
-    Attributes:
-        world: where it plays.
-        minds: of the agents.
-        coordinators: names and minds of those without a body.
-        topology: how they may talk.
-        extensions: methods that take part, in order.
-        several: the name of the mind of each participant, in a team that has several; else empty.
-    """
-
-    world: World
-    minds: Sequence[Mind]
-    coordinators: Sequence[tuple[str, Mind]]
-    topology: Topology
-    extensions: Sequence[Extension] = ()
-    several: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def team(self) -> tuple[Mind, ...]:
-        """All minds: of the agents by index, then of the coordinator if any."""
-        return (*self.minds, *(mind for _, mind in self.coordinators))
 
 
 @without_exit()

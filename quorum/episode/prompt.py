@@ -19,10 +19,11 @@ from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.configuration.cell import Cell
 from quorum.configuration.option_folders import ConfigDir
+from quorum.episode.built import Parts
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels, grounded
-from quorum.episode.parts import Parts, build, play
+from quorum.episode.parts import build, play
 from quorum_base.user_errors import UserError, choices_hint
 
 

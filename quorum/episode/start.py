@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maeil import LoopSettings, TeamContext
 from maeil.extension import Extension
@@ -14,15 +14,13 @@ from maeil.seeds import Seeds
 from maeil.trace import Listener
 from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
+from quorum.episode.built import Parts
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.team import Team
 from quorum.storage.memory_file import Memory
 from quorum_base.user_errors import UserError
-
-if TYPE_CHECKING:
-    from quorum.episode.parts import Parts
 
 
 class StartRefused(UserError):

@@ -28,7 +28,7 @@ from maeil.contracts import definition_of
 from maeil.errors import MaeilError
 from quorum.agents.llm.redaction import redact_message
 from quorum.display.terminal import echo
-from quorum.installation.own import PACKAGES
+from quorum_base.components import PACKAGES
 from quorum_base.exits import describe_exit
 from quorum_base.registry import offers
 from quorum_base.user_errors import UserError, shown_path

@@ -19,15 +19,15 @@ from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
 from maeil.trace import Trace
-from quorum_base.user_errors import UserError, choices_hint
 from quorum.display.consoles import Console, Text
+from quorum.episode.record import AnsweringModels, answering_models
 from quorum.installation.extension_errors import as_extension_error
+from quorum.runs.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
+from quorum.runs.summary import print_aligned, shown, shown_metric
 from quorum.storage.files import require_file, write_all
 from quorum.storage.outputs import require_writable
 from quorum.storage.run_files import LARGEST_META, META, DamagedFile, RunFiles
-from quorum.episode.record import AnsweringModels, answering_models
-from quorum.runs.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
-from quorum.runs.summary import print_aligned, shown, shown_metric
+from quorum_base.user_errors import UserError, choices_hint
 
 S = TypeVar("S")
 T = TypeVar("T")

@@ -11,16 +11,16 @@ from typing import Any
 
 import orjson
 
-from quorum_base.inside import list_inside
 from maeil.outcomes import Outcome
 from quorum.agents.llm import errors
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import CHANCE
-from quorum.installation.provenance import CodeVersion
-from quorum.storage.run_files import META, DamagedFile, RunFiles
 from quorum.episode.call_books import CALLS, RECORDED
+from quorum.installation.provenance import CodeVersion
 from quorum.runs.run_folder import METRICS, RunFolder
+from quorum.storage.run_files import META, DamagedFile, RunFiles
+from quorum_base.inside import list_inside
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ from maeil.errors import ReplayMismatch, TraceError
 from maeil.trace import Trace, read_event, replay
 from maeil.trace.events import EpisodeStart, StepTaken
 from maeil.trace.story import Story
-from quorum_base.user_errors import UserError
-from quorum.display.sanitize import sanitize
 from quorum.configuration.checked_values import component_values
 from quorum.configuration.registry import worlds
+from quorum.display.sanitize import sanitize
 from quorum.episode.record import AnsweringModels, answering_models
 from quorum.runs.rows import flatten
 from quorum.runs.run_folder import RunFolder, contradicts_itself, is_run, require_folder, runs_inside
 from quorum.runs.sweep_file import read_sweep
+from quorum_base.user_errors import UserError
 
 _MOST_NAMED = 3
 """Runs of a sweep that a message names."""

@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quorum_base.user_errors import UserError
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Origin, Request
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_sampling
-from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
 from quorum.episode.call_books import CALLS
 from quorum.episode.prompt import Prompt, Wanted, choices, find_participant
 from quorum.runs.recorded_episode import open_episode
+from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
+from quorum_base.user_errors import UserError
 
 _MOST_NAMED = 12
 """Steps that a message names."""

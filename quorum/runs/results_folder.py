@@ -14,17 +14,17 @@ from pathlib import Path
 
 from maeil.metrics import compute_on_demand, metrics_by_group, reproducible
 from maeil.metrics.model import Wasted
-from quorum_base.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.storage.files import write_all
-from quorum.storage.run_files import META
-from quorum.display.sanitize import sanitize_lines
 from quorum.configuration.origin import Scalar
+from quorum.display.sanitize import sanitize_lines
 from quorum.episode.episode_folder import PARTIAL
 from quorum.runs.finished import dropped_attempts
 from quorum.runs.rows import OWN, POOLED, Damaged, Results, Row, keys_of
 from quorum.runs.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.runs.sweep_file import read_sweep
+from quorum.storage.files import write_all
+from quorum.storage.run_files import META
+from quorum_base.user_errors import UserError
 
 _log = logging.getLogger(__name__)
 

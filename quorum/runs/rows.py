@@ -10,12 +10,12 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from quorum_base.digests import digest
 from maeil.outcomes import Outcome
-from quorum_base.user_errors import mask_passwords
 from quorum.agents.simulated import CHANCE
 from quorum.configuration.origin import Origin, Scalar
 from quorum.runs.sweep_file import Sweep, SweepCell
+from quorum_base.digests import digest
+from quorum_base.user_errors import mask_passwords
 
 OWN = (
     "name", "hash", "arm", "outcome", "reason", "error", "version", "inputs", "providers", "models", "fallbacks",

@@ -19,14 +19,14 @@ from maeil.errors import NewerTrace, TraceError
 from maeil.outcomes import Outcome
 from maeil.trace import Event, Stamped, Trace, parse_some, parse_trace, read_event
 from maeil.trace.events import EpisodeEnd
-from quorum_base.user_errors import UserError, nearest
 from quorum.agents.llm.prices import provider_name
-from quorum.storage.files import os_errors
-from quorum.storage.plain_yaml import NotPlain, parse_yaml
-from quorum.storage.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.configuration.team_label import label_of_factors
 from quorum.runs.rows import Damaged, Row, flatten
 from quorum.runs.run_meta import RunMeta
+from quorum.storage.files import os_errors
+from quorum.storage.plain_yaml import NotPlain, parse_yaml
+from quorum.storage.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
+from quorum_base.user_errors import UserError, nearest
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
 from maeil.outcomes import Outcome
+from quorum.configuration.origin import ORIGIN, Origin, read_origin
 from quorum.installation.packages import DISTRIBUTION
 from quorum.installation.provenance import CodeVersion
-from quorum.configuration.origin import ORIGIN, Origin, read_origin
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 

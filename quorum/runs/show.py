@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from maeil.metrics import METRICS
-from quorum.display.consoles import Console, Text
 from quorum.configuration.registry import remarks_on
+from quorum.display.consoles import Console, Text
 from quorum.runs.results_folder import csv_text
 from quorum.runs.rows import OWN, Results, Row
 from quorum.runs.summary import print_aligned, shown

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from quorum_base.user_errors import UserError
-from quorum.installation.packages import load
-from quorum.storage.run_files import DamagedFile
 from quorum.configuration.origin import Scalar
+from quorum.installation.packages import load
 from quorum.runs.derived import TABLES, break_down, columns
 from quorum.runs.results_folder import factor_columns, metric_columns
 from quorum.runs.rows import OWN, Results, Row
 from quorum.runs.run_folder import RunFolder
+from quorum.storage.run_files import DamagedFile
+from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from quorum_base.user_errors import UserError
 from quorum.storage.run_files import MIB, RunFiles
+from quorum_base.user_errors import UserError
 
 Value = str | int | float | bool | None | Sequence[int | float]
 """A value of a factor; or what was published of a metric: a mean, a mean and its standard deviation, or nothing."""

@@ -17,19 +17,19 @@ import orjson
 from maeil.errors import MetricError
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import compute_metrics
-from quorum_base.user_errors import UserError
-from quorum.storage.memory_file import MEMORY, MEMORY_BEFORE, read_memory
-from quorum.installation.packages import DISTRIBUTION
-from quorum.storage.run_files import META, DamagedFile
-from quorum.installation.version import __version__
 from quorum.configuration.cell import Cell, line_of
 from quorum.configuration.inputs import recorded
 from quorum.configuration.plugins import load_plugins
 from quorum.configuration.schema import validate
 from quorum.episode.episode_folder import PARTIAL
+from quorum.installation.packages import DISTRIBUTION
+from quorum.installation.version import __version__
 from quorum.runs.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
 from quorum.runs.run_meta import RunMeta
 from quorum.runs.sweep_file import Sweep, read_sweep
+from quorum.storage.memory_file import MEMORY, MEMORY_BEFORE, read_memory
+from quorum.storage.run_files import META, DamagedFile
+from quorum_base.user_errors import UserError
 
 T = TypeVar("T")
 _MOST_NAMED = 3

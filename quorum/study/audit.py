@@ -38,8 +38,8 @@ from quorum.configuration.cell import Cell
 from quorum.configuration.inputs import inputs_of
 from quorum.configuration.providers.replay import recorded_calls
 from quorum.configuration.schema import validate
+from quorum.episode.built import Parts
 from quorum.episode.in_memory import play_in_memory
-from quorum.episode.parts import Parts
 from quorum.episode.start import Start
 from quorum.what_if.branch.parent import Parent
 from quorum_base.user_errors import UserError

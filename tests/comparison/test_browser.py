@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.report import write_report
+from quorum.runs import read_results
 from quorum.storage.outputs import Output
 from tests.folders import HOSTILE, hostile_sweep
 

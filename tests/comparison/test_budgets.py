@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quorum.runs import Row, read_results
-from quorum.runs.run_folder import RunFolder
 
 from quorum.comparison import FIRST, Question, compare
 from quorum.comparison.budgets import STEPS, budget_curves
@@ -24,6 +22,8 @@ from quorum.comparison.spent import AT_BUDGETS, BUDGETS, read_spent
 from quorum.comparison.tables import tables
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs import Row, read_results
+from quorum.runs.run_folder import RunFolder
 from quorum_base.user_errors import UserError
 from tests.folders import outcome, write_plan, write_run
 

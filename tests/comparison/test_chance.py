@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import FIRST, Comparison, Question, compare
 from quorum.comparison.files import as_json
 from quorum.comparison.notes import notes
 from quorum.comparison.tables import SIMULATED, level_label, tables
+from quorum.runs import read_results
 from tests.folders import outcome, write_plan, write_run
 
 BOARDS = 8

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quorum.runs import read_results
 from scipy import stats
 
 from maeil.outcomes import Outcome
@@ -18,6 +17,7 @@ from quorum.comparison.files import as_json
 from quorum.comparison.notes import notes
 from quorum.comparison.statistics.intervals import Estimate
 from quorum.comparison.tables import SIMULATED, decimals, interval, p_value, tables
+from quorum.runs import read_results
 from quorum_base.user_errors import UserError
 from tests.folders import VERSIONS, outcome, write_plan, write_run
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.coordination import coordination
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from tests.folders import outcome, write_plan, write_run
 
 Runs = Sequence[tuple[bool, float, int]]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.figures import FIGURES, Drawing, style
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs import read_results
 
 MINDS = ("always_right", "heuristic")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.figures import draw_figures
 from quorum.comparison.files import curves, records_as_csv
 from quorum.comparison.notes import notes
+from quorum.runs import read_results
 from tests.folders import real_sweep
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quorum.runs import read_results
 
 from maeil.metrics import METRICS
 from maeil.outcomes import Outcome
@@ -23,6 +22,7 @@ from quorum.comparison.findings import findings
 from quorum.comparison.notes import notes
 from quorum.comparison.statistics.intervals import Floats
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from tests.folders import outcome, write_run
 
 STEPS = {"alone": [[10, 14], [20, 20], [30, 38]], "talk": [[12, 14], [19, 19], [35, 33]]}

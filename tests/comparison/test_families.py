@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from quorum.runs import as_csv, read_results
 from scipy import stats
 
 from maeil.trace import Instant
@@ -24,6 +23,7 @@ from quorum.comparison.statistics.flips import sign_flip_interval
 from quorum.comparison.tables import tables
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs import as_csv, read_results
 from quorum.what_if.branch.change import Change
 from quorum.what_if.branch.parent import Parent
 from quorum_base.user_errors import UserError

@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.text import Text
 from PIL import Image
-from quorum.runs import read_results
 from rich.console import Console
 
 from quorum.comparison import Question, compare
@@ -26,6 +25,7 @@ from quorum.comparison.metrics import RADARS
 from quorum.comparison.notes import notes
 from quorum.comparison.report import write_report
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from quorum.storage.outputs import Output
 from quorum_base.user_errors import UserError
 from tests.conftest import Quorum

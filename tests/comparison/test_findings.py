@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from matplotlib.text import Text
-from quorum.runs import read_results
 
 from quorum.comparison import FIRST, Comparison, Question, compare
 from quorum.comparison.differences import Difference
 from quorum.comparison.figures import FIGURES, style
 from quorum.comparison.findings import boards_needed, constant, findings
 from quorum.comparison.statistics.intervals import Estimate
+from quorum.runs import read_results
 from tests.folders import outcome, write_run
 
 STEPS = "outcome.steps"

@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.files import write_files
 from quorum.comparison.formats import Table, escaped, figures_as_latex, tables_as_latex
 from quorum.comparison.notes import notes
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from tests.folders import hostile_sweep
 
 needs_latex = pytest.mark.skipif(

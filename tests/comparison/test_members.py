@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs.results_folder import as_csv, read_results
-from quorum.runs.rows import Row
 
 from quorum.comparison.design import find_design
 from quorum.comparison.factors import first_that_varies, label_of, resolve, value_of
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.results_folder import as_csv, read_results
+from quorum.runs.rows import Row
 
 WORDS = ["agents=heuristic", "n=2", "max_steps=3"]
 MIXED = "agents.members.agent_0=always_right"

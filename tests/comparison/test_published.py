@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quorum.runs import read_results
-
 from quorum.comparison import Question, compare
 from quorum.comparison.figures import values
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from quorum.sweeps.plan import plan
 from quorum.sweeps.sweep_folder import SweepFolder
 from tests.folders import outcome, write_plan, write_run

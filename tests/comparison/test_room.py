@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.formats import Table
 from quorum.comparison.tables import tables
+from quorum.runs import read_results
 from quorum_base.user_errors import UserError
 from tests.folders import outcome, write_plan, write_run
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
 from cube_env.world import CubeConfig
 from quorum.comparison import Question, compare
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs import read_results
 from quorum.sweeps.experiment_file import load
 from quorum_base.user_errors import UserError
 from tests.folders import outcome, write_run

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from quorum.runs.rows import flatten
 
 from maeil.component import Component, ComponentConfig, Usual
 from quorum.configuration.cell import Cell
@@ -15,6 +14,7 @@ from quorum.configuration.compose import compose
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import validate
 from quorum.configuration.team_label import label_of_factors, minds_in, team_label
+from quorum.runs.rows import flatten
 from quorum.sweeps.plan import plan
 from quorum_base.user_errors import UserError
 

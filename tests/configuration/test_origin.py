@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 import pytest
 from quorum.runs.packed_rows import _of_plain, _plain
-from quorum.runs.rows import Damaged, Row
-from quorum.runs.run_folder import RunFolder
 
 from quorum.configuration.cell import Cell
 from quorum.configuration.origin import CHANGE, DRAW, NO_CHANGE, PARENT, Origin, read_origin
 from quorum.configuration.registry import origins
+from quorum.runs.rows import Damaged, Row
+from quorum.runs.run_folder import RunFolder
 from quorum.what_if.branch.origin import BranchOrigin
 from tests.folders import write_run
 

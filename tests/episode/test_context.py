@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from quorum.runs.run_folder import RunFolder
 from typer.testing import CliRunner
 
 from maeil.trace import comparable
@@ -16,6 +15,7 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import Result, run_cell
+from quorum.runs.run_folder import RunFolder
 from quorum.verbs.app import app
 from tests.conftest import one_each
 from tests.serving import served

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
@@ -19,6 +18,7 @@ from quorum.comparison.comparison import Question, compare
 from quorum.comparison.notes import notes
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import Result, run_cell
+from quorum.runs import read_results
 from quorum_base.user_errors import UserError
 from tests.loopback import Addresses, Fault, FaultKind
 from tests.serving import served

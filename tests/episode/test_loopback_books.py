@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from quorum.runs.finished import read_spent
 
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable, read_trace
@@ -23,6 +22,7 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.finished import read_spent
 from quorum_base.user_errors import UserError
 from tests.conftest import FORKS, LEFT_BEHIND, PATIENCE, be_quorum, environment
 from tests.episode.till import PRICES, Then, Till

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from quorum.runs.recorded_episode import open_episode
-from quorum.runs.run_folder import RunFolder
-
 from maeil.trace import comparable, read_trace, replay
 from maeil.trace.replay import replay_events
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import RunFolder
 from quorum.view.viewer.replayed import Script
 from quorum.what_if.extensions.luck.events import WorldLuck
 

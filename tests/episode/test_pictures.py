@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.recorded_prompt import recorded_prompt
-from quorum.runs.verify import verify_run
 
 from maeil.trace import comparable
 from quorum.agents.llm.pictures import read_png
@@ -21,6 +19,8 @@ from quorum.episode.episode_folder import EpisodeFolder
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.prompt import Wanted
 from quorum.episode.runner import run_cell, run_in_pool
+from quorum.runs.recorded_prompt import recorded_prompt
+from quorum.runs.verify import verify_run
 from quorum.storage.run_files import DamagedFile, RunFiles, picture_file
 from quorum.view.viewer.episode import read_episode
 from quorum_base.user_errors import UserError

@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from quorum.runs.run_folder import providers_of
 
 from quorum.agents.llm.errors import AuthenticationFailed, UnknownModel
 from quorum.agents.llm.protocol import Reply
@@ -23,6 +22,7 @@ from quorum.configuration.registry import providers
 from quorum.episode.checks import check
 from quorum.episode.model_pool import model_hint
 from quorum.episode.models import sampling_of
+from quorum.runs.run_folder import providers_of
 from quorum_base.user_errors import UserError
 from tests.agents.llm import test_gemini, test_responses
 from tests.agents.llm.raw import RawServer, answer, completion, raw_server

@@ -14,7 +14,7 @@ from maeil.extension import Extension
 from maeil.trace import Listener, Stamped
 from maeil.trace.events import EpisodeStart
 from quorum.configuration.cell import Cell
-from quorum.episode.parts import Parts
+from quorum.episode.built import Parts
 from quorum.episode.runner import run_cell
 from quorum.episode.start import Start, StartRefused
 from quorum.episode.team import Team

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from quorum.runs.run_folder import RunFolder
 
 from maeil import Act, Component, ComponentConfig, Mind, Plan, Resume, Seeds, TeamContext, Thought, Topology, View
 from maeil.component import Compatibility
@@ -23,6 +22,7 @@ from quorum.episode.parts import build
 from quorum.episode.prompt import Wanted, find_prompt
 from quorum.episode.runner import run_cell
 from quorum.episode.team import SilentMind, build_team
+from quorum.runs.run_folder import RunFolder
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.plain import Debate, DebateConfig
 from quorum_base.user_errors import UserError

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.report import write_report
+from quorum.runs import read_results
 from quorum.storage.outputs import Output
 from quorum.view.viewer.command import export
 from quorum.view.viewer.episode import read_episode

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import odd_games
 import pytest
-from quorum.runs.recorded_episode import open_episode
-from quorum.runs.run_folder import RunFolder
 
 from maeil import Plan
 from maeil.errors import ContractError
@@ -26,6 +24,8 @@ from quorum.configuration.cell import Cell
 from quorum.display.consoles import Console
 from quorum.episode.runner import run_cell
 from quorum.installation.extension_errors import as_extension_error
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import RunFolder
 from quorum.view.replay.command import run_replay
 from quorum_base.registry import NAMED_MODULES
 from quorum_base.user_errors import UserError

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from quorum.runs.run_folder import RunFolder
 
+from quorum.runs.run_folder import RunFolder
 from quorum.view.viewer.film import built_world
 from tests.conftest import ROOT, Quorum
 

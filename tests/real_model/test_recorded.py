@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.trace import comparable
 from quorum.agents.llm.recording import unfolded
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from tests.conftest import EXAMPLES, Quorum
 
 SWEEP = EXAMPLES / "smollm2"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum_base.user_errors import UserError
 from quorum.runs import as_csv, read_results, write_csv
+from quorum_base.user_errors import UserError
 from tests.conftest import Quorum
 from tests.folders import outcome, real_sweep, write_plan, write_run
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from quorum_base.user_errors import UserError
-from quorum.storage.run_files import DamagedFile
 from quorum.configuration.cell import Cell
 from quorum.runs import Damaged, read_results
 from quorum.runs.recorded_episode import rebuild_world
 from quorum.runs.run_folder import RunFolder
+from quorum.storage.run_files import DamagedFile
+from quorum_base.user_errors import UserError
 from tests.conftest import ROOT
 
 WHOLE = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from quorum_base.user_errors import UserError
 from quorum.runs import read_results
 from quorum.runs.sql import ask
+from quorum_base.user_errors import UserError
 from tests.conftest import Quorum, command, environment
 from tests.folders import outcome, write_run
 from tests.maeil.corridor import Corridor

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from quorum_base.user_errors import UserError
 from quorum.runs.derived import recompute, write_metrics
 from quorum.runs.verify import check_folder, verify_run
+from quorum_base.user_errors import UserError
 from tests.conftest import Quorum
 from tests.folders import real_sweep, unsealed, write_plan
 

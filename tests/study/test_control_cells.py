@@ -8,8 +8,6 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from quorum.runs.run_folder import RunFolder
-from quorum.runs.verify import verify_run
 
 from maeil.metrics import compute_metrics
 from maeil.metrics.outcome import scores
@@ -19,6 +17,8 @@ from quorum.configuration.cell import Cell
 from quorum.configuration.compose import Composer
 from quorum.configuration.schema import validate
 from quorum.episode.runner import run_cell
+from quorum.runs.run_folder import RunFolder
+from quorum.runs.verify import verify_run
 from quorum.study.control.events import ControlRead
 from quorum.study.donors import write_donors
 from quorum.sweeps.grid import axes

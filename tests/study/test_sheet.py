@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.run_folder import RunFolder
 
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.runs import read_results
+from quorum.runs.run_folder import RunFolder
 from quorum.study.sheet import PAGE, SHEET, STUDY, Sheet, as_json, as_page, differing_fields, read_study, sheet_of
 from tests.folders import HOSTILE, outcome, write_plan, write_run
 from tests.serving import served

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from quorum.runs import as_csv, read_results
 
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.records import request_key
@@ -22,6 +21,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
 from quorum.more_providers.batches.journal import BATCHES, BatchJournal, Orphans, orphans
+from quorum.runs import as_csv, read_results
 from quorum.sweeps.command import cancel_batches, run_sweep_command, show_plan
 from quorum.sweeps.run import SweepRequest
 from quorum_base.user_errors import UserError

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quorum.runs.finished import FinishedCell, dropped_attempts
 
 from maeil.outcomes import Outcome
 from quorum.agents.llm.errors import BudgetReached
@@ -25,6 +24,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.episode.expected import Expected
 from quorum.episode.planned_cell import PlannedCell
 from quorum.installation.provenance import CodeVersion
+from quorum.runs.finished import FinishedCell, dropped_attempts
 from quorum.sweeps.accounts import Accounts, Amounts
 from quorum.sweeps.engines.protocol import Cut, Finished, Started
 from quorum.sweeps.in_flight import read_in_flight

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
+from quorum.runs import read_results
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
 from quorum.what_if.branch.branches import BranchGrid

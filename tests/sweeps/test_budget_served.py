@@ -14,12 +14,12 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from quorum.runs.finished import dropped_attempts, finished_cell
 
 from quorum.agents.llm.protocol import Reply, Request, Usage
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.runs.finished import dropped_attempts, finished_cell
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
 from quorum.sweeps.stopping import Stop

@@ -14,9 +14,9 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
-from quorum.runs import as_csv, read_results
 
 from quorum.episode.runner import run_cell
+from quorum.runs import as_csv, read_results
 from quorum.sweeps.command import choose_engine
 from quorum.sweeps.plan import plan
 from quorum.sweeps.queue import Queue

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from quorum.runs.finished import RETRIED
-
 from tests.conftest import CORRIDOR, Quorum
 from tests.sweeps.conftest import Sweep, stamps
 

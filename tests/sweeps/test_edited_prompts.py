@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.comparison import Question, compare
 from quorum.comparison.notes import notes
+from quorum.runs import read_results
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.engines import local
 from quorum.sweeps.run import SweepRequest

@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from quorum.runs import as_csv, read_results
 
 from quorum.cluster.on_ray import _RayWorker
 from quorum.cluster.slurm import run_shard
 from quorum.episode.planned_cell import PlannedCell
 from quorum.installation.provenance import CodeVersion, provenance
+from quorum.runs import as_csv, read_results
 from quorum.sweeps.engines.locks import claim_of, sweep_lock
 from quorum.sweeps.engines.protocol import CallStatus, Shard, Started, SweepJob, Waits
 from quorum.sweeps.engines.worker_pool import Member, hand_out

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.finished import FinishedCell
-from quorum.runs.verify import check_folder
 
 from maeil.outcomes import Outcome
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import PlanChange
 from quorum.agents.llm.spending import Spent
 from quorum.installation.provenance import CodeVersion
+from quorum.runs import read_results
+from quorum.runs.finished import FinishedCell
+from quorum.runs.verify import check_folder
 from quorum.storage.memory_file import MEMORY, MEMORY_BEFORE, Memory, read_memory
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.engines.protocol import Finished

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.finished import dropped_attempts, finished_cell, read_spent
 
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.comparison.comparison import Question, compare
 from quorum.comparison.notes import notes
+from quorum.runs import read_results
+from quorum.runs.finished import dropped_attempts, finished_cell, read_spent
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
 from quorum.sweeps.stopping import Stop

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.finished import finished_cell
 
 from quorum.agents.llm.spending import Spent
 from quorum.configuration.cell import Cell
 from quorum.episode.pilot import Pilot, Taken
 from quorum.episode.planned_cell import PlannedCell
 from quorum.episode.runner import run_cell
+from quorum.runs.finished import finished_cell
 from quorum.sweeps.command import show_plan
 from quorum.sweeps.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Pilots, law
 from quorum.sweeps.plan import plan

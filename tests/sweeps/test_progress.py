@@ -6,12 +6,12 @@ import io
 from pathlib import Path
 
 import pytest
-from quorum.runs.finished import FinishedCell
 from rich.console import Console
 
 from quorum.agents.llm.spending import Spent
 from quorum.installation.provenance import CodeVersion
 from quorum.more_providers.batches.journal import BatchStatus
+from quorum.runs.finished import FinishedCell
 from quorum.storage.outputs import clock_time
 from quorum.sweeps.engines.protocol import CallStatus, Finished, Started
 from quorum.sweeps.plan import plan

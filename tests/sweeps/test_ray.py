@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import as_csv, read_results
 
 from quorum.episode.episode_folder import PARTIAL
+from quorum.runs import as_csv, read_results
 from tests.conftest import PATIENCE, command, environment
 from tests.sweeps.conftest import MODULES, leftovers
 

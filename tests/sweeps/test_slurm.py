@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from quorum.runs import as_csv, read_results
 
+from quorum.runs import as_csv, read_results
 from tests.conftest import PATIENCE, command, environment
 from tests.sweeps.conftest import MODULES, leftovers
 from tests.sweeps.slurm_cluster import MISSING, NO_BOOKKEEPERS, SlurmCluster, can_keep_books, can_run, slurm_cluster

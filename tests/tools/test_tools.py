@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.rows import Row
 
 from maeil.trace import comparable
+from quorum.runs import read_results
+from quorum.runs.rows import Row
 from quorum.view.export.command import export
 from tests.conftest import Quorum
 from tests.view.export.exported import CANARY, TEAM, sweep_with_canaries

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from quorum.runs.derived import recompute
 
 from maeil import Plan, Thought
+from quorum.runs.derived import recompute
 from quorum.view.viewer.episode import read_episode
 from quorum.what_if.failures import OF_WORDS
 from quorum.what_if.failures.message_judge import Judge

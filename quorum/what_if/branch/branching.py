@@ -32,10 +32,11 @@ from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration
 from quorum.display.sanitize import sanitize
 from quorum.episode.building import build_topology
+from quorum.episode.built import Parts
 from quorum.episode.call_books import CallBooks, budget_of
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
-from quorum.episode.parts import Parts, loop_settings
+from quorum.episode.parts import loop_settings
 from quorum.episode.start import Start, StartRefused
 from quorum.episode.team import SilentMind, Team, build_team
 from quorum.what_if.branch.branch_draws import DrawnSeeds, sample_number

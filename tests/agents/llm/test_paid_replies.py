@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.runs.finished import spent_on
 
 from maeil.calls import Ledger, entered_in
 from quorum.agents.llm.errors import BrokenResponse, InfrastructureFailed, RequestRefused
@@ -18,6 +17,7 @@ from quorum.agents.llm.prices import LongPrompt, Price
 from quorum.agents.llm.protocol import Finish, Reply, Structured, Usage
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending, Spent, UnderWay
+from quorum.runs.finished import spent_on
 from tests.agents.llm.raw import Answer, RawServer, answer, raw_server
 from tests.agents.llm.wire import ANSWER, RULES, SDKS, TEXT, client, request, stack
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.run_folder import read_whole_trace
 
 from benchmarks.attribution import cases
 from benchmarks.attribution.cases import HALVES, Case, fails_for_good, kinds_of, make_cases, read_candidates, read_cases
@@ -21,6 +20,7 @@ from quorum.configuration.cell import Cell
 from quorum.episode.building import no_models
 from quorum.episode.parts import build
 from quorum.episode.runner import run_cell
+from quorum.runs.run_folder import read_whole_trace
 from quorum.what_if.blame.ending import ending_of
 from quorum.what_if.branch.parent import Parent
 from tests.conftest import ROOT

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from quorum.runs import read_results
-
 from quorum.comparison import Question, compare
+from quorum.runs import read_results
 from quorum.study.reproduce.figure_file import PublishedFigure
 from quorum.study.reproduce.points import Point, points_of, shares, verdict_table
 from tests.folders import outcome, write_plan, write_run

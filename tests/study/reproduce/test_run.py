@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
 
 from quorum.agents.llm.spending import Spent
+from quorum.runs import read_results
 from quorum.study.reproduce import run
 from quorum.study.reproduce.figure_file import PublishedFigure
 from quorum.sweeps.run import SweepRequest

@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from quorum.runs.sweep_file import Published
 
 from maeil.metrics import METRICS
 from quorum.comparison.differences import Pairing, differences
 from quorum.comparison.statistics.intervals import Estimate
+from quorum.runs.sweep_file import Published
 from quorum.study.reproduce.verdicts import judge_number, judge_order, published_estimate
 
 STEPS, SUCCESS, SECONDS = METRICS["outcome.steps"], METRICS["outcome.success"], METRICS["outcome.seconds"]

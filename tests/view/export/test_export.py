@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
 
+from quorum.runs import read_results
 from quorum.view.export import otlp
 from quorum.view.export.command import FORMATS, export
 from quorum.view.export.episodes import Runs

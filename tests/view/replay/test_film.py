@@ -6,8 +6,8 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from quorum.runs.recorded_episode import open_episode
 
+from quorum.runs.recorded_episode import open_episode
 from quorum.storage.outputs import Output
 from quorum.view.replay.command import run_replay
 from quorum.view.replay.film import FilmFile, check_target, make_film

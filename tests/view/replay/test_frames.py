@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs.recorded_episode import open_episode
 
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, ScoreChange
+from quorum.runs.recorded_episode import open_episode
 from quorum.view.replay.replay import drawable, frames, prepare_replay
 from quorum_base.user_errors import UserError
 from tests.view.replay.conftest import CELLS, edit_trace

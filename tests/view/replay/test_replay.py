@@ -4,8 +4,8 @@ import json
 
 import pytest
 import yaml
-from quorum.runs.recorded_episode import open_episode
 
+from quorum.runs.recorded_episode import open_episode
 from quorum.view.replay.replay import drawable, prepare_replay
 from quorum_base.user_errors import UserError
 from tests.view.replay.conftest import edit_configuration, edit_trace

@@ -3,10 +3,10 @@ from __future__ import annotations
 import io
 
 import pytest
-from quorum.runs.recorded_episode import open_episode
 from rich.console import Console
 
 from quorum.display.characters import as_characters
+from quorum.runs.recorded_episode import open_episode
 from quorum.view.replay.replay import prepare_replay
 from quorum.view.replay.terminal import play, print_frames
 from quorum_base.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape

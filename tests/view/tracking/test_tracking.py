@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.tracking import TrackedRun, tracking
 
 from maeil.component import Component, ComponentConfig
 from quorum.configuration.aside import build_aside
 from quorum.configuration.registry import trackers
+from quorum.runs import read_results
+from quorum.runs.tracking import TrackedRun, tracking
 from quorum.sweeps.command import run_sweep_command, show_plan
 from quorum.sweeps.run import SweepRequest
 from quorum_base.user_errors import UserError

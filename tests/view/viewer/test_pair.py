@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quorum.runs.recorded_episode import open_episode
 
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.recorded_episode import open_episode
 from quorum.storage.outputs import Output
 from quorum.view.viewer import pages
 from quorum.view.viewer.command import export, view

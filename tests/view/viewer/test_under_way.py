@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from quorum.runs.run_folder import RunFolder
 
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.episode.episode_folder import PARTIAL, EpisodeFolder, is_under_way
+from quorum.runs.run_folder import RunFolder
 from quorum.view.viewer.episode import read_episode
 from quorum.view.viewer.page import exported_page
 from tests.conftest import PATIENCE, command, environment

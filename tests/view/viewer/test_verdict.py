@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.run_folder import RunFolder
 
+from quorum.runs.run_folder import RunFolder
 from quorum.view.viewer.episode import BLAME, read_episode, read_verdict
 from tests.view.viewer.conftest import Open, served
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from quorum.runs.recorded_episode import rebuild_world
-from quorum.runs.run_folder import RunFolder
 
 from cube_env.symbolic.actions import Direction, Move
 from maeil.trace import Stamped, read_trace, replay_events
 from maeil.trace.events import ActionChange, PlanChange
+from quorum.runs.recorded_episode import rebuild_world
+from quorum.runs.run_folder import RunFolder
 from quorum.view.viewer.episode import read_episode
 from quorum.view.viewer.pages import Json
 from quorum.view.viewer.ways import Point, Ways, turns

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import orjson
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import Result, run_cell
+from quorum.runs.verify import verify_run
 from quorum.what_if.blame.answer import Question
 from quorum.what_if.blame.attempts import JOURNAL, Budget
 from quorum.what_if.blame.command import ManyRuns, blame_folder

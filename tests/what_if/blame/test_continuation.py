@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from quorum.runs.recorded_episode import open_episode
 
 from maeil.metrics import compute_metrics
 from maeil.trace import Instant
@@ -15,6 +14,7 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.recorded_episode import open_episode
 from quorum.what_if.blame.attempts import Budget
 from quorum.what_if.blame.credit import Bill, Continuations, Kind, credits_of
 from quorum.what_if.blame.ending import Ender, ending_of

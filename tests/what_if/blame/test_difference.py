@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.recorded_episode import RecordedEpisode, open_episode
 
 from maeil import World
 from maeil.metrics import METRICS, compute_metrics, compute_on_demand
@@ -21,6 +20,7 @@ from quorum.configuration.cell import Cell
 from quorum.episode.building import no_models
 from quorum.episode.parts import build
 from quorum.episode.runner import run_cell
+from quorum.runs.recorded_episode import RecordedEpisode, open_episode
 from quorum.what_if.blame.credit import difference_rewards, utility_without
 from quorum.what_if.metrics.credit import Differences, Utility
 from quorum_base.user_errors import UserError

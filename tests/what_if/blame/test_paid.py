@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from quorum.runs.finished import read_spent
-from quorum.runs.run_folder import RunFolder
-from quorum.runs.verify import verify_run
 
 from maeil.trace import Instant
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.finished import read_spent
+from quorum.runs.run_folder import RunFolder
+from quorum.runs.verify import verify_run
 from quorum.what_if.blame.answer import Question
 from quorum.what_if.blame.attempts import Budget
 from quorum.what_if.blame.command import ManyRuns, blame_folder

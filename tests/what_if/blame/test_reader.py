@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.runs.transcript import Transcript, TurnTaken
 
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.prompting.blocks import read_blocks
@@ -17,6 +16,7 @@ from quorum.configuration.cell import Cell
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
+from quorum.runs.transcript import Transcript, TurnTaken
 from quorum.what_if.blame.reader import Procedure, Reader, Scene
 from quorum.what_if.blame.verdict import Verdict
 

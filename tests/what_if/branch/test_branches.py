@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs import read_results
-from quorum.runs.finished import finished_cell
-from quorum.runs.run_folder import RunFolder
-from quorum.runs.verify import check_folder
 from rich.console import Console
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs import read_results
+from quorum.runs.finished import finished_cell
+from quorum.runs.run_folder import RunFolder
+from quorum.runs.verify import check_folder
 from quorum.storage.memory_file import MEMORY_BEFORE, read_memory
 from quorum.sweeps.command import choose_engine, run_sweep_command, show_plan
 from quorum.sweeps.progress import nothing

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from quorum_base.user_errors import UserError
 from tests.branching import plan_branch, plan_draws
 from tests.serving import served

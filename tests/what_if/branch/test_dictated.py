@@ -6,12 +6,12 @@ from pathlib import Path
 
 import orjson
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from quorum_base.user_errors import UserError
 from tests.branching import plan_branch
 from tests.what_if.branch.test_identity import branched, calls_of

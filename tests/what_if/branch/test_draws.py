@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.seeds import Seeds
 from maeil.trace import comparable, read_trace
@@ -16,6 +15,7 @@ from maeil.trace.events import ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.expected import expectation
 from quorum.episode.runner import Result, run_cell
+from quorum.runs.verify import verify_run
 from quorum.what_if.branch.branch_draws import DrawnSeeds, sample_number
 from tests.branching import plan_branch, plan_draws
 from tests.conftest import Quorum

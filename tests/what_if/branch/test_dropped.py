@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil import Plan, Thought
 from maeil.messages import Draft
@@ -14,6 +13,7 @@ from maeil.trace import Instant, Prefix, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, ThoughtEnd, ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from quorum.what_if.branch.branch_minds import DroppedMessage, DroppingMind
 from quorum.what_if.branch.change import find_messages

@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from quorum.runs.run_folder import RunFolder
-from quorum.runs.verify import verify_run
 
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
 from quorum.episode.start import StartRefused
+from quorum.runs.run_folder import RunFolder
+from quorum.runs.verify import verify_run
 from quorum_base.user_errors import UserError
 from tests.branching import PLAYED_OUT, plan_branch, plan_draws
 from tests.conftest import Quorum

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil import LoopSettings, Plan, Thought, run_episode
 from maeil.component import ComponentConfig, Handover, TopologyContext
@@ -19,6 +18,7 @@ from quorum.configuration.cell import Cell
 from quorum.configuration.registry import topologies
 from quorum.episode.runner import run_cell
 from quorum.methods.dytopo.events import Routed
+from quorum.runs.verify import verify_run
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from quorum.what_if.extensions.branch import Branch, LaterSettings
 from quorum_base.user_errors import UserError

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from quorum.what_if.extensions.luck.events import WorldLuck
 from tests.conftest import Quorum
 

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from quorum.runs.verify import verify_run
 
 from maeil.metrics import METRICS
 from maeil.trace import read_trace
@@ -15,6 +14,7 @@ from maeil.trace.events import ThoughtEnd, ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.expected import Rest
 from quorum.episode.runner import run_cell
+from quorum.runs.verify import verify_run
 from quorum.what_if.beliefs import Beliefs
 from quorum.what_if.extensions.probe import Belief
 from quorum_base.user_errors import UserError

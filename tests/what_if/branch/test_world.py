@@ -10,8 +10,6 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.runs.recorded_episode import open_episode
-from quorum.runs.verify import verify_run
 
 from crafter_env import Item, Material
 from crafter_env.constants import NEEDS
@@ -22,6 +20,8 @@ from maeil.trace import Listener, Trace, comparable, read_trace, replay
 from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.verify import verify_run
 from quorum.view.viewer.episode import read_episode
 from quorum.what_if.extensions.change import WorldChange
 from quorum_base.user_errors import UserError
