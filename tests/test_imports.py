@@ -204,7 +204,7 @@ def test_a_file_imports_only_what_its_layer_may(package: str) -> None:
     assert [line for lines in found for line in lines] == []
 
 
-def strangers(owner: str, listed: str) -> list[str]:
+def foreign_places(owner: str, listed: str) -> list[str]:
     """Return what a `components.json` lists that is in another part.
 
     Args:
@@ -221,14 +221,14 @@ def test_a_folder_offers_only_what_its_own_part_holds() -> None:
     assert {part_of(".".join(file.relative_to(ROOT).parts)) for file in files} == {"core", *SATELLITES}
     for file in files:
         owner = part_of(".".join(file.relative_to(ROOT).parts))
-        assert strangers(str(owner), file.read_text(encoding="utf-8")) == [], file
+        assert foreign_places(str(owner), file.read_text(encoding="utf-8")) == [], file
 
 
-def test_a_stranger_in_a_list_is_found() -> None:
+def test_a_foreign_place_in_a_list_is_found() -> None:
     listed = '{"verbs": {"blame": "quorum.what_if.verbs.blame:verb"}, "worlds": {"cube": "cube_env.world:component"}}'
-    assert strangers("core", listed) == ["quorum.what_if.verbs.blame:verb"]
-    assert strangers("what_if", listed) == ["cube_env.world:component"]
-    assert strangers("view", '{"verbs": {"view": "quorum.view.verbs.view:verb"}}') == []
+    assert foreign_places("core", listed) == ["quorum.what_if.verbs.blame:verb"]
+    assert foreign_places("what_if", listed) == ["cube_env.world:component"]
+    assert foreign_places("view", '{"verbs": {"view": "quorum.view.verbs.view:verb"}}') == []
 
 
 def test_this_distribution_declares_no_component_in_its_metadata() -> None:

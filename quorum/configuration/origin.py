@@ -32,7 +32,8 @@ class Origin(ABC):
 
     It names the cell, labels its folder, and gives its row columns. A start (`quorum.episode.start`) plays
     what it describes. Every method follows from the recorded values alone, so that a results folder can be read without
-    that run. Its class is registered under its kind in the group `quorum.origins`. `quorum/spi.py` has an example.
+    that run. Its class is offered under its kind, in the group `origins` of a `components.json` or by an entry point
+    of the group `quorum.origins`. `quorum/spi.py` has an example.
     """
 
     @property
