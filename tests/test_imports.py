@@ -51,12 +51,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "installation": ("agents", "display"),
     "configuration": ("agents", "display", "storage", "installation"),
     "new": ("storage", "configuration"),
-    "serving": ("agents", "storage", "configuration"),
     "episode": ("agents", "process", "display", "storage", "installation", "configuration"),
 }
 ROOMS["runs"] = ("episode", *ROOMS["episode"])
 ROOMS["sweeps"] = ROOMS["comparison"] = ("runs", *ROOMS["runs"])
-ROOMS["verbs"] = ("sweeps", "comparison", "new", "serving", *ROOMS["sweeps"])
+ROOMS["verbs"] = ("sweeps", "comparison", "new", *ROOMS["sweeps"])
 """The packages of the core, each with those below it."""
 FACE = ("__init__", "__main__", "_current_folder", "answers", "api", "cli", "conversions", "spi")
 """The modules at the top of `quorum`: what programs call, above all rooms."""
@@ -66,7 +65,7 @@ CONTRACTS = {
     "trace", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
-MINDS = ("naive", "llamac", "policy", "rules")
+MINDS = ("naive", "llamac", "rules")
 SHARED = ("answer_parts", "skills", "coordination", "prompting", "llm")
 AGENTS = {
     **{layer: SHARED[place + 1 :] for place, layer in enumerate(SHARED)},
