@@ -23,7 +23,7 @@ DESCRIBE = "describe"
 """What a turn asks for (`Turn.asks`) and a thought answers with (`Thought.answers`): a `Descriptor`."""
 DIGITS = 6
 """Decimals of a score, in the trace and for the topology alike: so edges can be found again from a trace."""
-TEMPLATE = Path(__file__).parent / "describe" / "needs.jinja"
+TEMPLATE = Path(__file__).with_name("needs.jinja")
 
 Needs = tuple[tuple[int, Need], ...]
 """What those need to whom an agent writes, by their indices, ascending: the content of a note."""
