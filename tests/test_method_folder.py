@@ -35,7 +35,7 @@ def run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages without the method."""
     found = tmp_path_factory.mktemp("checkout")
-    copy(found, *(Path(name) for name in ("quorum", "maeil", "cube_env", "quorum_harness.py")))
+    copy(found, *(Path(name) for name in ("quorum", "quorum_base", "maeil", "cube_env", "quorum_harness.py")))
     shutil.rmtree(found / FOLDER)
     (found / VALUES).unlink()
     return found

@@ -25,12 +25,12 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.configuration.option_folders import SHIPPED
 from quorum.configuration.registry import topologies
-from quorum.methods.dytopo.describing import Describing
+from quorum.methods.dytopo.describe import Describing
 from quorum.methods.dytopo.matchers import Matcher
 from tests.maeil.scripted import play
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 TOPOLOGIES = (
     "individual", "debate", "chain", "centralized", "coordinator", "hybrid", "hierarchy", "decentralized", "graph",
 )  # fmt: skip
@@ -77,7 +77,8 @@ def settings(**rates: float) -> SimulatedSettings:
 @cache
 def shipped(group: str, name: str) -> Mapping[str, Any]:
     """The values of a shipped option. They are read once: to parse them takes longer than to write a prompt."""
-    return MappingProxyType(yaml.safe_load((CONFIGS / group / f"{name}.yaml").read_text(encoding="utf-8")))
+    (file,) = (file for folder in SHIPPED if (file := folder / group / f"{name}.yaml").is_file())
+    return MappingProxyType(yaml.safe_load(file.read_text(encoding="utf-8")))
 
 
 def prompts(name: str = "default") -> dict[str, Any]:

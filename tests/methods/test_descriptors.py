@@ -23,7 +23,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import Chooser, skills_of
 from quorum.methods.dytopo.answer import part
-from quorum.methods.dytopo.describing import DESCRIBE, needs_note
+from quorum.methods.dytopo.describe import DESCRIBE, needs_note
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
 from quorum.methods.dytopo.matchers import MATCHERS
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
