@@ -281,7 +281,7 @@ _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skel
 class CrafterGates:
     """Fulfils `quorum.agents.skills.Gates` for the open world."""
 
-    rules = read_rules("crafter")
+    rules = read_rules(__file__)
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Carry the joint plan out on paper; judge what got stuck, and who collects where."""

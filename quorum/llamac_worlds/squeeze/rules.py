@@ -98,7 +98,7 @@ class SqueezeGates:
     against a pick.
     """
 
-    rules = read_rules("squeeze")
+    rules = read_rules(__file__)
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Find the agents without a pick."""

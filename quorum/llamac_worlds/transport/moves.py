@@ -268,7 +268,7 @@ class TransportGates:
     is nothing, and the board will be another when its move comes.
     """
 
-    rules = read_rules("transport")
+    rules = read_rules(__file__)
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""

@@ -16,7 +16,7 @@ from quorum.other_worlds.foraging.teams import SIDES
 class ForagingGates:
     """Fulfils `quorum.agents.skills.Gates` for level-based foraging, by the first food that each plan loads."""
 
-    rules = read_rules("foraging")
+    rules = read_rules(__file__)
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the group of each food that somebody who is asked loads."""

@@ -17,7 +17,7 @@ from quorum.agents.skills.contract import read_rules
 class OvercookedGates:
     """Fulfils `quorum.agents.skills.Gates` for Overcooked, by what each plan does at pots."""
 
-    rules = read_rules("overcooked")
+    rules = read_rules(__file__)
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge what is brought to each pot, where somebody who is asked brings something."""

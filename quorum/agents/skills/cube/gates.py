@@ -106,7 +106,7 @@ class CubeGates:
         rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
     """
 
-    rules = read_rules("cube")
+    rules = read_rules(__file__)
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout
