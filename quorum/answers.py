@@ -30,7 +30,8 @@ MOST_SHOWN = 50
 def _added(kind: str) -> tuple[Any, ...]:
     """Return the classes whose methods `Result` or `Results` has as well.
 
-    An entry point of the group `quorum.api` names a module with classes of these names, without slots.
+    The group `api` of a `components.json`, or an entry point of the group `quorum.api`, names a module with classes of
+    these names, without slots.
     """
     modules = map(methods.get, methods.names())
     return tuple(getattr(module, kind) for module in modules if hasattr(module, kind))

@@ -27,7 +27,7 @@ bear no token counts, so their size is given in characters only.
 
 A metric says its unit, its title and which values are better where it is defined, by `@metric`. One of your own needs
 one module, which `--plugin` names, or which an installed package declares as an entry point of the group
-`quorum.metrics`.
+`quorum.metrics`. A satellite of Quorum lists its modules in its `components.json`.
 """
 
 from maeil.metrics import (  # noqa: F401 (each registers its metrics)

@@ -32,32 +32,8 @@ class Origin(ABC):
 
     It names the cell, labels its folder, and gives its row columns. A start (`quorum.episode.start`) plays
     what it describes. Every method follows from the recorded values alone, so that a results folder can be read without
-    that run. Its class is registered under its kind by an entry point of the group `quorum.origins`.
-
-    Example:
-        Cells that go on from the memory of another sweep's team (`recall = "recall.origin:Recall"`):
-
-        ```python
-        @dataclass(frozen=True)
-        class Recall(Origin):
-            run: str
-            memory: str  # SHA-256
-
-            identity = property(lambda self: {"memory": self.memory})
-            label = "recall"
-            factors = property(lambda self: {"parent": self.run, "change": "memory", "draw": 0})
-            beginning = property(lambda self: (self.memory,))
-
-            def unchanged(self):
-                return replace(self, memory="")
-
-            def plain(self):
-                return {"kind": "recall", "run": self.run, "memory": self.memory}
-
-            @classmethod
-            def read(cls, plain):
-                return cls(str(plain["run"]), str(plain["memory"]))
-        ```
+    that run. Its class is offered under its kind, in the group `origins` of a `components.json` or by an entry point
+    of the group `quorum.origins`. `quorum/spi.py` has an example.
     """
 
     @property

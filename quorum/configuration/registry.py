@@ -2,7 +2,8 @@
 
 That of origins (`quorum.origins`) has classes instead of components: no configuration chooses one.
 
-Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
+The `components.json` of each folder lists the components of this project (`quorum_base/components.py`). Packages of
+other people offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
 `quorum.extensions`, `quorum.engines`, `quorum.trackers`, each resolving to a `maeil.component.Component`; a module
 named by `--plugin` calls `worlds.register("name", component)`.
 """
@@ -79,7 +80,8 @@ ALL_REGISTRIES: tuple[Registry[Any], ...] = (*REGISTRIES, extensions, engines, t
 def remarks_on(folder: Path) -> Iterator[str]:
     """Yield what packages remark on the folder of a sweep.
 
-    A package offers a function of the folder by the entry point `quorum.remarks`; empty text is no remark.
+    A function of the folder is offered in the group `remarks` of a `components.json`, or by the entry point
+    `quorum.remarks`; empty text is no remark.
     """
     found = (_remarks.get(name)(folder) for name in _remarks.names())
     yield from filter(None, found)

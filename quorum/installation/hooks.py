@@ -1,4 +1,6 @@
-"""What satellites do for the core and for each other. They declare it in the entry-point group `quorum.hooks`.
+"""What satellites do for verbs of the core and for each other.
+
+A satellite lists its hooks in its `components.json`, an installed package in the entry-point group `quorum.hooks`.
 
 | hook | what it does |
 |---|---|
@@ -21,14 +23,14 @@ HOOKS: Registry[Any] = Registry("hook", "hooks", "", "quorum.hooks", lambda: Fun
 
 
 def hook(name: str, needed_by: str = "") -> Any:
-    """Return the function that a satellite declares for a hook; None if no installed package declares it.
+    """Return the function that a satellite or an installed package offers for a hook; None if there is none.
 
     Args:
         name: of the hook.
         needed_by: the option that does not work without it; empty: nothing needs it.
 
     Raises:
-        UserError: an option needs it, and no installed package declares it.
+        UserError: an option needs it, and nobody offers it.
     """
     if name in HOOKS.names():
         return HOOKS.get(name)

@@ -1,4 +1,4 @@
-"""The skills of the open world."""
+"""The open world: what minds know of Crafter for teams."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from crafter_env import (
     COLLECT,
@@ -281,7 +282,7 @@ _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skel
 class CrafterGates:
     """Fulfils `quorum.agents.skills.Gates` for the open world."""
 
-    rules = read_rules("crafter")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Carry the joint plan out on paper; judge what got stuck, and who collects where."""

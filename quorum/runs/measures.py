@@ -14,9 +14,10 @@ from quorum.runs.derived import Records
 class Measure(ABC):
     """What is found out about runs on demand, by playing them again for example.
 
-    An entry point of the group `quorum.measures` names a function. Its keyword arguments are options of
-    `quorum results`, its docstring explains them there, and it returns a measure, or None without these options. It is
-    imported for the help of the command, so it imports what it needs when it is called.
+    The group `measures` of a `components.json`, or an entry point of the group `quorum.measures`, names a function. Its
+    keyword arguments are options of `quorum results`, its docstring explains them there, and it returns a measure, or
+    None without these options. It is imported for the help of the command, so it imports what it needs when it is
+    called.
 
     Example:
         ```python

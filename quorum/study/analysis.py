@@ -14,11 +14,11 @@ from maeil.metrics import METRICS, Metric
 from quorum.comparison import Comparison, Group, Question, compare
 from quorum.comparison.budgets import budget_curves
 from quorum.comparison.differences import Cells, Difference, Pairing, differences
-from quorum.comparison.statistics.anytime import Plan, anytime_interval, evidence
 from quorum.comparison.statistics.intervals import Floats
-from quorum.comparison.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
 from quorum.comparison.statistics.room import RoomClosed, rooms_closed
 from quorum.runs import Results, Row
+from quorum.study.anytime import Plan, anytime_interval, evidence
+from quorum.study.noise import NoiseVerdict, noise_floor, noise_verdict
 from quorum.study.question import BEST_OF, TREATMENT, EffectFile
 from quorum.study.study import Study
 from quorum_base.user_errors import UserError

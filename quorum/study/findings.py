@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from maeil.metrics import METRICS
 from quorum.comparison.findings import boards_needed, p_words, unit_of
 from quorum.comparison.statistics.flips import LEVEL
-from quorum.comparison.statistics.noise import NoiseVerdict
 from quorum.comparison.tables import SIMULATED, decimals, interval
 from quorum.study.analysis import Analysis, Effect, tokens_of
+from quorum.study.noise import NoiseVerdict
 from quorum.study.play import Played
 from quorum.study.question import BEST_OF, TREATMENT
 

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
-from quorum.comparison.statistics.anytime import Plan
 from quorum.configuration.aside import split_words
 from quorum.configuration.registry import engines, trackers
+from quorum.study.anytime import Plan
 from quorum.study.arms import Arm, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
 from quorum.study.planner import ArmsPlanner

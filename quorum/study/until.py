@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
-from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence, futile
 from quorum.comparison.statistics.intervals import Floats
+from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence, futile
 from quorum_base.user_errors import UserError
 
 _FORM = re.compile(

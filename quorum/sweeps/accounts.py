@@ -8,6 +8,7 @@ once what was used and what is under way have reached the budget.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 import msgspec
 
@@ -72,6 +73,7 @@ class CellAccount(msgspec.Struct):
         used: by its answers.
         paid: the part of it that neither a cache nor a batch has, but the records of its calls alone.
         under_way: expected of its calls that wait for their answer.
+        kind: of the cell: cells of a kind have answers of about the same size.
         cut: the bound that has cut it; empty: none has.
     """
 
@@ -79,6 +81,7 @@ class CellAccount(msgspec.Struct):
     used: Amounts = Amounts()
     paid: Amounts = Amounts()
     under_way: Amounts = Amounts()
+    kind: str = ""
     cut: str = ""
 
     @property
@@ -101,7 +104,7 @@ class Accounts(msgspec.Struct):
         cells: those under way that may ask language models, by name.
         unpriced: a model whose answer did not say what it cost; empty: none.
         batched: whether calls go out in batches, whose answers outlive a kill.
-        dearest: the most that a single answer of this command took, or of killed ones before it.
+        dearest: the most that a single paid answer took, by kind of cell, in this command and in killed ones before it.
         held: what is booked or held, in all.
         committed: what is booked, used or under way, in all.
     """
@@ -111,17 +114,18 @@ class Accounts(msgspec.Struct):
     cells: dict[str, CellAccount] = {}
     unpriced: str = ""
     batched: bool = False
-    dearest: Amounts = Amounts()
+    dearest: dict[str, Amounts] = {}
     held: Amounts = Amounts()
     committed: Amounts = Amounts()
 
-    def reserve(self, name: str, least: Amounts, most: Amounts) -> str:
+    def reserve(self, name: str, least: Amounts, most: Amounts, kind: str = "") -> str:
         """Open the account of a cell that is to begin, with a reservation.
 
         Args:
             name: of the cell.
             least: that must be left.
             most: to reserve, as far as it is left.
+            kind: of the cell.
 
         Returns:
             The bound that does not allow it; empty when the cell may begin.
@@ -130,7 +134,7 @@ class Accounts(msgspec.Struct):
         if refused := cut or self._beyond(least):
             return refused
         left = {kind: limit - getattr(self.held, kind) for kind, limit in self.budget.limits.items()}
-        self.cells[name] = CellAccount(most.least(msgspec.structs.replace(EVERYTHING, **left)))
+        self.cells[name] = CellAccount(most.least(msgspec.structs.replace(EVERYTHING, **left)), kind=kind)
         self._total()
         return ""
 
@@ -182,8 +186,9 @@ class Accounts(msgspec.Struct):
         before = account.held
         account.under_way -= expected
         account.used += used
-        self.dearest = self.dearest.most(used)
-        account.paid += Amounts() if cached else used
+        if not cached:
+            account.paid += used
+            self.dearest[account.kind] = used.most(self.dearest.get(account.kind, used))
         self.unpriced = self.unpriced or unpriced
         self.committed += used - expected
         self.held += account.held - before
@@ -193,8 +198,8 @@ class Accounts(msgspec.Struct):
 
         Answers that came and were not recorded and calls still waiting for an answer. An account
         is closed before the record is written, so none is missing. Nobody knows how long an answer is that never
-        came, so each counts as the dearest one so far: however many commands are killed, the budget holds. Without
-        one, it counts as the mean answer of the books, or else of the cell's reservation.
+        came, so each counts as the dearest one so far of its kind of cell, or else of all: however many commands are
+        killed, the budget holds. Without one, it counts as the mean answer of the books, or else of the reservation.
 
         Args:
             name: of the cell.
@@ -204,7 +209,9 @@ class Accounts(msgspec.Struct):
         lost = account.paid + account.under_way - Amounts.of(recorded)
         if self.batched or lost.calls < 1:
             return Amounts()
-        known = next((each for each in (self.dearest, self.booked) if each.calls), account.reserved)
+        of_any_kind = reduce(Amounts.most, self.dearest.values(), Amounts())
+        dearest = self.dearest.get(account.kind, of_any_kind)
+        known = next((each for each in (dearest, self.booked) if each.calls), account.reserved)
         return lost.most(known.times(lost.calls / known.calls) if known.is_known and known.calls else lost)
 
     def settle(self, names: Iterable[str], spent: Spent) -> None:

@@ -1,7 +1,7 @@
 """Answers that were in flight when a command or a worker of a sweep with a budget was killed, and what they count as.
 
 A server serves, and bills, a call whose client is dead. No record of its answer exists, so it is charged as much as the
-dearest one so far, once, in a file that every later command of the sweep adds to what the sweep has used.
+dearest one so far of its kind of cell, once, in a file that every later command of the sweep adds to what it has used.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def read_in_flight(folder: Path) -> Spent:
     return sum(_read(folder).values(), Spent())
 
 
-def charge_killed(folder: Path) -> Amounts:
+def charge_killed(folder: Path) -> dict[str, Amounts]:
     """Charge what was in flight when the last command was killed. Only while its half-written folders are there.
 
     Returns:
-        The dearest answer of that command; nothing if no command was killed.
+        The dearest answer of that command by kind of cell; nothing if no command was killed.
     """
     with suppress(FileNotFoundError, NotAFile, msgspec.DecodeError):  # none; or one that a power cut has damaged
         accounts = msgspec.json.decode(_bytes(folder, LEDGER), type=Accounts)
         for name in accounts.cells:
             charge(folder, accounts, name)
         return accounts.dearest
-    return Amounts()
+    return {}
 
 
 def charge(folder: Path, accounts: Accounts, name: str) -> Spent:

@@ -43,7 +43,7 @@ class Ledger:
     @classmethod
     @contextmanager
     def kept(
-        cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool, dearest: Amounts
+        cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool, dearest: dict[str, Amounts]
     ) -> Iterator[Ledger | None]:
         """Keep the accounts of a command that holds the folder; gives None where nothing is bounded.
 
@@ -52,7 +52,7 @@ class Ledger:
             budget: of the sweep.
             spent: by the sweep so far.
             batched: whether calls go out in batches.
-            dearest: the most that a single answer of killed commands took.
+            dearest: the most that a single answer of killed commands took, by kind of cell.
         """
         ledger = cls(folder) if budget.any else None
         if ledger is not None:

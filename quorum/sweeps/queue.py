@@ -211,7 +211,7 @@ class Queue:
                 self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
                 return False
             least, most = self._wanted(cell, alone=alone)
-            bound = accounts.reserve(cell.name, least, most)
+            bound = accounts.reserve(cell.name, least, most, cell.kind)
         if bound and alone:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
         return not bound

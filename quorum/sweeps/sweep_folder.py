@@ -101,13 +101,13 @@ class SweepFolder:
             return damage.brief
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
 
-    def clear(self) -> Amounts:
+    def clear(self) -> dict[str, Amounts]:
         """Remove what killed commands and workers left half-written. Only while no worker is at work.
 
         What was in flight is charged first, while it can be seen what has arrived.
 
         Returns:
-            The dearest answer of a command that was killed; nothing if none was.
+            The dearest answer of a command that was killed, by kind of cell; nothing if none was.
         """
         dearest = charge_killed(self.path)
         for entry in list(os.scandir(self.path)):

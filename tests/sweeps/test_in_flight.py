@@ -56,6 +56,25 @@ def test_a_call_in_flight_counts_as_the_dearest_answer_or_what_was_expected_of_i
     assert charge(tmp_path, accounts, "cell") == Spent(1, 90, pytest.approx(0.9))
 
 
+def test_a_lost_answer_counts_as_the_dearest_of_its_kind_and_one_of_a_cache_counts_for_nobody(tmp_path: Path) -> None:
+    accounts = Accounts(SweepBudget(usd=100.0))
+    accounts.reserve("cell", Amounts(), Amounts(), "small")
+    accounts.reserve("other", Amounts(), Amounts(), "large")
+    accounts.open("other", EXPECTED)
+    accounts.close("other", EXPECTED, Amounts(9.0, 900, 1))
+    leave(tmp_path, 0)
+    accounts.open("cell", EXPECTED)
+    assert charge(tmp_path, accounts, "cell") == Spent(1, 900, pytest.approx(9.0)), "none of its kind has come yet"
+    accounts.close("cell", EXPECTED, ANSWER)
+    accounts.open("cell", EXPECTED)
+    accounts.close("cell", EXPECTED, Amounts(0.7, 70, 1), cached=True)
+    leave(tmp_path, 1)
+    accounts.open("cell", EXPECTED)
+    (tmp_path / LEDGER).write_bytes(msgspec.json.encode(accounts))
+    assert charge_killed(tmp_path) == {"small": ANSWER, "large": Amounts(9.0, 900, 1)}, "for the next command"
+    assert read_in_flight(tmp_path) == Spent(1, 30, pytest.approx(0.3))
+
+
 def test_before_the_first_answer_of_a_sweep_the_reservation_says_what_one_takes(tmp_path: Path) -> None:
     accounts = opened(reserved=Amounts(2.0, 400, 10))
     leave(tmp_path, 0)

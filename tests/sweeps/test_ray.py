@@ -116,8 +116,12 @@ def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start
     process = start("engine=ray", f"engine.address={cluster.address}")
     # All nodes at once: on a busy machine the first cell may be done before the third node has begun.
     _until(lambda: len(_under_way(tmp_path)) == 3)
+    under_way = _under_way(tmp_path)
     cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
+    gone = time.time()
     _ends_well(process, tmp_path)
+    recovered = max((tmp_path / "s" / name / "meta.json").stat().st_mtime for name in under_way) - gone
+    assert recovered < 60  # 6 s on two cores
     assert _started(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
 
 

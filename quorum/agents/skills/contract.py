@@ -85,9 +85,9 @@ class Gates(Protocol):
         """
 
 
-def read_rules(world: str) -> Mapping[str, Rule]:
-    """Read the rules of the gates of a world of this project, by code, from the file `rules.yaml` in its folder."""
-    text = (Path(__file__).with_name(world) / "rules.yaml").read_text(encoding="utf-8")
+def read_rules(file: Path) -> Mapping[str, Rule]:
+    """Read the rules of the gates of a world of this project, by code, from the file `rules.yaml` of its skills."""
+    text = file.read_text(encoding="utf-8")
     return {
         code: Rule(Fault(fault), Constraint(constraint), meaning)
         for code, (fault, constraint, meaning) in yaml.safe_load(text).items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from math import fsum
+from pathlib import Path
 from statistics import median_low
 
 import orjson
@@ -98,7 +99,7 @@ class SqueezeGates:
     against a pick.
     """
 
-    rules = read_rules("squeeze")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Find the agents without a pick."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from llamac_env import (
@@ -268,7 +269,7 @@ class TransportGates:
     is nothing, and the board will be another when its move comes.
     """
 
-    rules = read_rules("transport")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""

@@ -26,7 +26,7 @@ from quorum_base.names import unfold_names
 
 
 class RepairPart(AnswerPart):
-    """Repair asks for no key of its own: its notes change what a model decides."""
+    """Repair adds no key to answers: its notes change what a model decides."""
 
     name = "repair"
 

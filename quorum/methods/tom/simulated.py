@@ -104,7 +104,7 @@ def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prosp
 
 
 class TomPart(AnswerPart):
-    """What is expected of others asks for no key of its own: the simulated model plans by it."""
+    """Theory of mind adds no key to answers: the simulated model plans by what it expects of others."""
 
     name = "tom"
 

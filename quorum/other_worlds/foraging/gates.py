@@ -5,6 +5,8 @@ LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lbf_env import Cell, ForagingObservation, Load, distance, food_name
 from maeil.mind import Observation
 from maeil.plans import Plan
@@ -16,7 +18,7 @@ from quorum.other_worlds.foraging.teams import SIDES
 class ForagingGates:
     """Fulfils `quorum.agents.skills.Gates` for level-based foraging, by the first food that each plan loads."""
 
-    rules = read_rules("foraging")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the group of each food that somebody who is asked loads."""

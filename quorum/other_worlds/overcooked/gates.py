@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import takewhile
+from pathlib import Path
 
 from maeil.mind import Observation
 from overcooked_env import ROOM, Cell, Cook, Fill, KitchenObservation, Scoop, pot_name
@@ -17,7 +18,7 @@ from quorum.agents.skills.contract import read_rules
 class OvercookedGates:
     """Fulfils `quorum.agents.skills.Gates` for Overcooked, by what each plan does at pots."""
 
-    rules = read_rules("overcooked")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge what is brought to each pot, where somebody who is asked brings something."""

@@ -1,1 +1,1 @@
-"""What runs the cells of a sweep: worker processes on this machine, Ray, Slurm."""
+"""What runs the cells of a sweep: the contract of engines, and the engine of worker processes on this machine."""

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quorum.serving.http import HOST, Connections, listen, server_config
+from quorum.process.http import HOST, Connections, listen, server_config
 from quorum.view.viewer.episode import Episode
 from quorum.view.viewer.library import Library
 from quorum.view.viewer.page import STATIC, served_page, static_file

@@ -93,11 +93,20 @@ def test_no_text_breaks_it_and_nothing_is_invented(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "part", ["</think>", "<think>", "{", '{"a":', '"</think>', "<|channel|>analysis", " ", "[", "{</think>"]
 )
-def test_a_long_text_takes_time_in_proportion_to_its_length(part: str) -> None:
-    """It takes a quarter of a second; what grows with the square of the length takes several minutes."""
+def test_the_time_grows_with_the_length_of_the_text(part: str) -> None:
+    """Each length takes its best time of three, so that a busy machine does not matter."""
+    times = []
+    for length in (40_000, 320_000):
+        text = part * (length // len(part)) + "x"
+        times.append(min(timed(text) for _ in range(3)))
+    assert times[1] < 8 * 6 * max(times[0], 0.01)
+
+
+def timed(text: str) -> float:
+    """Return the CPU seconds that it takes to split a text."""
     begin = time.process_time()
-    split(part * (320_000 // len(part)) + "x")
-    assert time.process_time() - begin < 60
+    split(text)
+    return time.process_time() - begin
 
 
 @pytest.mark.parametrize("wire", SDKS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, takewhile
+from pathlib import Path
 
 from cube_env import (
     Cell,
@@ -106,7 +107,7 @@ class CubeGates:
         rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
     """
 
-    rules = read_rules("cube")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout

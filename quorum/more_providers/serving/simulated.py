@@ -9,7 +9,7 @@ from quorum.agents.simulated import NAME
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
-from quorum.serving.app import FAILURES, Addresses, App, Failure, run
+from quorum.more_providers.serving.app import FAILURES, Addresses, App, Failure, run
 from quorum.storage.files import os_errors
 from quorum_base.user_errors import UserError, choices_hint
 

@@ -21,8 +21,8 @@ from starlette.routing import Route
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import NAME
-from quorum.serving.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
-from quorum.serving.http import HOST, Connections, listen, server_config
+from quorum.more_providers.serving.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
+from quorum.process.http import HOST, Connections, listen, server_config
 
 KEEP_ALIVE = 75
 """Seconds that an unused connection stays open: longer than clients do."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from quorum.agents.policy.mind import component
+from quorum.methods.policy.mind import component
 
 __all__ = ["component"]
