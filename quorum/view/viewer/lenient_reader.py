@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
-from maeil.trace import EVENTS, SCHEMA, Stamped, UnknownEvent, read_event
+from maeil.trace import SCHEMA, Stamped, UnknownEvent, read_event
 from maeil.trace.events import EpisodeStart, MessageSent, StepTaken
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.run_files import DamagedFile
@@ -18,13 +17,8 @@ _MOST_KINDS = 100
 """Kinds of unknown events that are counted separately."""
 _MOST_UNREAD = 1000
 """Lines that cannot be read, after which a file is taken for something else."""
-
-
-_AGENT_FIELDS = {
-    kind: [field.name for field in fields(kind) if field.name in ("agent", "sender")]  # type: ignore[arg-type]
-    for kind in EVENTS.values()
-}
-"""The fields of an event that name a participant."""
+_AGENT_FIELDS = ("agent", "sender")
+"""The fields of events that name a participant."""
 
 
 class LenientReading:
@@ -132,8 +126,8 @@ def _check(stamped: Stamped, start: EpisodeStart) -> None:
     """
     event: Any = stamped.event
     participants = range(len(start.agents) + len(start.coordinators))
-    for name in _AGENT_FIELDS[type(event)]:
-        if (found := getattr(event, name)) not in participants:
+    for name in _AGENT_FIELDS:
+        if hasattr(event, name) and (found := getattr(event, name)) not in participants:
             raise ValueError(f"the field {name!r} cannot be {found}: there is no such participant")
     match event:
         case MessageSent() if not set(participants).issuperset(event.recipients):
