@@ -1,6 +1,6 @@
 """A checkout of the core alone: without the folders of satellites and their worlds, with the tests that need neither.
 
-    python -m tests.core_alone FOLDER    # makes one; then run `python -m pytest` in it
+python -m tests.core_alone FOLDER    # makes one; then run `python -m pytest` in it
 """
 
 from __future__ import annotations
