@@ -16,7 +16,7 @@ import yaml
 
 from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
-from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
+from maeil import Act, Extension, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -27,8 +27,6 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.option_folders import SHIPPED
 from quorum.configuration.registry import topologies
-from quorum.methods.dytopo.describe import Describing
-from quorum.methods.dytopo.matchers import Matcher
 from tests.maeil.scripted import play
 
 TOPOLOGIES = (
@@ -138,7 +136,7 @@ def episode(
     max_steps: int = 300,
     loop: LoopSettings | None = None,
     prompt_set: str = "default",
-    matcher: Matcher | None = None,
+    extensions: Sequence[Extension] = (),
     **rates: float,
 ) -> list[Stamped]:
     """Run a team of naive agents over a simulated model."""
@@ -149,7 +147,7 @@ def episode(
     coordinators = [("coordinator", mind) for mind in minds[n:]]
     return play(
         minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop,
-        extensions=[Describing(matcher)] if matcher is not None else [],
+        extensions=extensions,
     )  # fmt: skip
 
 
