@@ -1,6 +1,6 @@
 """A checkout of the core alone: without the folders of satellites and their worlds, with the tests that need neither.
 
-    python -m tests.core_alone FOLDER    # makes one; then run `python -m pytest` in it
+python -m tests.core_alone FOLDER    # makes one; then run `python -m pytest` in it
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def make(target: Path) -> None:
 
 
 def needy_tests() -> list[Path]:
-    """Return the tests that name a satellite, one of its options or one of its verbs, and those that import such a test."""
+    """Return the tests that name a satellite, its options or its verbs, and those that import such a test."""
     files = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.py")}
     words = re.compile(r"|".join(_words()))
     needy = {path for path, text in files.items() if words.search(text) or path.parts[1] in TOLD}

@@ -287,7 +287,7 @@ def test_every_package_has_its_place() -> None:
         ("quorum/agents/naive/mind.py", "from quorum.agents.llamac import critic"),
         ("quorum/agents/naive/mind.py", "from quorum.agents.skills.cube import skills"),
         ("quorum/agents/naive/mind.py", "from quorum.configuration import registry"),
-        ("quorum/agents/naive/mind.py", "from quorum.methods.dytopo.describing import DESCRIBE"),
+        ("quorum/agents/naive/mind.py", "from quorum.methods.dytopo.describe import DESCRIBE"),
         ("quorum/agents/naive/mind.py", "from . import answers"),
         ("quorum/agents/naive/mind.py", "from agents.llm import protocol"),
         ("quorum/agents/llm/cache.py", "from quorum.agents.simulated import SimulatedModel"),

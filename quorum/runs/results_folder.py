@@ -127,12 +127,13 @@ def write_csv(results: Results) -> Path:
 
 
 def is_current(folder: Path) -> bool:
-    """Whether `results.csv` of a sweep is later than all of its runs; of one with packed cells nobody knows."""
+    """Whether `results.csv` of a sweep is later than all of its runs."""
     try:
         written = os.lstat(folder / RESULTS).st_mtime_ns
-        runs = (entry for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
-        # The time of change: a run that was copied here may keep an older time of modification.
-        return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
+        with os.scandir(folder) as entries:
+            runs = (entry for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+            # The time of change: a run that was copied here may keep an older time of modification.
+            return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
     except OSError:
         return False
 

@@ -1,4 +1,4 @@
-"""Verbs of installed packages and of satellites: found by name, and never a reason for the command to fail."""
+"""Verbs of installed packages and of satellites: found by entry points, and never a reason for the command to fail."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from quorum_base.registry import Registry, offers
 from tests.conftest import ROOT, command, environment
 from tests.docs.test_commands import files
 from tests.folders import real_sweep
@@ -82,8 +83,8 @@ def test_a_broken_verb_is_one_line_that_names_it(quorum: Installed, tmp_path: Pa
     for point, reason in BROKEN.items():
         assert reasons[point.split()[0]].startswith(f"warning: `quorum {point.split()[0]}` is left out: ")
         assert reason in reasons[point.split()[0]]
-    assert re.search(r"^  run +Run one episode", shown.stdout, re.MULTILINE), "nobody replaces a verb of the core"
-    assert re.search(r"^  study +Answer whether", shown.stdout, re.MULTILINE), "nor one of a satellite"
+    for verb in ("run +Run one episode", "study +Answer whether an effect"):
+        assert re.search(f"^  {verb}", shown.stdout, re.MULTILINE), "nobody replaces a verb that ships"
     used = quorum("odd")
     assert used.returncode == 2
     warning, *rest = used.stderr.splitlines()
@@ -93,23 +94,32 @@ def test_a_broken_verb_is_one_line_that_names_it(quorum: Installed, tmp_path: Pa
 
 
 def test_a_removed_satellite_has_no_verb_no_metric_and_no_message(tmp_path: Path) -> None:
-    """Its folder is removed and nothing else: no list of another folder names what was there."""
-    compiled = shutil.ignore_patterns("__pycache__")
-    for package in ("quorum", "quorum_base", "maeil", "cube_env"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=compiled)
+    """In a checkout without the folder."""
+    for name in ("quorum", "quorum_base", "maeil", "cube_env"):
+        left_out = shutil.ignore_patterns("__pycache__", "what_if")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=left_out)
     shutil.copy(ROOT / "quorum_harness.py", tmp_path)
-    variables = environment(PYTHONPATH=str(tmp_path))
 
-    def typed(*words: str) -> str:
-        done = subprocess.run(command(*words), cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+    def typed(folder: Path, *words: str) -> str:
+        variables = environment(PYTHONPATH=str(folder), PYTHONDONTWRITEBYTECODE="1")
+        done = subprocess.run(command(*words), cwd=folder, env=variables, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
         return done.stdout
 
-    assert "\n  blame " in typed("--help")
-    assert "\nfailure.silence" in typed("list", "metrics")
-    shutil.rmtree(tmp_path / "quorum" / "what_if")
-    assert "\n  blame " not in typed("--help")
-    assert "\nfailure." not in typed("list", "metrics")
+    for words, gone in (("--help", "  blame "), ("list metrics", "\nfailure.")):
+        assert gone in typed(ROOT, *words.split())
+        assert gone not in typed(tmp_path, *words.split())
+
+
+def test_a_wrong_place_in_an_installed_package_is_reported_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "other", "typo = quorum.typo.verb:verb\n", "quorum.things")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list(offers("quorum.things")) == ["typo"]
+    things: Registry[str] = Registry("thing", "things", "", "quorum.things", lambda: str)
+    with pytest.raises(ModuleNotFoundError, match=r"quorum\.typo"):
+        things.get("typo")
 
 
 def test_the_command_imports_no_satellite_for_a_verb_of_the_core() -> None:

@@ -5,6 +5,6 @@ Topologies that join agents so require this extension (`requires` of their compo
 | module | what it holds |
 |---|---|
 | `descriptors` | what agents offer and need, and how well offers answer needs |
-| `describing` | the extension and its values: keeps descriptors in a conversation, has the topology choose the edges |
+| `describe` | the extension with its template: keeps descriptors of a conversation, has the topology choose the edges |
 | `matchers` | how needs are compared with offers |
 """

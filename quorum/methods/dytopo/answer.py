@@ -18,7 +18,7 @@ from quorum.agents.answer_parts import AnswerPart, Asked
 from quorum.agents.prompting.answers import Part
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.schemas import tasks_of, with_targets
-from quorum.methods.dytopo.describing import DESCRIBE, needs_note
+from quorum.methods.dytopo.describe import DESCRIBE, needs_note
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
 
 Text = Annotated[str, Field(max_length=400)]

@@ -14,7 +14,7 @@ from pydantic import Field, PositiveInt
 from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
-from quorum.methods.dytopo.describing import DESCRIBE, DescribeConfig, MatcherName, routes
+from quorum.methods.dytopo.describe import DESCRIBE, DescribeConfig, MatcherName, routes
 from quorum.methods.dytopo.descriptors import EMBEDDING, Affinity, Edge
 
 
