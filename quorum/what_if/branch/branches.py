@@ -45,7 +45,7 @@ class BranchGrid(Planner):
     verb: ClassVar[str] = "branch"
     multiplies: ClassVar[bool] = True
 
-    folders: tuple[Path, ...]
+    folders: tuple[Path, ...] = field()  # without a default: that of the class above is a property
     at: tuple[str, ...] = ()
     change: Change = UNCHANGED
     draws: int = 1
