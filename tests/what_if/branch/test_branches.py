@@ -416,3 +416,8 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
 def test_a_branch_without_a_run_is_refused(quorum: Quorum) -> None:
     done = quorum("branch", "n=2", "--at", "3")
     assert (done.returncode, "name the folder of a run or of a sweep" in done.stderr) == (2, True)
+
+
+def test_a_grid_of_branches_needs_the_folders_of_its_runs() -> None:
+    with pytest.raises(TypeError, match="folders"):
+        BranchGrid()  # type: ignore[call-arg]
