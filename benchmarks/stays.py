@@ -41,7 +41,7 @@ TEAM = ("n=2", "agents=naive", "topology=debate", "max_steps=1", "budget.calls=4
 """An episode of two minds that talk, and that ends after a few answers."""
 _MOST = 64
 """Members of a container that are looked at."""
-_PACKAGES = ("quorum", "maeil", "cube_env")
+_PACKAGES = ("quorum", "quorum_base", "maeil", "cube_env")
 Place = tuple[str, str]
 """A stay: file and function."""
 

@@ -17,7 +17,7 @@ GONE = (*(f"quorum/{name}" for name in SATELLITES), *(world for world, part in W
 KEPT = ("quorum_harness.py", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "mkdocs.yml", "docs")
 KEPT += ("quorum", "quorum_base", "maeil", "cube_env", "benchmarks", "examples", "tests", "constraints.txt")
 LINKS = ("agents", "topologies", "configs", "prompts", "cli.py")
-TOLD = ("docs", "benchmarks", "examples", "tools", "real_model", "hostile", "pages", "traces")
+WHOLE = ("docs", "benchmarks", "examples", "tools", "real_model", "hostile", "pages", "traces")
 """Folders of tests that are about the whole."""
 
 
@@ -39,7 +39,7 @@ def needy_tests() -> list[Path]:
     """Return the tests that name a satellite, its options or its verbs, and those that import such a test."""
     files = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.py")}
     words = re.compile(r"|".join(_words()))
-    needy = {path for path, text in files.items() if words.search(text) or path.parts[1] in TOLD}
+    needy = {path for path, text in files.items() if words.search(text) or path.parts[1] in WHOLE}
     while more := {path for path in files.keys() - needy if _imports(files[path], needy)}:
         needy |= more
     return sorted(needy - {Path("tests/conftest.py"), Path("tests/__init__.py")})
