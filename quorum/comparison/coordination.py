@@ -42,7 +42,8 @@ class Coordination:
     Attributes:
         efficiency: E_c.
         overhead: O, as a share.
-        amplification: A_e; NaN if the single mind makes no error. Its upper end is infinite if resamples can have none.
+        amplification: A_e; NaN if the single mind makes no error. Its upper end is infinite if the single mind makes no
+            error in enough resamples.
         synergy: difference in completion, with the interval of the sign-flip test.
     """
 

@@ -24,7 +24,7 @@ class BranchOrigin(Origin):
         t_hat: cognitive time of the branch point; None: the start of the step.
         prefix: digest of the run before the branch point.
         edits: the `KEY=VALUE` that change from then on, as given.
-        told: scripted messages and plans, dropped messages, and changes of the world, as options of a command.
+        told: scripted messages and plans, dropped messages, changes of the world, and probes, as options of a command.
         draw: number of the sample from the same branch point; 0 continues as the run itself would.
         copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
         luck: whether the world redraws its luck from then on.
