@@ -164,8 +164,8 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
-        The exploiter searches for the peak by golden sections over the sums tried so far. The explorer tries the middle of
-        the widest gap between them, or follows the exploiter if there is none. Picks of other agents are subtracted.
+        The exploiter searches for the peak by golden sections over the sums tried so far. The explorer tries the middle
+        of the widest gap between them, or follows the exploiter if there is none. Picks of other agents are subtracted.
         """
         seen = read_rounds(request.state)
         paid = {past.sum: past.reward for past in seen.history if past.sum is not None}

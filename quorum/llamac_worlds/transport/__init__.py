@@ -44,7 +44,7 @@ class TransportSkills(WorldSkills):
         return TransportBriefing()
 
     def example(self, world: World) -> Example:
-        """Return an example in which two agents of a row bring a box to its target: one hands it on, the other places it."""
+        """Return an example in which two agents of a row deliver a box: one hands it on, the other places it."""
         number = beyond(len(world.agents))
         hard = world.prompt_facts().get("difficulty") == "hard"
         place = f"position[0.0, {number + 1}.0]" if hard else f"square[0.5, {number + 1}.5]"

@@ -189,8 +189,8 @@ class PaperText:
     """Implements `quorum.agents.coordination.prompts.Notation` for grid transportation.
 
     Args:
-        look: returns the current global state, as an observation or in the format of `write`; answers are parsed against
-            its board.
+        look: returns the current global state, as an observation or in the format of `write`; answers are parsed
+            against its board.
     """
 
     def __init__(self, look: Callable[[], TransportObservation | Mapping[str, Any]]) -> None:

@@ -17,8 +17,8 @@ SIDES = 4
 def groups(seen: ForagingObservation, free: Collection[int], foods: Mapping[Cell, int]) -> dict[int, Cell]:
     """Return the food assigned to each agent that should load one.
 
-    Foods are assigned in the order in which their groups can be complete; each group consists of the nearest agents with
-    sufficient levels.
+    Foods are assigned in the order in which their groups can be complete; each group consists of the nearest agents
+    with sufficient levels.
 
     Args:
         seen: agents' positions and levels.

@@ -125,12 +125,12 @@ class Jobs:
         return [*lying, *self.held.values()].count(item)
 
     def _can_get(self, item: Item) -> bool:
-        """Return whether an item is in reach; an agent without a reachable pot takes nothing but soups from counters."""
+        """Return whether an item is in reach; an agent without a reachable pot takes only soups from counters."""
         cells = self.seen.having(item) & self.reach
         return bool(cells if self.pots or item == "soup" else cells - self.seen.lying.keys())
 
     def _is_nearest(self, cells: Collection[Cell], count: int = 1) -> bool:
-        """Return whether the agent is among the `count` nearest to some cells, of the agents with empty hands in reach."""
+        """Return whether the agent is among the `count` empty-handed agents nearest to some cells."""
         idle = {k: cell for k, cell in self.others.items() if not self.held[k] and self.seen.reach(k) & set(cells)}
         far = {k: min(distance(cell, at) for cell in cells) for k, at in {**idle, self.agent: self.own}.items()}
         return self.agent in sorted(far, key=lambda k: (far[k], k))[: max(count, 0)]
