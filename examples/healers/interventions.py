@@ -104,7 +104,7 @@ def heal_dependency(found: Finding, team: Team) -> Intervention:
 
 
 def heal_coverage(found: Finding, team: Team) -> Intervention:  # noqa: ARG001 - it names nobody
-    """Warn the author of a plan for several agents that too few have answered."""
+    """Warn the author of a plan for several agents that it has heard of too few."""
     return Intervention(
         found,
         found.agents,

@@ -103,7 +103,7 @@ class RayEngine(Engine):
         return bool(self._gone)
 
     def _keep_actors(self, work: CellQueue, job: SweepJob) -> None:
-        """Keep as many actors as there is room and work for, and report if none has a place."""
+        """Match the number of actors to the room and the work, and report if none has a place."""
         room = self._room()
         most = self._config.actors or room
         idle = [actor for actor in self._actors if not actor.cells]

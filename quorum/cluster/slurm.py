@@ -297,7 +297,7 @@ class Slurm(Engine):
     def _check(self, work: CellQueue, folder: Path) -> None:
         """Read the progress of the jobs, and find those that have ended."""
         self._look(work)
-        over = [job for job in self._jobs if job.over]  # asked first: what they did is then in the folder
+        over = [job for job in self._jobs if job.over]  # checked first, so that their results are in the folder
         names = {entry.name for entry in os.scandir(folder)}
         started = {name.partition(PARTIAL)[0] for name in names if PARTIAL in name}
         for job in self._jobs:

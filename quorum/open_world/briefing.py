@@ -28,7 +28,7 @@ IMPLIED = ("teammates", "asleep", "last_seen", "agents_not_shown")
 _AGE = ("Tcid", "~!", ".:", "#", "_", "tf")
 """Map characters from the oldest to the newest possible state of a cell; digits and unseen cells come before them.
 
-Collecting leaves ground, stone is placed on ground and water, and stations stay. Stone where there was a path may be
+Collecting leaves ground, stone is placed on ground and water, and stations stay. Stone on a former path may be
 newer or older than the path; digging is more common.
 """
 _RANK = np.zeros(128, dtype=np.int8)

@@ -119,7 +119,7 @@ def reachable(scene: Scene, limit: int = 60) -> set[Cell]:
 
 
 def cells_of(scene: Scene, material: Material, room: int, avoid: set[Cell]) -> list[Cell]:
-    """Return the reachable known cells of a material with room for so many agents, nearest first."""
+    """Return the reachable known cells of a material with enough places around them, nearest first."""
     free = reachable(scene)
     radius = scene.seen.cooperation.radius
     found = []
@@ -132,7 +132,7 @@ def cells_of(scene: Scene, material: Material, room: int, avoid: set[Cell]) -> l
 
 
 def make_room(scene: Scene, ores: list[Cell], room: int, avoid: set[Cell]) -> Cell | None:
-    """Return the stone nearest to an ore that so many agents can dig together, to make room at the ore."""
+    """Return the stone nearest to an ore that `room` agents can dig together, to make room at the ore."""
     stones = cells_of(scene, Material.stone, room, avoid)
     near = [
         (distance(stone, ore), distance(scene.cell, stone), stone)
@@ -252,7 +252,7 @@ class Caller:
 
 
 def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -> bool:
-    """Return whether so many agents can stand where they can act on a cell, as far as the agent knows.
+    """Return whether `needed` agents can act on a cell at once, as far as the agent knows.
 
     Unknown places count as free, and so do places that one agent can dig.
     """

@@ -197,7 +197,7 @@ def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draf
 
 
 def _draft(view: View, kind: MessageKind, given: Sequence[Assignment], report: str) -> Draft:
-    """State assignments, followed by a report: the agent claims its own part and asks the others for theirs."""
+    """State assignments, followed by a report: the agent claims its own part and asks the others for their parts."""
     text = " ".join([*map(write_assignment, given), *([report] if report else [])])
     own = next((assignment.task for assignment in given if view.agent in assignment.agents), None)
     asks = [Ask(agent, one.task) for one in given for agent in sorted(one.agents - {view.agent})]

@@ -115,7 +115,7 @@ def without_cycles(edges: Iterable[Edge], affinity: Affinity) -> list[Edge]:
 
 
 def in_order(agents: Iterable[int], edges: Sequence[Edge]) -> list[int]:
-    """Sort agents topologically; among agents that wait for nobody, the lowest index comes first (Kahn, 1962).
+    """Sort agents topologically; of those without remaining predecessors, the lowest index first (Kahn, 1962).
 
     Agents on a cycle, and those downstream of it, are left out.
     """

@@ -1,4 +1,4 @@
-"""Predictions: minds predict others' next tasks, and metrics score them (Hypothetical Minds, arXiv 2407.07086).
+"""Predictions: minds predict the others' next tasks, and metrics score them (Hypothetical Minds, arXiv 2407.07086).
 
 No agent sees another's predictions. Minds that predict require this extension; users do not select it.
 """

@@ -74,7 +74,7 @@ class PredictionsPart(AnswerPart):
         """Parse the predictions.
 
         Raises:
-            InvalidThought: one concerns an agent that was not asked about, or two concern the same agent.
+            InvalidThought: one concerns an agent outside the requested ones, or two concern the same agent.
         """
         entries, mates = answer.predictions, mates_of(view)
         named = [entry.agent for entry in entries]

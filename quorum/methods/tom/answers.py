@@ -110,7 +110,7 @@ def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:
-    """Parse others' tasks, by agent name.
+    """Parse the tasks of others, by agent name.
 
     Raises:
         InvalidThought: it does not match the schema, concerns an agent not asked about, or names an agent twice.
@@ -132,7 +132,7 @@ def read_hypotheses(value: object, partners: Partners) -> dict[str, str]:
 
 
 def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Task | None]]:
-    """Parse predictions of others' next tasks, by agent name and hypothesis number.
+    """Parse predicted tasks of others, by agent name and hypothesis number.
 
     Raises:
         InvalidThought: it does not match the schema, or uses a hypothesis that does not predict, or uses one twice.

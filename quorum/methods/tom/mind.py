@@ -209,7 +209,7 @@ class TomMind:
         read: Callable[[object, Mapping[str, Partner]], T],
         calls: list[Call],
     ) -> T | None:
-        """Return the parsed answer of a role; None if no agent is asked about or no answer is valid.
+        """Return the parsed answer of a role; None if `others` is empty or no answer is valid.
 
         Args:
             role: the answering role.

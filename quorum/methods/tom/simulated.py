@@ -72,7 +72,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
 
 
 def _acts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]) -> list[dict[str, Any]]:
-    """Return others' new tasks, taken from their messages or else their positions; skip tasks already known."""
+    """Return new tasks of others, from their messages or else their positions; skip tasks already known."""
     found = []
     for name, known in others.items():
         taken = [one for one in prospects[name] if one.said] or [one for one in prospects[name] if one.there]

@@ -25,7 +25,7 @@ SERVICES: Mapping[str, type[BatchService]] = {
 
 
 def batches_of(provider: Provider) -> BatchService:
-    """Return a provider's batch service, over connections of its own.
+    """Return a provider's batch service, over separate connections from single calls.
 
     Raises:
         BadRequest: the provider has no batches.

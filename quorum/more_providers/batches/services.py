@@ -109,7 +109,7 @@ class BatchService(ABC):
             mark: the batch's mark.
             number: number of its requests.
             since: seconds since the epoch; the batch was not created earlier.
-            pause: seconds between two checks, if batches can only be told apart after they have ended.
+            pause: seconds between two checks, if batches can only be identified after they have ended.
         """
 
     @abstractmethod

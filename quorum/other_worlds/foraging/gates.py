@@ -41,7 +41,7 @@ class ForagingGates:
         return found
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge an agent's plan by what it sees of its food and of the other agents that load it."""
+        """Judge an agent's plan from its view of the food and of the other agents that load it."""
         seen, load = _field(observation), _load(joint.plans[agent])
         if load is None:
             return None

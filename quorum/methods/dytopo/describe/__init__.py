@@ -37,7 +37,7 @@ class Routing(Protocol):
         """Return the edges, sender to recipient, once a round of such turns is over. A pure function.
 
         Args:
-            affinity: how well each offer matches others' needs.
+            affinity: how well each offer matches the needs of others.
             conversation: its state, with the edges of earlier rounds (`routes`).
         """
 
