@@ -157,7 +157,7 @@ class LiteLLMModel(Provider):
 
 @cache
 def _bound_transport() -> None:
-    """Limit litellm's default transport, once per process, because not all of its providers accept an HTTP client.
+    """Limit litellm's default transport, once per process: litellm accepts no HTTP client for all its providers.
 
     Replies by other transports (`DISABLE_AIOHTTP_TRANSPORT`, a provider's own SDK) are not limited.
     """

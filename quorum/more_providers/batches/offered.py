@@ -25,7 +25,7 @@ SERVICES: Mapping[str, type[BatchService]] = {
 
 
 def batches_of(provider: Provider) -> BatchService:
-    """Return a provider's batch service, over separate connections from single calls.
+    """Return a provider's batch service, over connections that single calls do not use.
 
     Raises:
         BadRequest: the provider has no batches.

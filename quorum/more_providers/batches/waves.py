@@ -37,7 +37,7 @@ from quorum.more_providers.batches.services import BatchRefused, BatchRow, RowRe
 _log = logging.getLogger(__name__)
 
 SETTLE = 0.1
-"""Seconds without new requests after which all episodes are assumed to wait."""
+"""Seconds without new requests after which no more are expected for a wave."""
 
 
 @dataclass(slots=True)

@@ -83,7 +83,7 @@ class Describing(Extension):
         self._due = False
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:
-        """Return a note with the needs of the participant's recipients, or the instructions to describe itself."""
+        """Return a note with the needs of the participant's recipients, or with instructions to describe itself."""
         edges = self._routes[-1] if self._routes else ()
         needs: Needs = tuple(
             (other, self._needs[other]) for other in sorted({b for a, b in edges if a == participant.index})
