@@ -258,11 +258,11 @@ class TransportGates:
 
     Scrutiny simulates the joint plan on the board, including plans under way, up to the first step that breaks a rule,
     as though no other agent acted. The first step is judged exactly, because all agents that act in it are known. Later
-    steps are judged by the current joint plan, although agents that plan again before then may change them. A
-    conflict between plans under way is reported too; their agents plan again at that point. Scrutiny does not judge
-    whether a later move will find its box, because others may bring it; a move that does not find it ends its plan
-    and costs no step. If a plan under way begins with a wait of several steps, it is unknown how much of the wait has
-    passed, so only the first step is judged. Easy boards have no conflicts: only one agent can reach a box, and boxes of one
+    steps are judged by the current joint plan, although agents that plan again before then may change them. A conflict
+    between plans under way is reported too; their agents plan again at that point. Scrutiny does not judge whether a
+    later move will find its box, because others may bring it; a move that does not find it ends its plan and costs no
+    step. If a plan under way begins with a wait of several steps, it is unknown how much of the wait has passed, so
+    only the first step is judged. Easy boards have no conflicts: only one agent can reach a box, and boxes of one
     colour in its cell are interchangeable.
 
     Confirmation judges a plan's initial move. A plan that begins with a wait passes, because the board will have
