@@ -1,4 +1,4 @@
-"""The policy: a mind that was learned by reinforcement learning, read from a file of weights (`mind.py`)."""
+"""The policy: a mind trained by reinforcement learning and loaded from a weights file (`mind.py`)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The verbs of this satellite."""
+"""The verbs of this package."""
