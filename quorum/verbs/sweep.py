@@ -104,7 +104,7 @@ def sweep(
 def run_or_show(
     request: SweepRequest, *, dry_run: bool, names: bool = False, as_json: bool = False, quiet: bool = False
 ) -> SweepResult | None:
-    """Run what is missing of a sweep, and return what it came to; or only show its plan, and return None.
+    """Run the missing cells of a sweep and return the result; or only show its plan and return None.
 
     Raises:
         UserError: the arguments are not valid, or the sweep cannot run.
