@@ -78,7 +78,7 @@ class Start:
         return EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded)
 
     def seeds(self, seeds: Seeds) -> Seeds:
-        """Return the minds' node in the tree of random seeds."""
+        """Return the minds' node in the tree of random streams."""
         return seeds
 
     def team(self, team: Team, context: TeamContext) -> Team:  # noqa: ARG002

@@ -165,7 +165,7 @@ class Queue:
         self._dropping = self._dropping or drop
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
-        """Return the next shard; a cell that has killed two workers gets a shard of its own, for an idle worker."""
+        """Return the next shard; a cell that has killed two workers runs alone, in an idle worker."""
         cells: list[PlannedCell] = []
         while len(cells) < most and not self.stopping and (place := self._next()) is not None:
             cell = self._waiting[place]

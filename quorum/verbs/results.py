@@ -58,10 +58,10 @@ def results(
     columns of results.csv and the wall times, events has the traces, per_agent and per_message have the tables of
     --per. Put names with a dot in double quotes.
 
-    --recompute shows every metric, computed from the trace; --write also keeps them in metrics.json. The trace of a
+    --recompute shows every metric, computed from the trace; --write also saves them in metrics.json. The trace of a
     killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated, and the exit
     code is 2. --per agent shows what each participant thought and said, with its latency and its cost of
-    synchronisation. --per message shows whom each message interrupted, and the cost for the team.
+    synchronisation. --per message shows which agents each message interrupted, and the cost for the team.
 
     \b
     Examples:

@@ -33,10 +33,10 @@ def run(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Run one episode, and keep its trace and metrics.
+    """Run one episode and save its trace and metrics.
 
-    Before it asks a paid model, it shows the expected calls, tokens and cost. While models think, it shows which agents
-    think and for how long, with the tokens and the money so far.
+    Before it calls a paid model, it shows expected calls, tokens and cost. While models think, it shows which agents
+    think and for how long, with the tokens and the cost so far.
 
     track=NAME logs the finished run to MLflow or Weights & Biases.
 

@@ -21,7 +21,7 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
 
     @property
     def priced(self) -> bool:
-        """Whether the replies report their cost: its prices are part of its own values."""
+        """Whether the replies report their cost: its prices are among its values."""
         return True
 
 
