@@ -66,8 +66,8 @@ def run(
         The outcome, the metrics, and the folder with the trace.
 
     Raises:
-        UserError: the configuration is not valid, `out` cannot be written, a language model refuses
-            requests, or a plugin's code is wrong: the message names its line, the cause is its exception, and the
+        UserError: the configuration is not valid, `out` cannot be written, a language model refuses requests, or a
+            plugin's code is wrong: the message names its line, the cause is its exception, and the
             folder of an episode that was running says `error`.
         KeyboardInterrupt: the user stopped the episode.
     """

@@ -56,7 +56,7 @@ class Forecast:
         damaged: reasons why existing cells are damaged, by name; they would run again.
         cells: cells that would run now.
         arms: its arms, by name; empty if it has no named arms.
-        varied: team sizes and components that vary between its cells, by group; for arms, only what they share.
+        varied: team sizes and components that vary between its cells, by group; with arms, only team sizes and worlds.
         repeated: grid points that name the same cell as another point.
         notices: remarks on the plan.
         answers: expected model answers.

@@ -79,7 +79,7 @@ class _World:
         self.steps += pilot.steps
 
     def more(self, left: int) -> float:
-        """Return how many of the remaining steps a stopped episode would play if every end is equally likely."""
+        """Return how many of `left` steps a stopped episode would play, at a constant rate of endings."""
         rate = self.ends / max(self.steps, 1)
         return -expm1(-rate * left) / rate if rate else left
 

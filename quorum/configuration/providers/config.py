@@ -144,7 +144,7 @@ class ModelConfig(ComponentConfig):
         """The model's label in names and tables."""
         return self.name
 
-    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (ReplayConfig uses them)
         """Whether its answers start with its thoughts if the prompts leave that open (`prompts.thoughts=auto`).
 
         Args:
@@ -266,7 +266,7 @@ class ProviderConfig(ModelConfig):
         """Whether the model, with these settings, reasons before it answers."""
         return False
 
-    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (ReplayConfig uses them)
         """Whether its answers start with its thoughts: not if it reasons by itself, nor if texts must be short."""
         return self.longest_text is None and not self.thinks
 
