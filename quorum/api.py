@@ -67,8 +67,8 @@ def run(
 
     Raises:
         UserError: the configuration is not valid, `out` cannot be written, a language model refuses requests, or a
-            plugin's code is wrong: the message names its line, the cause is its exception, and the
-            folder of an episode that was running says `error`.
+            plugin's code is wrong: the message names its line, the cause is its exception, and the folder of an episode
+            that was running says `error`.
         KeyboardInterrupt: the user stopped the episode.
     """
     load_plugins(plugins)

@@ -74,7 +74,7 @@ def _place(wanted: Wanted) -> tuple[Path, int]:
 
 
 def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the records of a run's calls; none if the file does not exist.
+    """Yield the complete records of a run's calls; none if the file does not exist.
 
     Raises:
         UserError: the file is damaged.
