@@ -1,1 +1,1 @@
-"""Configurations: composed by Hydra, validated by a schema, and hashed as a cell; and the registries of components."""
+"""Configurations, composed by Hydra, validated by a schema and hashed as cells; and the component registries."""

@@ -1,1 +1,1 @@
-"""Episodes: builds the parts of a cell, runs it, and writes its folder."""
+"""Episodes: builds the components of a cell, runs it, and writes its folder."""

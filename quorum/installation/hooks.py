@@ -1,4 +1,4 @@
-"""What satellites do for verbs of the core and for each other.
+"""Hooks that satellites provide for the core's verbs and for each other.
 
 A satellite lists its hooks in its `components.json`, an installed package in the entry-point group `quorum.hooks`.
 
@@ -23,14 +23,14 @@ HOOKS: Registry[Any] = Registry("hook", "hooks", "", "quorum.hooks", lambda: Fun
 
 
 def hook(name: str, needed_by: str = "") -> Any:
-    """Return the function that a satellite or an installed package offers for a hook; None if there is none.
+    """Return the function that a satellite or an installed package provides for a hook; None if there is none.
 
     Args:
-        name: of the hook.
-        needed_by: the option that does not work without it; empty: nothing needs it.
+        name: name of the hook.
+        needed_by: the option that requires it; empty: it is optional.
 
     Raises:
-        UserError: an option needs it, and nobody offers it.
+        UserError: an option requires it, and no package provides it.
     """
     if name in HOOKS.names():
         return HOOKS.get(name)

@@ -34,7 +34,7 @@ class Verb:
 
     @property
     def short_help(self) -> str:
-        """What the list of verbs says about it."""
+        """Its description in the list of verbs."""
         return (self.function.__doc__ or "").partition("\n")[0]
 
 

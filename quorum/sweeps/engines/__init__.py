@@ -1,1 +1,1 @@
-"""What runs the cells of a sweep: the contract of engines, and the engine of worker processes on this machine."""
+"""Engines that run the cells of a sweep: their protocol, and the local engine with worker processes."""
