@@ -26,8 +26,9 @@ to answer. So minds need no code for individual methods:
 
     part = Mood()
 
-`components.json` in the method's folder lists the part: `{"answers": {"mood": "quorum.mood:part"}}`. Installed packages
-offer a part with the entry point `quorum.answers`, and modules given by `--plugin` call `answer_parts.register`.
+The `components.json` in the method's folder lists the part: `{"answers": {"mood": "quorum.mood:part"}}`. Installed
+packages offer a part with the entry point `quorum.answers`, and modules given by `--plugin` call
+`answer_parts.register`.
 """
 
 from __future__ import annotations

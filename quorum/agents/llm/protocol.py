@@ -116,7 +116,7 @@ class Sampling:
         top_p: nucleus sampling: share of the probability mass from which tokens are drawn.
         stop: texts that end an answer.
         extra_body: provider-specific fields of the request body, sent unchecked.
-        longest_text, longest_list: caps that `quorum.agents.llm.caps` has set on texts and lists of the answer schema.
+        longest_text, longest_list: caps that `quorum.agents.llm.caps` applies to texts and lists of the answer schema.
     """
 
     temperature: int | float | None

@@ -73,7 +73,7 @@ def _describe_sampling(sampling: Sampling) -> dict[str, Any]:
 
 
 def read_sampling(record: Mapping[str, Any]) -> Sampling:
-    """Return how the answer of a recorded request was drawn.
+    """Return the sampling parameters of a recorded request.
 
     Raises:
         ValueError: it is not a record of sampling parameters.

@@ -1,4 +1,4 @@
-"""The zero-shot mind: one request a turn."""
+"""The zero-shot mind: one request per turn."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str
 
 
 def write_plan(plan: PlanView) -> dict[str, object]:
-    """Write a plan as in answers, with its status; without one, all its actions are done."""
+    """Write a plan as in answers, with its status; `actions_done` is omitted if all its actions are done."""
     shown: dict[str, object] = {
         "task": task_value(plan.task),
         "actions": [read_call(action) for action in plan.actions],

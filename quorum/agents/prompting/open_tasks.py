@@ -17,8 +17,8 @@ _LISTS = ("in_place", "able", "planned")
 class OpenTaskWriter:
     """Writes open tasks for one reader, with agent names and without empty fields.
 
-    For an agent, each list names itself and as many others as its world shows it (the fact `max_agents`), nearest
-    first and lower indices first among equals; `not_shown` gives the number of the rest by list. For a mind without a
+    For an agent, each list names itself and the nearest others, as many as its world shows it (the fact `max_agents`),
+    with lower indices preferred among equals; `not_shown` gives the number of the rest by list. For a mind without a
     body, which plans for all, each list names all agents.
 
     Args:

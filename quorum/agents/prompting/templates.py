@@ -227,7 +227,7 @@ class PromptSet(BaseModel):
         return 0 if self.thoughts == "off" else self.thoughts
 
     def for_turns(self, world: str, world_folder: Path) -> Templates:
-        """Read the templates of agents that are asked turn by turn.
+        """Read the templates of agents with one prompt per turn.
 
         Args:
             world: name of the world.
