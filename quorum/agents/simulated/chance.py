@@ -1,4 +1,4 @@
-"""Answers that are drawn at random: what the form alone is worth, without a model that reads the prompt."""
+"""Random answers: what the schema alone is worth, without a model that reads the prompt."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from quorum.agents.simulated import CHANCE
 from quorum.agents.simulated.model import embed, name_draw
 
 LONGEST = 3
-"""Entries of a list, at most: actions of a plan, messages. A joint plan has as many as it may plan for agents."""
+"""Maximum list entries: actions of a plan, messages. A joint plan may have as many as there are agents to plan for."""
 _QUOTED = re.compile(r'"([^"\\\n]*)"')
 _FREE = Usage(0, 0)
 
 
 class RandomModel(ProvidedModel):
-    """Draws each answer from its schema, every choice in it uniformly (`random_instance`).
+    """Draws each answer from its schema, uniformly at each choice (`random_instance`).
 
-    Nothing of the prompt is understood: it only names the draw, together with the seed and the number of the sample, so
-    that equal requests get equal answers in any order. Texts that have to fit a pattern are some of those that the
-    prompt quotes. No tokens are read or written, so it is free and no budget of tokens counts it.
+    It does not interpret the prompt. The prompt only identifies the draw, together with the seed and the sample number,
+    so that equal requests get equal answers in any order. Texts with a pattern are drawn from those that the prompt
+    quotes. It reads and writes no tokens, so it is free and does not use up token budgets.
 
     Args:
-        seed: of all its draws.
+        seed: seed of all its draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -40,7 +40,7 @@ class RandomModel(ProvidedModel):
         """Draw an answer.
 
         Raises:
-            BadRequest: a text is asked for and no JSON, or no value fits the schema.
+            BadRequest: the request is for text instead of JSON, or no value matches the schema.
         """
         if wants_embeddings(request):
             vectors = [embed(message.content) for message in request.messages]

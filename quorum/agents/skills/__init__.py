@@ -1,6 +1,6 @@
-"""What minds know of worlds: the contract of skills, and the skills of CUBE.
+"""What minds know about worlds: the contract of skills, and the skills of CUBE.
 
-`contract.py` lists what every world may have; `lookup.py` finds the skills of a world, and their roles, by name. The
+`contract.py` lists the roles that a world may offer; `lookup.py` finds a world's skills and their roles by name. The
 skills of other worlds are in satellites. In `agents`, only `skills/cube/` imports a world.
 """
 
