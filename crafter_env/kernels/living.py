@@ -205,9 +205,7 @@ def _damage(w: World, agent: int) -> int:
 
 @inner
 def can_place(w: World, agent: int, action: int) -> bool:
-    """Whether an agent holds the inputs of a `place`, and the faced cell supports the object.
-    Update hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast.
-    """
+    """Whether an agent holds the inputs of a `place`, and the faced cell supports the object."""
     x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
     y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     held = w.agents[agent, arrays.INVENTORY + PLACE_TABLE[action, PLACED_ITEM]]
@@ -236,7 +234,7 @@ def _place(w: World, agent: int, action: int) -> None:
 
 @inner
 def _live(w: World, agent: int) -> None:
-    """Hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast."""
+    """Update hunger, thirst, fatigue, then harm or recovery; the first two and harm grow half as fast in sleep."""
     # Crafter counts hunger, thirst and recovery in halves of a step. Here all of them count half-steps as integers; the
     # limits below are doubled, and nothing is lost to rounding.
     asleep = w.agents[agent, arrays.SLEEPING] != 0

@@ -31,7 +31,7 @@ class Direction(StrEnum):
 
     @property
     def action(self) -> Action:
-        """The primitive that walks this way."""
+        """The primitive that walks in this direction."""
         return Action[f"move_{self.value}"]
 
 
@@ -40,7 +40,7 @@ Resource.__doc__ = "What can be collected."
 
 
 class Tool(StrEnum):
-    """What can be crafted."""
+    """A tool that agents can craft."""
 
     wood_pickaxe = "wood_pickaxe"
     stone_pickaxe = "stone_pickaxe"
@@ -56,7 +56,7 @@ class Tool(StrEnum):
 
 
 class Placeable(StrEnum):
-    """What can be placed."""
+    """An object that agents can place."""
 
     stone = "stone"
     table = "table"
@@ -90,7 +90,7 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
     "skeleton": (Entity.skeleton,),
     "food": (Entity.cow, Entity.ripe_plant),
 }
-"""The creatures that a target or a resource can be."""
+"""The creatures that each target or resource can refer to."""
 
 
 class Noop(SymbolicAction):
