@@ -130,7 +130,7 @@ _CREATURES = {kind: character for character, kind in CREATURE_CHARACTERS.items()
 
 
 def render_ansi(state: CrafterState) -> str:
-    """Draw the whole map in the characters of `Layout`; `*` is an arrow, `@` an agent above 9; the dead are left out."""
+    """Draw the whole map in the characters of `Layout`; `*` is an arrow, `@` an agent above 9; without dead agents."""
     entities = [
         (_CREATURES.get(state.entity_at(creature.cell), ARROW), creature.cell) for creature in state.creatures()
     ]
