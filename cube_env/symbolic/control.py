@@ -25,7 +25,7 @@ class RefusedAction(CubeController):
 
 
 def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CubeController:
-    """Start the controller of an action; if it names something missing on this board, it fails before its first tick."""
+    """Start the controller of an action; one that names something missing on the board fails before its first tick."""
     missing = missing_entity(episode, agent, action)
     if missing is not None:
         return RefusedAction(episode, agent, action, missing[0])
