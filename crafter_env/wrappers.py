@@ -78,8 +78,8 @@ class Egocentric(ObservingWrapper):
 class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
     """A `CrafterEnv` in which an agent's action is a single `Discrete` number.
 
-    Action: `Discrete(17)`; with sharing `Discrete(17 + 15 n)`: the primitives, followed by `17 + 15 * recipient + (item
-        - 1)`, one unit of an item to a teammate.
+    Action: `Discrete(17)`; with sharing `Discrete(17 + 15 n)`: the primitives, followed by
+        `17 + 15 * recipient + (item - 1)`, one unit of an item to a teammate.
     Infos: `action_mask` has that length and is exact: each possible share has its own entry.
 
     Args:

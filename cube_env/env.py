@@ -54,7 +54,6 @@ def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> Act
 
     Raises:
         ActionError: An agent's action is missing or not an integer, or a name is unknown; the message names the agent.
-        ActionError: Not one integer for each of the names; the message says whose.
     """
     given = checks.in_order(actions, names)
     try:

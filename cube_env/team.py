@@ -19,8 +19,8 @@ class CubeTeamEnv(TeamEnv):
     Action: integers 0..4, shape `(n,)`, by agent index.
     Reward: the shared reward of the agents.
     Episode end: terminated when no block is left, truncated at `max_steps`.
-    Info: as in `CubeVecEnv`: `step`, `blocks_left` and `delivered_weight` (of the last step); `action_mask`, int8 `(n,
-        5)`; `alive`, bool `(n,)`. Empty with `infos="none"`.
+    Info: as in `CubeVecEnv`: `step`, `blocks_left` and `delivered_weight` (of the last step); `action_mask`, int8
+        `(n, 5)`; `alive`, bool `(n,)`. Empty with `infos="none"`.
 
     Args:
         n: The curriculum's single integer. Give exactly one of `n`, `scenario` and `layout`.

@@ -220,7 +220,7 @@ class Game:
         return found
 
     def _settle(self) -> None:
-        """Update all observations, and remove agents whose episode has ended; their last observation is from its end."""
+        """Update all observations, and remove agents whose episode has ended; their last observation shows its end."""
         left = 0
         while agents := self._border.agents():
             seen = {key: self._border.call("observe", key) for key in agents}

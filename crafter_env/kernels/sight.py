@@ -75,7 +75,6 @@ def next_step(
 
     Cells whose known material is in the mask are free, except occupied cells in view. Ties are broken in the order up,
     down, left, right.
-    equal steps is up, down, left, right.
 
     Args:
         known: map memory, (W, H).

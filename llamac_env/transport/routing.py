@@ -39,7 +39,7 @@ class _Box(NamedTuple):
 
 
 class _Leg(NamedTuple):
-    """One step of a path: the agent that moves the box (none: the box waits), and where to; a target stands for itself."""
+    """One step of a path: the agent that moves the box (none: it waits), and where to; a target stands for itself."""
 
     agent: int | None
     to: Place

@@ -5,8 +5,9 @@ one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination i
 `square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets are read like
 square ones.
 
-Changes to a board from outside, in the middle of an episode, use this format, too: `{"items": {"0.5_0.5": ["box_blue"],
-"0.5_1.5": []}}` sets the contents of some places, as in the initial board of a trace; the other places stay. To move a
+Changes to a board from outside, in the middle of an episode, use this format, too:
+`{"items": {"0.5_0.5": ["box_blue"], "0.5_1.5": []}}` sets the contents of some places, as in the initial board of a
+trace; the other places stay. To move a
 box from one place to another, name both.
 """
 
