@@ -132,7 +132,7 @@ class Result(IntEnum):
     """Result of an agent's action; its numbers are the fields of `Outcome`."""
 
     nothing = 0
-    """A noop."""
+    """A no-op."""
     moved = 1
     blocked = 2
     """The move leads off the map (`target` none), into a material or into an entity (`target`)."""
@@ -173,9 +173,9 @@ class Result(IntEnum):
     not_shareable = 23
     """Sharing health, sharing with oneself, sharing less than one unit, or any sharing if the profile has none."""
     asleep = 24
-    """The agent sleeps, or has fallen asleep."""
+    """The agent is asleep or has fallen asleep."""
     not_tired = 25
-    """`sleep` with full energy."""
+    """The agent chose `sleep` with full energy."""
     dead = 26
 
 
@@ -199,7 +199,7 @@ ARROW_FLIES_OVER = (*WALKABLE, Material.water, Material.lava)
 
 @dataclass(frozen=True, slots=True)
 class CollectRecipe:
-    """What `do` makes of a cell."""
+    """Result of `do` on a cell."""
 
     item: Item
     tool: Item | None

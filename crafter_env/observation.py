@@ -120,7 +120,7 @@ class CrafterObservation:
     step: int
     max_steps: int
     goal: str
-    """The achievement that ends the episode; `open`: to score as much as possible."""
+    """The achievement that ends the episode; `open`: score as many points as possible."""
     score: float
     """Points of the team."""
     size: Cell
@@ -157,7 +157,7 @@ class CrafterObservation:
     supplies: tuple[TargetHint, ...] = ()
     """The nearest known and reachable water, tables and furnaces."""
     frontiers: tuple[Frontier, ...] = ()
-    """Where to go to see more."""
+    """Cells from which to see more of the map."""
 
     def shown(self) -> dict[str, Any]:
         """Return the content of the prompt, each fact once; `crafter_env.read_shown` restores the observation.

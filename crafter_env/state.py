@@ -267,7 +267,7 @@ class CrafterState:
                 )
         used = int(other.world.counters[arrays.SLOTS])
         for here, there in pairs:
-            if there is other.world.objects:  # rows beyond those in use are never read
+            if there is other.world.objects:  # unused rows are never read
                 here[:used] = there[:used]
             else:
                 here[...] = there

@@ -55,7 +55,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         self.single_action_space = MaskedMultiDiscrete([self.choices] * self.worlds.n)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.state_space, self.single_state_space = self.worlds.state_space, self.worlds.single_state_space
-        self.autoreset_mode = self.worlds.autoreset_mode  # which TorchRL asks for
+        self.autoreset_mode = self.worlds.autoreset_mode  # required by TorchRL
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None
@@ -93,7 +93,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
 
     def _masked(self, infos: Infos) -> Infos:
         if "final_info" in infos:
-            del infos["final_info"]["action_mask"]  # of the actions of single agents, and of an episode that is over
+            del infos["final_info"]["action_mask"]  # for single agents, and of an ended episode
         return {**infos, "action_mask": self.action_masks()} if "action_mask" in infos else infos
 
 

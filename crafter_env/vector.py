@@ -225,7 +225,7 @@ class CrafterVecEnv(WorldBatch):
         self._engine.show_world(world)
 
     def _begin_unseen(self, world: int) -> None:
-        if self._process != os.getpid():  # a child that was forked has no such thread
+        if self._process != os.getpid():  # forked children do not inherit the thread
             self._drawings, self._thread = {}, None
         self._episodes[world] += 1
         drawing = self._drawings.pop(world, None)

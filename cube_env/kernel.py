@@ -230,7 +230,7 @@ def displacement(direction: int) -> tuple[int, int]:
 
 @compiled_borrowing
 def opposite(direction: int) -> int:
-    """The direction back."""
+    """Return the opposite direction."""
     # Directions come in pairs: 1 and 2, 3 and 4.
     return direction + 1 if direction % 2 else direction - 1
 

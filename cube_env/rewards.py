@@ -122,7 +122,7 @@ class ShapedEnv(BaseParallelWrapper[str, Observation, int]):  # type: ignore[mis
 
     def __init__(self, env: CubeEnv, name: str) -> None:
         super().__init__(env)
-        reward_function(name)  # refuses an unknown name here, not at the first step
+        reward_function(name)  # reject an unknown name now, not at the first step
         # Store the name, because the function may be a closure and a shaped environment must be picklable.
         self.reward = name
 

@@ -84,7 +84,7 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         self.max_steps = single.max_steps
         self.step_cost, self.deliver_reward = single.step_cost, single.deliver_reward
         self.reward, self.observe = reward, observe
-        reward_function(reward)  # refuses an unknown name here, not at the first step
+        reward_function(reward)  # reject an unknown name now, not at the first step
         self.single_state_space = single.state_space
         self.single_observation_space: Box = single.state_space if observe else no_observation()
         self.single_action_space = MaskedMultiDiscrete([len(Action)] * self.n)

@@ -110,7 +110,7 @@ class ForagingWorld(World):
             PlacementError: no food fits the field.
         """
         for player in self.env.players:
-            player.position = None  # the package would keep clear of where they stood in the episode before
+            player.position = None  # otherwise the package avoids the last episode's cells
         self._arrays, _ = self.env.reset(seed=seed)
         self._look()
         self._spawned = len(self._field.foods)

@@ -262,7 +262,7 @@ def _makers(make: Callable[..., Any], kwargs: Mapping[str, Any]) -> list[Callabl
     except (TypeError, ValueError):
         return [plain]
     takes = any(own.name == "render_mode" or own.kind is own.VAR_KEYWORD for own in parameters)
-    known = getattr(make, "metadata", None)  # of a class; of a function, what it makes has it
+    known = getattr(make, "metadata", None)  # classes have it; for functions, the environment does
     if not takes or (known is not None and _PICTURES not in _modes(make)):
         return [plain]
     return [partial(make, **kwargs, render_mode=_PICTURES), plain]
@@ -276,6 +276,6 @@ def _modes(environment: Any) -> Iterable[str]:
 def _close(env: Any, environment: str) -> None:
     try:
         env.close()
-    except Exception as error:  # what was played is whole
+    except Exception as error:  # the played episode is complete
         place = place_in(error, environment.partition(":")[0])
         _log.warning("%s: close() fails: %s: %s%s", environment, type(error).__name__, error, place)

@@ -231,7 +231,7 @@ def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int
     """
     # Only `_spawn_on_grass` draws from the generator, so the single-agent world stays equal to Crafter's.
     if rules[SPAWN] == SPAWN_CENTRE:
-        return -1  # the one agent was there first
+        return -1  # the single agent is already placed
     if rules[SPAWN] == SPAWN_CLUSTER:
         return _spawn_cluster(w, rules, marks, queue)
     return _spawn_on_grass(w)

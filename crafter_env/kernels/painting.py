@@ -15,11 +15,11 @@ OWN: Final = 0
 """Sprite of the observing agent facing left; then right, up, down and asleep."""
 TEAMMATES: Final = 5
 COWS: Final = 10
-"""Then zombies and skeletons."""
+"""First cow sprite; zombies and skeletons follow."""
 ARROWS: Final = 13
 """Facing left; then right, up and down."""
 PLANTS: Final = 17
-"""Then ripe ones."""
+"""First plant sprite; ripe plants follow."""
 SPRITES: Final = 19
 _COLUMNS, _ROWS = 9, 7
 _ASLEEP: Final = 4

@@ -61,7 +61,7 @@ def _mask(materials: tuple[Material, ...]) -> int:
 
 
 WALKABLE_MASK: Final = _mask(WALKABLE)
-"""A bit for each material."""
+"""One bit per material."""
 PLAYER_MASK: Final = _mask((*WALKABLE, Material.lava))
 ARROW_MASK: Final = _mask(ARROW_FLIES_OVER)
 STATION_MASK: Final = _mask((Material.table, Material.furnace))

@@ -21,10 +21,10 @@ from quorum_base.drawing import Way
 class Reason(StrEnum):
     """Reason of a failure; the comment lists the values that follow it."""
 
-    another_is_nearer = "another_is_nearer"  # id of the cell that `do` would act on
+    another_is_nearer = "another_is_nearer"  # id of the cell that `do` would act on instead
     asleep = "asleep"
     dead = "dead"
-    gone = "gone"  # what was there; what is there now
+    gone = "gone"  # previous content; current content
     missing_input = "missing_input"  # item, units held `of` units needed
     missing_tool = "missing_tool"  # item
     no_luck = "no_luck"  # tries
@@ -32,9 +32,9 @@ class Reason(StrEnum):
     no_place = "no_place"  # object
     no_station = "no_station"  # table or furnace
     no_such_agent = "no_such_agent"  # index
-    not_as_told = "not_as_told"  # what a plan named (`iron_2081`), `found`, what is there (`nobody` for a teammate)
+    not_as_told = "not_as_told"  # name in the plan (`iron_2081`), `found`, actual content (`nobody` for a teammate)
     not_held = "not_held"  # item
-    not_in_profile = "not_in_profile"  # what the profile does without
+    not_in_profile = "not_in_profile"  # feature missing from the profile
     not_reached = "not_reached"  # steps taken
     not_ripe = "not_ripe"
     not_shareable = "not_shareable"  # item
@@ -46,7 +46,7 @@ class Reason(StrEnum):
     recipient_far = "recipient_far"  # cells between `of` cells allowed
     recipient_full = "recipient_full"  # index
     team_too_small = "team_too_small"  # agents alive `of` agents needed
-    too_few_agents = "too_few_agents"  # agents that could `of` agents needed
+    too_few_agents = "too_few_agents"  # capable agents `of` agents needed
     unknown_id = "unknown_id"  # target, id
 
 

@@ -98,7 +98,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         copy: bool = True,
     ) -> None:
         self.n = whole("n", n, 1)
-        make_game(self.n, rho=rho if rho is not None else PUBLISHED_RHO, mu=mu, sigma=sigma)  # refuses what cannot be
+        make_game(self.n, rho=rho if rho is not None else PUBLISHED_RHO, mu=mu, sigma=sigma)  # reject invalid arguments
         self.rho, self.mu, self.sigma = rho, mu, sigma
         self.seers = one_of("picks", picks, SEERS)
         self.listed = whole("listed", listed, 1)

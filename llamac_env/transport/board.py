@@ -115,7 +115,7 @@ class Board:
         """
         failed = {agent: code for agent, move in joint.items() if (code := self.refusal(agent, move)) is not None}
         moves = {agent: move for agent, move in joint.items() if agent not in failed}
-        if self.grid.is_hard:  # a box is one agent's in easy boards, and up to four agents' in hard ones
+        if self.grid.is_hard:  # on hard boards up to four agents can reach a box, on easy ones only one
             named = Counter(move.colour for move in moves.values())
             failed |= {agent: FailureCode.conflict for agent, move in moves.items() if named[move.colour] > 1}
             moves = {agent: move for agent, move in moves.items() if agent not in failed}

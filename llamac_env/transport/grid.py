@@ -34,24 +34,24 @@ class Difficulty(StrEnum):
 class EntryRule(StrEnum):
     """Whether a corner may be entered in the step in which its box leaves (Hard)."""
 
-    final_state = "final_state"  # it may: only where boxes are after the step counts
-    start_empty = "start_empty"  # it may not: a corner must be empty before the step
+    final_state = "final_state"  # yes: only the positions after the step count
+    start_empty = "start_empty"  # no: the corner must be empty before the step
 
 
 class FailureCode(StrEnum):
     """Why an action is refused or fails; used in replies, outcomes and reasons of failed plans."""
 
-    not_json = "not_json"  # the text holds no JSON that can be read
-    not_an_object = "not_an_object"  # it is JSON, but no object of agents and actions
+    not_json = "not_json"  # the text contains no valid JSON
+    not_an_object = "not_an_object"  # valid JSON, but not an object of agents and actions
     duplicate_agent = "duplicate_agent"  # an agent has two entries
     unknown_agent = "unknown_agent"  # a key names no agent of this grid
-    not_an_action = "not_an_action"  # a value is no `move(box, destination)`
+    not_an_action = "not_an_action"  # a value is not `move(box, destination)`
     unknown_colour = "unknown_colour"  # a box or target of an unknown colour
-    other_colour = "other_colour"  # a box onto a target of another colour
+    other_colour = "other_colour"  # box and target differ in colour
     no_such_place = "no_such_place"  # a destination that this grid does not have
     no_such_box = "no_such_box"  # no box of that colour is left
-    box_not_here = "box_not_here"  # the agent has no box of that colour in reach
-    out_of_reach = "out_of_reach"  # the agent cannot bring a box to that place
+    box_not_here = "box_not_here"  # no box of that colour within the agent's reach
+    out_of_reach = "out_of_reach"  # the agent cannot move a box to that place
     already_there = "already_there"  # the box is at that place
     no_target = "no_target"  # the agent's cell has no target of that colour
     corner_taken = "corner_taken"  # under `start_empty`: a box is on that corner

@@ -123,7 +123,7 @@ class _Taken:
         corners = self._corners
         if corners[time].get(place, number) != number:
             return False
-        if self._strict:  # nobody may enter in the step in which another leaves
+        if self._strict:  # no box may enter in the step in which another leaves
             return corners[time - 1].get(place, number) == number and corners[time + 1].get(place, number) == number
         return True
 

@@ -7,8 +7,7 @@ square ones.
 
 Changes to a board from outside, in the middle of an episode, use this format, too:
 `{"items": {"0.5_0.5": ["box_blue"], "0.5_1.5": []}}` sets the contents of some places, as in the initial board of a
-trace; the other places stay. To move a
-box from one place to another, name both.
+trace; the other places stay. To move a box from one place to another, name both.
 """
 
 from __future__ import annotations

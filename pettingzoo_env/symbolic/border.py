@@ -112,7 +112,7 @@ class Border:
             ContractError: the call fails, or returns something else.
         """
         given, parts = self.call(name, *arguments, **named), _RETURNED[name]
-        if name == "reset" and isinstance(given, Mapping):  # observations alone
+        if name == "reset" and isinstance(given, Mapping):  # only observations, without infos
             given = (given, None)
         if not isinstance(given, tuple | list) or len(given) != len(parts):
             many = f"{len(given)} values" if isinstance(given, tuple | list) else described(given)

@@ -65,7 +65,7 @@ class TaskBoard:
         )
 
     def begin(self) -> None:
-        """Begin an episode."""
+        """Start an episode."""
         self._reported, self._seen, self._active = {}, (), {}
 
     def done(self) -> list[Task]:
