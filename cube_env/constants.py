@@ -31,7 +31,7 @@ class Face(StrEnum):
 
 
 class Direction(StrEnum):
-    """A walking direction; `action` is its primitive."""
+    """A direction of walking; `action` is the primitive."""
 
     up = "up"
     down = "down"

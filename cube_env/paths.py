@@ -110,7 +110,7 @@ def staging_targets(
     """Find the target cells of an agent that goes to a face.
 
     These are the free cells of the face. If it is full: the ends of its shortest agent lines. If those end at walls and
-    blocks: the cells nearest to the agents in the lines.
+    blocks: the occupied face cells, to get as near as possible.
 
     Args:
         grid: (K, K) grid codes.

@@ -68,8 +68,8 @@ _STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
 def action_masks(world: World) -> MaskArray:
     """Return 1 for actions that may matter, 0 for those that equal STAY whatever the other agents do.
 
-    Those are a step off the grid and a step into a block heavier than the whole team, which never moves. All other
-    actions may matter, because a push can move an agent or a block out of the way within the step.
+    The masked actions are a step off the grid and a step into a block heavier than the whole team, which never moves.
+    All others may matter, because a push can move an agent or a block out of the way within the step.
 
     Args:
         world: One world, or a batch of them with a leading dimension.

@@ -129,8 +129,8 @@ def kind_of(item: str) -> str:
 def missing(orders: Sequence[tuple[str, float, int]], ingredients: str) -> Counter[str]:
     """Return the ingredients missing for the best order that the given ones can still become.
 
-    The best order has the highest reward per cooking time plus ten steps per ingredient. If no order is possible,
-    nothing is missing.
+    The best order has the highest reward per step, counting its cooking steps plus ten steps per ingredient. If no
+    order is possible, nothing is missing.
     """
     has = Counter(filter(None, ingredients.split("+")))
     possible = [order for order in orders if has <= Counter(order[0].split("+"))]

@@ -40,7 +40,7 @@ Resource.__doc__ = "What can be collected."
 
 
 class Tool(StrEnum):
-    """A tool that agents can craft."""
+    """What can be crafted."""
 
     wood_pickaxe = "wood_pickaxe"
     stone_pickaxe = "stone_pickaxe"
@@ -56,7 +56,7 @@ class Tool(StrEnum):
 
 
 class Placeable(StrEnum):
-    """An object that agents can place."""
+    """What can be placed."""
 
     stone = "stone"
     table = "table"

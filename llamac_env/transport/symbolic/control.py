@@ -23,7 +23,7 @@ from quorum_base.drawing import Way
 
 
 class BoxName(StrEnum):
-    """The boxes, by colour; boxes of one colour are interchangeable."""
+    """The boxes, by colour: those of one colour are alike."""
 
     box_blue = "box_blue"
     box_red = "box_red"
