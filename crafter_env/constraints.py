@@ -83,7 +83,7 @@ class ConstraintWatch:
 
 
 def aimed_cells(state: CrafterState, joint: IntArray, rules: IntArray) -> IntArray:
-    """Return the target of each agent's `do`, (n,); see `kernels.aiming.aim_of`."""
+    """Return the target of each agent's `do`, (n,); see `kernels.grid.aim_of`."""
     aims = np.empty(len(joint), dtype=np.int64)
     aim_all(joint, rules, aims, *state.world)
     return aims

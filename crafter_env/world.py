@@ -129,7 +129,7 @@ class CrafterWorld(World):
 
     Implements `DrawsLots` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
 
-    Primitives are `Action` values; `symbolic.primitives` encodes a `share`.
+    Primitives are `Action` values; `symbolic.controller` encodes a `share`.
 
     Args:
         config: rules, team and goal.

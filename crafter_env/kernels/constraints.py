@@ -33,7 +33,7 @@ def aim_all(joint: IntArray, rules: IntArray, aims: IntArray, *world: Any) -> No
     Args:
         joint: (n,) primitives.
         rules: see `rules.encode_rules`.
-        aims: (n,) see `aiming.aim_of`; `NO_CELL` for agents with another action; written.
+        aims: (n,) see `grid.aim_of`; `NO_CELL` for agents with another action; written.
         world: the fields of `World`, in its order.
     """
     materials, occupants, objects, agents, chunks, counters, generator = world

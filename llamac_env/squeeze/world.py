@@ -142,7 +142,7 @@ class SqueezeWorld(World):
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Accept every plan: no state rules out a pick, and there is only one task."""
+        """Reject only unknown tasks: no state rules out a pick."""
         return () if plan.task in (None, _TASK) else (no_such_task(plan.task, self.tasks(agent)),)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (always the same)
