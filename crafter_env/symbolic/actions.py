@@ -31,7 +31,7 @@ class Direction(StrEnum):
 
     @property
     def action(self) -> Action:
-        """The primitive that walks this way."""
+        """The primitive that walks in this direction."""
         return Action[f"move_{self.value}"]
 
 
@@ -90,7 +90,7 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
     "skeleton": (Entity.skeleton,),
     "food": (Entity.cow, Entity.ripe_plant),
 }
-"""The creatures that a target or a resource can be."""
+"""The creatures that each target or resource can refer to."""
 
 
 class Noop(SymbolicAction):
