@@ -1,7 +1,7 @@
 """Errors of language models.
 
 LanguageModelError
-|- Refused                    never retried: the request or its sender is wrong
+|- RequestRefused             never retried: the request or its sender is wrong
 |  |- AuthenticationFailed    no key, or a wrong one
 |  |- UnknownModel            the provider has no such model
 |  |- BadRequest              the provider rejects the request

@@ -240,7 +240,7 @@ class Provider(ProvidedModel):
         """Answer a request within its deadline, or the provider's.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
         deadline = self._deadline if request.deadline is None else request.deadline
@@ -255,7 +255,7 @@ class Provider(ProvidedModel):
             deadline: time limit in seconds for the whole answer; None for no limit.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
         if wants_embeddings(request) and not self.embeds:
