@@ -394,7 +394,7 @@ class Batched:
         """Answer a request, however long its batch takes.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
             quorum.agents.llm.errors.Transient: the request or its batch failed; it may be retried.
         """
         if wants_embeddings(request):  # embeddings are cheap, and a batch holds requests of one kind
