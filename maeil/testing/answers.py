@@ -23,7 +23,7 @@ from quorum_base.drawing import PAPER, Canvas, Drawable, Drawing
 T = TypeVar("T")
 
 SHOWN = 200
-"""Maximum number of characters of a value in a message; twice as many for the text of a broken rule."""
+"""Length of a difference in a message, in characters; other values are cut at twice this length."""
 
 
 class BrokenContract(AssertionError):

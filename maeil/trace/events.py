@@ -12,57 +12,57 @@ from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
 SCHEMA = 6
-"""Version of the events below; it moves when they change. A trace of another version is refused."""
+"""Version of the events below; increase it when they change. The reader refuses traces of other versions."""
 
 Number = int | float
-"""A number as JSON has it: a whole one stays whole when it is read back."""
+"""A JSON number; integers stay integers when they are read back."""
 
 Agent = Annotated[int, "index"]
-"""A participant: its place in `agents` and then `coordinators` of the first event."""
+"""A participant: its index in `agents`, followed by `coordinators`, of the first event."""
 Agents = Annotated[Number, "agents"]
-"""How many agents, or the sum of what they count for."""
+"""A number of agents, or the sum of their weights."""
 Steps = Annotated[int, "steps"]
-"""A number of steps of the environment."""
+"""A number of environment steps."""
 Time = Annotated[Number, "cognitive time"]
 """An instant or a duration on the cognitive clock, in the unit that `clock` of the first event names."""
 Seconds = Annotated[Number, "seconds"]
 """Wall time."""
 
 WALL_FIELDS = ("wall", "seconds")
-"""Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
+"""Fields with wall time. All other fields, except `WALL_CALL_FIELDS`, are reproducible byte for byte."""
 
 WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit", "fingerprint")
-"""Fields of a call that tell how its answer was had, not what it was: they depend on network, cache and service."""
+"""Fields of a call that depend on the network, the cache and the service, rather than on the answer."""
 
 CUT_SHORT = "the episode ended before this thought could take effect"
-"""What stands in `refused` of a thought that nothing was wrong with."""
+"""The entry in `refused` of a thought that was not at fault."""
 
 
 EVENTS: dict[str, type[Event]] = {}
-"""Every event by its name in the file; those of an extension from the import of its module on."""
+"""All events by their names in the file; an extension's events are added when its module is imported."""
 
 
 class Event:
     """Base of every event. A subclass is a dataclass, and registers itself under its `kind`.
 
-    Nothing changes an event. Those of the loop are not frozen all the same, and have slots only where fields are left
-    out (msgspec does not set such a field of an object without slots): a thought makes ten of them, and a dataclass
-    without either takes a quarter of the time to make and to write as JSON.
+    Events are never changed. The loop's events are not frozen, though, and have slots only if fields can be left out
+    (msgspec does not set such a field on an object without slots): a thought creates ten events, and a plain dataclass
+    takes a quarter of the time to create and to write as JSON.
     """
 
     __slots__ = ()
     kind: ClassVar[str]
     """Name of the event in the file."""
     opens_step: ClassVar[bool] = False
-    """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+    """Whether it can be the first event of a step without thoughts, after the effects of the previous step."""
     changes_world: ClassVar[bool] = False
-    """Whether it records a change of the world from outside, which a replay makes again by `apply`."""
+    """Whether it records an external change of the world, which a replay repeats with `apply`."""
     _name: ClassVar[bytes]
     left_out: ClassVar[bytes] = b""
-    """The last fields as JSON, where they have their defaults: a file then leaves them out."""
+    """The last fields as JSON with their default values; the file leaves them out if they have these values."""
 
     def line(self, seq: int, t: int, t_hat: Number, wall: float) -> bytes:
-        """Return the line of a file that holds it.
+        """Return the event as a line of the file.
 
         Args:
             seq: number of the event in its trace.
@@ -78,7 +78,7 @@ class Event:
         )  # fmt: skip
 
     def apply(self, world: Any) -> None:
-        """Change a world in the same way. Most events change none."""
+        """Apply the event's change to a world. Most events change nothing."""
 
     def __init_subclass__(cls) -> None:
         """Register the event.
@@ -89,7 +89,7 @@ class Event:
         taken = EVENTS.setdefault(cls.kind, cls)
         if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"there is an event {cls.kind!r} already: take another name")
-        EVENTS[cls.kind] = cls  # a dataclass with slots is made twice
+        EVENTS[cls.kind] = cls  # a dataclass with slots creates its class twice
         cls._name = cls.kind.encode()
 
 
@@ -133,7 +133,7 @@ class EpisodeStart(Event):
 
     @property
     def environment(self) -> str:
-        """Name of the environment that the board names, such as that of another library; else that of the world."""
+        """Name of the environment from the board, such as one of another library; by default, name of the world."""
         named = self.board.get("environment")
         return named if isinstance(named, str) else self.world
 
@@ -485,6 +485,6 @@ class Stamped:
     event: Event
 
     def plain(self) -> dict[str, Any]:
-        """Return the line of the file as data."""
+        """Return the event as data, with the fields of its line in the file."""
         found: dict[str, Any] = orjson.loads(self.event.line(self.seq, self.t, self.t_hat, self.wall))
         return {**found, "wall": self.wall}
