@@ -1,7 +1,7 @@
 """Finds the failure patterns of DIG to Heal (arXiv 2603.00309) in the interaction graph, event by event.
 
-The same rules apply to a trace and to healers in the loop. All of them are adapted to the loop; `docs/dig.md` gives the
-originals and the reasons.
+The same rules apply to a trace and to healers in the loop. All of them are adapted to the loop; for the originals and
+the reasons see `docs/dig.md`.
 """
 
 from __future__ import annotations

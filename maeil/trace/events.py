@@ -106,7 +106,7 @@ class EpisodeStart(Event):
         coordinators: names of participants without a body; their indices follow those of the agents.
         clock: unit of cognitive time, `tokens`, `fixed` or `seconds`.
         board: the initial state in the terms of the world.
-        branch: where a branch leaves its run; missing in a run that is no branch.
+        branch: the branch point and the changes of a branch; missing in other runs.
 
     The keys of `branch`:
         run (string): name of the folder of the run.
@@ -233,21 +233,20 @@ class MessageSent(Event):
     Attributes:
         message: number of the message in this episode, from 0.
         sender: who sends it.
-        recipients: whom it goes to, ascending.
-        what: what it does: `inform`, `propose`, `directive`, `ack`, `request` or `feedback`.
+        recipients: who receives it, ascending.
+        what: its purpose: `inform`, `propose`, `directive`, `ack`, `request` or `feedback`.
         content: its text.
         delivered_at: when it arrives in the mailboxes.
         tasks: open tasks that the topology attaches to it.
         task: `kind` and `target` of the task that its sender says it does itself; null for none.
-        asks: what it asks of others; null where that is known by its text alone. Left out with `task` where both are
-            null.
+        asks: requests to others; null if only the text states them. Left out with `task` if both are null.
 
     The keys of each record in `tasks`:
         task (object): `kind` and `target` of the task.
         needs (integer; agents): how many agents it takes at the same time.
         more (integer; agents): how many more able agents have to come.
         in_place (list of integer; optional, index): who is in place.
-        able (list of integer; optional, index): who is able to take part; missing for everybody.
+        able (list of integer; optional, index): who is able to take part; missing if all agents are.
         planned (list of integer; optional, index): who has a live plan for it.
         missing (object; optional): what the agents lack: name to amount.
         before (list of string; optional): what must be done first.
@@ -341,9 +340,9 @@ class StepTaken(Event):
     """The environment steps from `t` to `t + 1`.
 
     Attributes:
-        joint: the primitive of each agent, by index: a number of the world, or any JSON; null for one off turn.
+        joint: the primitive of each agent, by index: a number of the world, or any JSON; null for an agent off turn.
         reward: mean reward over the agents.
-        rewards: of each agent, by index; left out where all get `reward`.
+        rewards: reward of each agent, by index; left out if all get `reward`.
     """
 
     kind: ClassVar[str] = "step"
@@ -356,10 +355,10 @@ class StepTaken(Event):
 
 @dataclass
 class StepOutcome(Event):
-    """What the step from `t` to `t + 1` did. A step that did nothing has no such event.
+    """The effects of the step from `t` to `t + 1`. A step without effects has no such event.
 
     Attributes:
-        outcomes: changes of the world in its own terms; `what` names each.
+        outcomes: changes of the world in its own terms; `what` names the kind of each.
         attempts: attempts at cooperative tasks.
 
     The keys of each record in `attempts`:
@@ -367,7 +366,7 @@ class StepOutcome(Event):
         agents (list of integer; index): who took part, ascending.
         succeeded (boolean): whether it succeeded.
         missing (list of string): constraints that a failed attempt lacked, the cause first.
-        unmet (boolean): whether it failed before any primitive, because the world refused it or nobody came in time.
+        unmet (boolean): whether it failed before any primitive, because the world refused it or others did not come.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -381,15 +380,15 @@ class ConstraintChange(Event):
 
     Attributes:
         task: `kind` and `target` of the task.
-        threshold: how many agents the task takes; 0: the task is over. Where agents count for different amounts, this
-            and the next four are sums of `weights`.
+        threshold: how many agents the task takes; 0 if the task is over. If agents have different weights, this and the
+            next four fields are sums of `weights`.
         spatial: how many are in place.
         temporal: how many work on it in this step.
         participation: how many have a plan for it, or act on it.
         joint: how many are in place, act on it and are able to.
         dependency: whether everything else that it needs holds.
         literal: threshold, spatial and dependency, by EmCoop's literal definition.
-        weights: what each agent counts for, by index; left out where each counts for 1.
+        weights: weight of each agent, by index; left out if each counts as 1.
     """
 
     kind: ClassVar[str] = "constraint"
@@ -440,7 +439,7 @@ class ScoreChange(Event):
 
 @dataclass
 class ForcedReady(Event):
-    """An agent has used up its thoughts of this step. It goes on with the plan that it has, or idles.
+    """An agent has used up its thoughts of this step. It continues its current plan, or idles.
 
     Attributes:
         agent: which agent.
@@ -473,7 +472,7 @@ class Stamped:
     Attributes:
         seq: number of the event in its trace, from 0.
         t: step of the environment at which it happens, from 0.
-        t_hat: when it happens while the environment stands still.
+        t_hat: when it happens on the cognitive clock, which runs while the environment is paused.
         wall: time since the recording started; not reproducible.
         event: what happened.
     """

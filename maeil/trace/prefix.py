@@ -35,7 +35,7 @@ class Instant:
 
     Attributes:
         t: environment step.
-        t_hat: cognitive time; None for the first thought of the team in that step.
+        t_hat: cognitive time; None for the start of the team's first thoughts in that step.
     """
 
     t: int
