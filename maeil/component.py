@@ -127,7 +127,7 @@ class TeamContext:
 
 
 def roles_of_topology(_config: Any) -> None:
-    """Return None: the mind asks models only in the turns of the topology, without roles of its own."""
+    """Return None: the mind asks models only in the turns of the topology, and has no roles."""
 
 
 C = TypeVar("C", bound=BaseModel)

@@ -105,8 +105,8 @@ def metric(
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
     The default title is the origin and the second part of the name in words. The description is the function's
-    docstring, or `doc` for a function without one, such as a member of a family. The names of metrics of wall time, and
-    only theirs, end in `seconds`; these metrics are never reproducible.
+    docstring, or `doc` for a function without one, such as a member of a family. The names of metrics of wall time end
+    in `seconds`, and no other names do; these metrics are never reproducible.
 
     Raises:
         ValueError: a metric has this name already, or it is not of the form `group.name`.

@@ -192,7 +192,7 @@ class Episode:
         self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
 
     def _check_arrays(self, world: GivesArrays, agent: int) -> None:
-        """Check that the arrays have the promised sizes, and that every action in the mask can be planned."""
+        """Check that the arrays have the specified sizes, and that every action in the mask can be planned."""
         observation, mask = world.arrays(agent)
         sizes = observation.size, mask.size
         self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)

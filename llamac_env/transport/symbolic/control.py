@@ -164,7 +164,7 @@ def known_tasks(board: Board) -> Tasks:
 def known_ids(board: Board, agent: int | None) -> Ids:
     """Return the names for moves of an agent, or of any agent: places, and boxes that others can bring within reach.
 
-    A box fits only a target of its own colour. A place has several spellings; the result uses those in which the board
+    A box fits only a target of the same colour. A place has several spellings; the result uses those in which the board
     is shown.
     """
     boxes, slots = _boxes_left(board), board.grid.slots

@@ -32,7 +32,7 @@ class Replay(ProvidedModel):
 
     Args:
         records: records written by `Recording`, in order.
-        whole: expands a record whose request is reduced to its sampling parameters; see `quorum.agents.llm.recording.Folding`.
+        whole: expands a record whose request is reduced to its sampling parameters; see `recording.Folding`.
 
     Raises:
         LookupError, TypeError, AttributeError: a record is malformed.

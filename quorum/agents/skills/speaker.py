@@ -193,7 +193,7 @@ def _adapter(observation: type[Seen]) -> TypeAdapter[Seen]:
 
 
 def overheard(mate: int, view: View, text: str) -> Message:
-    """Return a message in which another agent tells the reader of a view which task it takes up."""
+    """Return a message in which another agent names to the reader of a view the task that it takes up."""
     return Message(0, mate, (view.agent,), text, MessageKind.PROPOSE, view.t, 0, 0)
 
 

@@ -16,7 +16,7 @@ class Statements(Protocol):
         """Return a true statement for each message: its text and its task, as plans name it.
 
         Args:
-            messages: the messages that the statements replace. A sender may have no body; a directive tells its readers
-                what to do.
+            messages: the messages that the statements replace. A sender may have no body; a directive instructs its
+                readers.
             plans: the live plan of each agent, None for an agent without one.
         """

@@ -113,7 +113,7 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
 def is_strict(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema obeys the rules of OpenAI's strict mode, which rejects all others.
 
-    Every object forbids additional properties and requires all of its own, and no keyword is outside the subset.
+    Every object forbids additional properties and requires all that it has, and no keyword is outside the subset.
     """
     return _is_strict(orjson.dumps(schema))
 

@@ -1,6 +1,6 @@
 """A rule-based negotiator for CUBE: it claims the block that it can reach soonest, and agrees on teams with the others.
 
-It knows its team from messages: what others say, which agent wants which block, and the outcomes of its own plans.
+It knows its team from messages: what others say, which agent wants which block, and how its plans ended.
 """
 
 from __future__ import annotations
@@ -327,7 +327,7 @@ class Negotiator:
         return (Draft(view.turn.recipients, text, MessageKind.PROPOSE, delivery_of(block), ()),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
-        """Order agents without a block, or that refuse theirs, to where the teams need them.
+        """Order agents without a block, or that refuse their block, to where the teams need them.
 
         Feedback shows which plans serve which task, so with it the leader moves other agents as well: it forms
         incomplete teams again, and sends surplus agents of complete teams where some are lacking.
