@@ -25,7 +25,7 @@ _OURS = {
     "py.typed",
 }
 _OURS |= {"agents", "comparison", "configs", "configuration", "display", "episode", "installation", "new", "process"}
-_OURS |= {"prompts", "runs", "serving", "storage", "sweeps", "topologies", "verbs", "__pycache__"}
+_OURS |= {"prompts", "runs", "storage", "sweeps", "topologies", "verbs", "__pycache__"}
 _OURS |= {
     "cluster",
     "llamac_worlds",

@@ -55,7 +55,7 @@ def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Poin
 
 
 def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
-    """Judge how something grows with n: two exponents, None where too few sizes are known."""
+    """Judge how a quantity grows with n by two exponents; an exponent is None if too few sizes are known."""
     if published is None or here is None:
         return Judged(Verdict.NOT_COMPARABLE, "too few sizes above rounding")
     if overlap(published, here):
@@ -64,7 +64,7 @@ def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
 
 
 def _values(series: Sequence[Series], measured: Measured) -> Iterator[Table]:
-    """Yield a table for each set of sizes: every quantity as it was published, and here."""
+    """Yield a table for each set of sizes: every quantity as published and as measured here."""
     units = {one.quantity: one.unit for one in series}
     published = {one.quantity: dict(zip(one.sizes, one.values, strict=True)) for one in series}
     for sizes in dict.fromkeys(tuple(found) for found in measured.values()):

@@ -48,7 +48,7 @@ from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.parts import build, play
 from quorum.episode.prompt import Wanted, find_prompt
-from quorum.serving.app import App, run
+from quorum.more_providers.serving.app import App, run
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
 from quorum.comparison.statistics.flips import sign_flip_test
-from quorum.comparison.statistics.noise import NoiseVerdict, noise_verdict
 from quorum.comparison.statistics.power import (
     Sampler,
     about_boards,
@@ -26,6 +24,8 @@ from quorum.comparison.statistics.power import (
     power,
 )
 from quorum.comparison.statistics.room import room_closed
+from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
+from quorum.study.noise import NoiseVerdict, noise_verdict
 
 Floats = NDArray[np.float64]
 POWER = 0.9

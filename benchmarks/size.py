@@ -31,7 +31,7 @@ COMMENTS = {
     ".yml": ("#",),
     ".jinja": ("{#",),
 }
-"""How a comment begins, by the kinds of files that count."""
+"""The start of a comment, by kind of counted file."""
 _NOT_PRODUCT = {"tests", "benchmarks", "examples", "docs", "runs", "site", "build", "dist"}
 
 
@@ -40,8 +40,8 @@ class Part:
     """A part of the product.
 
     Attributes:
-        name: of the part.
-        ceiling: the most lines that it may have.
+        name: its name.
+        ceiling: maximum number of lines.
         paths: its folders and files, as glob patterns below the root.
     """
 
@@ -65,7 +65,7 @@ def read_budget(file: Path = BUDGET) -> Budget:
 
 
 def lines_of_code(file: Path) -> int:
-    """Count the lines of a file that are neither blank, a comment nor part of a docstring."""
+    """Count the lines of a file except blank lines, comments and docstrings."""
     source = file.read_text(encoding="utf-8")
     marks = COMMENTS[file.suffix]
     counted = {
@@ -83,7 +83,7 @@ def lines_of_code(file: Path) -> int:
 
 
 def product_files(root: Path = ROOT) -> Iterator[Path]:
-    """Yield the files of the product that count. Links are not followed: they repeat the folders below `quorum/`."""
+    """Yield the files of the product that count. Links are skipped, because they repeat the folders below `quorum/`."""
     for top in sorted(path for path in root.iterdir() if path.is_dir() and not path.is_symlink()):
         if top.name in _NOT_PRODUCT or top.name.startswith("."):
             continue
@@ -93,9 +93,9 @@ def product_files(root: Path = ROOT) -> Iterator[Path]:
 
 
 def parts_of(files: Iterator[Path], parts: Sequence[Part], root: Path = ROOT) -> dict[Path, list[str]]:
-    """Return the parts that each file belongs to: those that name the longest path to it.
+    """Return the parts that each file belongs to: those that name its longest matching path.
 
-    So a part may name a folder, and another part a file in it. A well-made table gives each file one part.
+    So a part may name a folder, and another part a file in it. In a well-formed table, each file has one part.
     """
     named: dict[Path, set[str]] = {}
     for part in parts:

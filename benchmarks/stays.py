@@ -5,13 +5,13 @@
 
 A stay is a function of the product that holds the value while it runs: in an argument, in a local variable or in its
 result. It holds the value alone, in a text that contains it, in a list, tuple, set or map, or in an attribute of an
-object, and no deeper: a function that passes a whole configuration along is no stay of one of its values. A function
-that runs often is one stay. Comprehensions, generator expressions and lambdas belong to the function that they are
-written in. A return is a stay whose result holds the value. Each walk is one episode in this process, watched by
-`sys.setprofile`, with a value that stands nowhere else:
+object, but no deeper: a function that passes on a whole configuration is not a stay of one of its values. A function
+that runs often is one stay. Comprehensions, generator expressions and lambdas belong to the function that contains
+them. A return is a stay whose result holds the value. Each walk is one episode in this process, traced by
+`sys.setprofile`, with a value that occurs nowhere else:
 
 - setting: `topology.rounds`, from the command line to the first turn of the topology that reads it;
-- message: what a message says, from the answer of one mind's model to the prompt of the other mind.
+- message: the text of a message, from the answer of one mind's model to the prompt of the other mind.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.verbs.app import app
 
 ROUNDS = 1733
-"""A number of rounds that no other value of an episode has."""
+"""A number of rounds that equals no other value of an episode."""
 CONTENT = "I take the marked block"
 TEAM = ("n=2", "agents=naive", "topology=debate", "max_steps=1", "budget.calls=4")
-"""An episode of two minds that talk, and that ends after a few answers."""
+"""An episode of two minds that talk, which ends after a few answers."""
 _MOST = 64
-"""Members of a container that are looked at."""
-_PACKAGES = ("quorum", "maeil", "cube_env")
+"""Maximum number of container members to inspect."""
+_PACKAGES = ("quorum", "quorum_base", "maeil", "cube_env")
 Place = tuple[str, str]
 """A stay: file and function."""
 
 
 @dataclass
 class Walk:
-    """What the profiler has seen of a value.
+    """The profiler's record of a value.
 
     Attributes:
-        is_value: whether something is the value, or a text that contains it.
+        is_value: whether an object is the value, or a text that contains it.
         arrived: whether a function is the end of the way.
         stays: in the order of arrival, each with whether it returns the value.
         under_way: whether the way has begun and not ended.
@@ -63,7 +63,7 @@ class Walk:
     under_way: bool = True
 
     def __call__(self, frame: FrameType, event: str, result: Any) -> None:
-        """Look at a frame when it is entered and when it is left: what `sys.setprofile` calls."""
+        """Inspect a frame on entry and exit; `sys.setprofile` calls this."""
         if not self.under_way or event not in ("call", "return"):
             return
         place = _place(frame)
@@ -84,7 +84,7 @@ class Walk:
 
 
 def _place(frame: FrameType) -> Place | None:
-    """Return the file and the function of a frame of the product; None for any other."""
+    """Return the file and the function of a frame of the product; None for other frames."""
     file = frame.f_code.co_filename
     if not file.startswith(f"{ROOT}{os.sep}"):
         return None
@@ -96,7 +96,7 @@ def _place(frame: FrameType) -> Place | None:
 
 
 def _members(value: Any) -> Iterator[Any]:
-    """Yield what a container or an object holds. Nothing of it is called."""
+    """Yield the members of a container or an object, without calling any of its code."""
     if isinstance(value, dict):
         yield from dict.values(value)  # a subclass may compute
     elif isinstance(value, list | tuple | set | frozenset):
@@ -116,7 +116,7 @@ def _members(value: Any) -> Iterator[Any]:
 
 @contextmanager
 def _saying(content: str, walk: Walk) -> Iterator[None]:
-    """Let the first message that a model writes say this; the way begins there."""
+    """Replace the first message that a model writes by this content, and start the walk there."""
     complete = SimulatedModel.complete
 
     async def marked(model: SimulatedModel, request: Request) -> Reply:
@@ -160,7 +160,7 @@ def setting() -> Walk:
 
 
 def message() -> Walk:
-    """Follow what a message says from one mind's model to the prompt of the other."""
+    """Follow the text of a message from one mind's model to the prompt of the other."""
     mark, data = CONTENT, CONTENT.encode()
 
     def is_value(value: Any) -> bool:

@@ -28,9 +28,9 @@ from maeil.metrics import METRICS
 from maeil.trace import Recorder, Stamped, Trace
 from quorum.comparison.differences import Cells, Difference
 from quorum.comparison.statistics.flips import LEVEL
-from quorum.comparison.statistics.noise import NoiseVerdict
 from quorum.study.analysis import Judged, judge
 from quorum.study.control.arms import ControlConfig, build
+from quorum.study.noise import NoiseVerdict
 from quorum.study.question import EffectFile, load_question
 from quorum.topologies.plain import Debate, DebateConfig, Individual
 

@@ -4,7 +4,7 @@ python benchmarks/waiting.py                                     # all of them, 
 python benchmarks/waiting.py --only run sweep --runs 9
 python benchmarks/waiting.py --tree ../before --tree .           # two checkouts in turns, each with its own .venv
 
-Every command runs in a process of its own, from bytecode, as after an install. The CPU time is that of the command and
+Every command runs in its own process, from bytecode, as after an install. The CPU time is that of the command and
 of all processes that it starts. Checkouts alternate, so that another load of the machine slows both.
 """
 

@@ -1,17 +1,17 @@
 """The multi-agent open world: Crafter's rules for a team, kernels and the PettingZoo environment.
 
-- To play: `CrafterEnv` (PettingZoo, dictionaries by agent) and `CrafterVecEnv` (a batch in one compiled call).
-- To choose the rules: `Profile` and `Level`, by name in `PROFILES` and `LEVELS`; `Layout` draws a world by hand.
-- To act: `Action` is what an agent does in a step; `share(recipient, item, quantity)` builds the one with arguments.
-- To know what came of it: `CrafterEnv.outcome(agent)` is an `Outcome`: a `Result` with the numbers of a failure in it
-  (agents required, present and capable, the tool or input that is missing). What agents do never raises, unless it is
-  no action at all.
-- To look: `CrafterEnv.crafter_state` is a `CrafterState`, typed access to the live arrays: positions, facing, sleeping,
-  alive, inventory, achievements, materials, creatures, daylight, step, and `view(agent)`, the `LocalView` that an agent
-  has. `COLLECT`, `PLACE` and `MAKE` are the recipes, `Level.threshold(material, n)` the agents that a resource takes.
-- To go back: `CrafterEnv.save()` and `load()`; `CrafterState.copy()` and `restore()` without the series of episodes.
+- Environments: `CrafterEnv` (PettingZoo, dictionaries by agent) and `CrafterVecEnv` (a batch in one compiled call).
+- Rules: `Profile` and `Level`, by name in `PROFILES` and `LEVELS`; `Layout` describes a world by hand.
+- Actions: `Action` is what an agent does in a step; `share(recipient, item, quantity)` builds the one with arguments.
+- Results: `CrafterEnv.outcome(agent)` is an `Outcome`: a `Result` with the numbers of a failure (agents required,
+  present and capable, the missing tool or input). A valid action never raises.
+- State: `CrafterEnv.crafter_state` is a `CrafterState`, typed access to the live arrays: positions, facing, sleeping,
+  alive, inventory, achievements, materials, creatures, daylight, step, and `view(agent)`, an agent's `LocalView`.
+  `COLLECT`, `PLACE` and `MAKE` are the recipes; `Level.threshold(material, n)` is the number of agents that a resource
+  requires.
+- Checkpoints: `CrafterEnv.save()` and `load()`; `CrafterState.copy()` and `restore()`, without the series of episodes.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+Names are imported on first use, so the light modules stay light; `__init__.pyi` lists them. Importing the package
 registers `quorum/Crafter-v0` with Gymnasium.
 """
 

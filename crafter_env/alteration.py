@@ -1,9 +1,10 @@
-"""An open world that is changed from outside, in the middle of an episode: what is named, and whether it can be.
+"""Changes to an open world from outside, in the middle of an episode.
 
 `{"agents": {"agent_0": {"cell": [3, 4], "needs": {"health": 5}, "inventory": {"wood": 2}}}, "cells": {"7,5": "table"}}`
-puts an agent elsewhere, says what it needs and holds, and what some cells are of. All that is named is changed at once.
+moves an agent, sets its needs and inventory, and sets the material of a cell. All changes apply at once.
 
-Creatures, sleep and achievements come from what has happened, and daylight from the step: they cannot be changed.
+Creatures, sleep, achievements and daylight cannot be changed: the first three result from past events, and daylight
+from the step.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ _COUNTED = {Material.grass: arrays.GRASS, Material.path: arrays.PATHS}
 
 
 def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> CrafterState:
-    """Return the state with some parts changed, at the same step; the given one stays as it is.
+    """Return a copy of the state with the changes applied, at the same step.
 
     Args:
-        state: of an episode.
-        changes: see the module; JSON.
-        item_cap: how much of an item an agent can hold.
+        state: state of an episode; it is not modified.
+        changes: JSON, see the module docstring.
+        item_cap: maximum amount of an item that an agent can hold.
 
     Raises:
-        WorldError: they cannot be read, or there can be no such state; the message names the place.
+        WorldError: the changes are malformed or the resulting state is impossible; the message names the place.
     """
     parts("", changes, ("agents", "cells"))
     now = state.copy()
@@ -85,14 +86,14 @@ def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: 
         if type(amount) is not int or not least <= amount <= most:
             raise WorldError(f"{place}.{name}: {amount!r} is not from {least} to {most}")
         if item is Item.health and amount != state.inventory[agent, item]:
-            # It was neither hurt nor healed: nobody wakes up of it, or is rewarded for it.
+            # The agent was neither hurt nor healed: a change of health wakes nobody up and earns no reward.
             body = state.world.agents[agent]
             body[arrays.LAST_HEALTH] = body[arrays.REWARDED_HEALTH] = amount
         state.inventory[agent, item] = amount
 
 
 def _turn(state: CrafterState, place: str, cell: Cell, name: object) -> None:
-    """Change what a cell is of, and the counts of its chunk, as `kernels.grid.set_material` does."""
+    """Change the material of a cell and the counts of its chunk, as `kernels.grid.set_material` does."""
     if not isinstance(name, str) or name not in _MATERIALS:
         raise WorldError(f"{place}: {name!r} is none of {', '.join(_MATERIALS)}")
     material, before = _MATERIALS[name], state.material_at(cell)
@@ -136,7 +137,7 @@ def _chunk(state: CrafterState, cell: Cell) -> int:
 
 
 def _on(state: CrafterState, cell: Cell) -> str:
-    """Name who or what is on a cell."""
+    """Name the agent or entity on a cell."""
     slot = int(state.world.occupants[cell]) - 1
     return f"agent_{slot}" if slot < len(state.positions) else f"a {state.entity_at(cell).name.replace('_', ' ')}"
 

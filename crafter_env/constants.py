@@ -1,4 +1,4 @@
-"""Actions, materials, items, achievements and recipes of the open world, named once.
+"""Actions, materials, items, achievements and recipes of the open world.
 
 Positions are `(x, y)`: x counts columns to the right, y rows downward, and `(0, 0)` is the top-left cell. Arrays over
 the map are indexed `[x, y]`; only pictures are `[row, col]`. Numbers and names are those of Crafter 1.8.3.
@@ -13,15 +13,15 @@ Cell = tuple[int, int]
 """A cell of the map, `(x, y)`."""
 
 VIEW: Cell = (9, 7)
-"""Columns and rows of the local view; the agent stands in the middle."""
+"""Columns and rows of the local view, with the agent in the middle."""
 CHUNK = 12
-"""Cells along an edge of the squares over which animals and monsters are balanced."""
+"""Edge length, in cells, of the squares in which animals and monsters are balanced."""
 DAY = 300
-"""Steps of a day."""
+"""Length of a day in steps."""
 
 
 class Action(IntEnum):
-    """A primitive action; `share` is there where the profile allows it, and takes three more numbers."""
+    """A primitive action; `share` exists if the profile allows it, and takes three more numbers."""
 
     noop = 0
     move_left = 1
@@ -44,7 +44,7 @@ class Action(IntEnum):
 
 
 class Material(IntEnum):
-    """What a cell is made of; `none` lies outside the map."""
+    """Material of a cell; `none` lies outside the map."""
 
     none = 0
     water = 1
@@ -62,7 +62,7 @@ class Material(IntEnum):
 
 
 class Entity(IntEnum):
-    """What stands on a cell; the values go on from those of `Material`, as in Crafter's semantic map."""
+    """Occupant of a cell; the values continue those of `Material`, as in Crafter's semantic map."""
 
     none = 0
     player = 13
@@ -72,11 +72,11 @@ class Entity(IntEnum):
     arrow = 17
     plant = 18
     ripe_plant = 19
-    """A plant that can be eaten, in observations."""
+    """An edible plant, in observations."""
 
 
 class Item(IntEnum):
-    """What an agent has, in the order of the inventory; the first four are its needs."""
+    """Items and needs of an agent, in inventory order; the first four are the needs."""
 
     health = 0
     food = 1
@@ -98,11 +98,11 @@ class Item(IntEnum):
 
 NEEDS = (Item.health, Item.food, Item.drink, Item.energy)
 NEED_MAX = 9
-"""Initial and largest amount of each need."""
+"""Initial and maximum amount of each need."""
 
 
 class Achievement(IntEnum):
-    """What an agent has done; each is a counter."""
+    """Achievements of an agent; each is a counter."""
 
     collect_coal = 0
     collect_diamond = 1
@@ -129,53 +129,53 @@ class Achievement(IntEnum):
 
 
 class Result(IntEnum):
-    """What came of an agent's action; its numbers are the fields of `Outcome`."""
+    """Result of an agent's action; its numbers are the fields of `Outcome`."""
 
     nothing = 0
-    """A noop."""
+    """A no-op."""
     moved = 1
     blocked = 2
-    """The way leads off the map (`target` none), into a material or an entity (`target`)."""
+    """The move leads off the map (`target` none), into a material or into an entity (`target`)."""
     collected = 3
-    """By `do`; `amount` units of `item`, the first kind of them where there are several."""
+    """By `do`: `amount` units of `item`, the first kind if there are several."""
     too_few_agents = 4
     """`present` agents aimed at the cell or made the item, `capable` of them could, `required` were needed."""
     missing_tool = 5
     """The agent lacks `item`; `required`, `present` and `capable` count agents as above."""
     nothing_there = 6
-    """`do` found nothing to act on in reach."""
+    """`do` found nothing within reach."""
     no_luck = 7
-    """The grass gave no sapling this time."""
+    """The grass yielded no sapling this time."""
     hit = 8
-    """An animal or a monster (`target`), for `amount`; it lives."""
+    """Hit an animal or a monster (`target`) for `amount`; it survives."""
     defeated = 9
     ate = 10
     not_ripe = 11
     placed = 12
     no_place = 13
-    """The faced cell is taken or of a material (`target`) that does not bear it."""
+    """The faced cell is occupied, or its material (`target`) does not support the object."""
     missing_input = 14
-    """`required` units of `item` are needed, the bag holds `present`; of a joint craft, the leader's."""
+    """`required` units of `item` are needed, `present` are in the bag; in a joint craft, the leader's bag."""
     crafted = 15
-    """With inputs from the bag of agent `other`."""
+    """Made with inputs from the bag of agent `other`."""
     no_station = 16
     """No `target` (table or furnace) is next to the agent."""
     shared = 17
-    """`amount` of `item` with agent `other`."""
+    """Shared `amount` of `item` with agent `other`."""
     not_held = 18
-    """The agent has none of the `required` units of `item` that it would share."""
+    """The agent has none of the `required` units of `item` that it wants to share."""
     unknown_recipient = 19
-    """There is no agent `other`; there are `present` of them, counted from 0."""
+    """Agent `other` does not exist; there are `present` agents, counted from 0."""
     recipient_dead = 20
     recipient_far = 21
     """Agent `other` is `present` cells away; `required` are allowed."""
     recipient_full = 22
     not_shareable = 23
-    """Not health, not with oneself, not less than one unit, and nothing at all where the profile has no sharing."""
+    """Sharing health, sharing with oneself, sharing less than one unit, or any sharing if the profile has none."""
     asleep = 24
-    """The agent sleeps, or has fallen asleep."""
+    """The agent is asleep or has fallen asleep."""
     not_tired = 25
-    """`sleep` with full energy."""
+    """The agent chose `sleep` with full energy."""
     dead = 26
 
 
@@ -191,7 +191,7 @@ FAILURES = frozenset(Result) - {
     Result.shared,
     Result.asleep,
 }
-"""Results of an action that changed nothing, though it was meant to."""
+"""Results of actions that had no effect but were meant to."""
 
 WALKABLE = (Material.grass, Material.path, Material.sand)
 ARROW_FLIES_OVER = (*WALKABLE, Material.water, Material.lava)
@@ -199,7 +199,7 @@ ARROW_FLIES_OVER = (*WALKABLE, Material.water, Material.lava)
 
 @dataclass(frozen=True, slots=True)
 class CollectRecipe:
-    """What `do` makes of a cell."""
+    """Result of `do` on a cell."""
 
     item: Item
     tool: Item | None
@@ -210,7 +210,7 @@ class CollectRecipe:
 
 @dataclass(frozen=True, slots=True)
 class PlaceRecipe:
-    """What placing takes and where it is allowed; `puts` is a material or the plant."""
+    """Inputs of placing, and where it is allowed; `puts` is a material or the plant."""
 
     item: Item
     amount: int
@@ -221,7 +221,7 @@ class PlaceRecipe:
 
 @dataclass(frozen=True, slots=True)
 class MakeRecipe:
-    """What a tool takes, and the stations that must be near."""
+    """Inputs of a tool, and the stations that must be near."""
 
     item: Item
     uses: tuple[tuple[Item, int], ...]
@@ -262,7 +262,7 @@ MAKE: dict[Action, MakeRecipe] = {
     Action.make_stone_sword: MakeRecipe(Item.stone_sword, _STONE, _TABLE, Achievement.make_stone_sword),
     Action.make_iron_sword: MakeRecipe(Item.iron_sword, _IRON, _BOTH, Achievement.make_iron_sword),
 }
-"""With the stations of the profiles `crafter` and `coop`; see `Profile.iron_needs_table`."""
+"""Recipes with the stations of the profiles `crafter` and `coop`; see `Profile.iron_needs_table`."""
 
 DISPLACEMENT: dict[Action, Cell] = {
     Action.move_left: (-1, 0),

@@ -1,19 +1,19 @@
 """The cooperation constraints of the tasks of a world (EmCoop, cooperative constraints, instance MA-Crafter).
 
-A task is a cell of one of the five resources that bring a score (tree, stone, coal, iron, diamond), active while a
-living agent has it in view. Under a joint action it has
+A task is a cell of one of the five resources that score (tree, stone, coal, iron, diamond). It is active while a living
+agent has it in view. Under a joint action, a task has these numbers:
 
-- threshold p: the capable agents that it takes, by the level;
+- threshold p: the number of capable agents required by the level;
 - spatial: living agents within the radius of the collect rule;
-- temporal: living agents whose `do` works on it: it would act on this cell, or the symbolic action behind it names this
-  cell and is out of reach of it;
-- participation: living agents whose live plan works at this cell, and those of temporal;
-- dependency: p living agents hold the tool that it takes, wherever they are;
-- joint: living agents that are in place, work on it and hold the tool: `joint >= p` is the rule of its collection.
+- temporal: living agents whose `do` works on it: it would act on this cell, or its symbolic action names this cell and
+  is out of reach of it;
+- participation: living agents whose live plan works at this cell, plus those of temporal;
+- dependency: p living agents hold the required tool, wherever they are;
+- joint: living agents that are in place, work on it and hold the tool: `joint >= p` is the collection rule.
 
-EmCoop's formula asks p agents for capability, and has it as a condition of each participant and as the dependency. Here
-it is the dependency, as its public code counts it, so that too few agents and too few tools are two causes. A task that
-is collected, or in nobody's view any more, is given once with threshold 0.
+EmCoop's formula requires capability of p agents, both as a condition of each participant and as the dependency. Here it
+is only the dependency, as EmCoop's public code counts it, so that too few agents and too few tools are two separate
+causes. A task that is collected, or no longer in any agent's view, is reported once more with threshold 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crafter_env.state import CrafterState
 
 
 class CellConstraints(NamedTuple):
-    """The numbers of one task; see the module."""
+    """The numbers of one task; see the module docstring."""
 
     cell: int
     material: int
@@ -38,11 +38,11 @@ class CellConstraints(NamedTuple):
     participation: int
     joint: int
     able: int
-    """Living agents that hold the tool, wherever they are; the threshold where it takes none."""
+    """Living agents that hold the tool, wherever they are; the threshold if no tool is required."""
 
 
 class ConstraintWatch:
-    """Follows the tasks of one episode and reports which have changed.
+    """Tracks the tasks of one episode and reports which have changed.
 
     Args:
         state: the world.
@@ -60,7 +60,7 @@ class ConstraintWatch:
         self._aims = np.zeros(agents, dtype=np.int64)
 
     def changes(self, joint: IntArray, named: IntArray, served: IntArray) -> list[CellConstraints]:
-        """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
+        """Return the tasks whose numbers have changed since the last call; the first call returns all.
 
         Args:
             joint: (n,) the primitives about to be taken.
@@ -83,7 +83,7 @@ class ConstraintWatch:
 
 
 def aimed_cells(state: CrafterState, joint: IntArray, rules: IntArray) -> IntArray:
-    """Return what each agent's `do` would act on, (n,): see `kernels.aiming.aim_of`."""
+    """Return the target of each agent's `do`, (n,); see `kernels.grid.aim_of`."""
     aims = np.empty(len(joint), dtype=np.int64)
     aim_all(joint, rules, aims, *state.world)
     return aims

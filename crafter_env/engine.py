@@ -1,4 +1,4 @@
-"""The arrays of a batch of worlds, and what begins and advances them: the part that both environments share."""
+"""The arrays of a batch of worlds and their reset and step, shared by both environments."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ AREA = (64, 64)
 
 
 class Engine:
-    """B worlds of one size and team, and their rules.
+    """B worlds of one size and team, with their rules.
 
     Args:
         num_envs: Number of worlds.
-        n: Agents in each.
+        n: Agents in each world.
         size: Columns and rows.
         profile: Switches of the rules.
         level: How many agents must cooperate.
         max_steps: Steps after which an episode is truncated.
         goal: The achievement that ends an episode, if any.
-        observe: Keep what the agents see as arrays.
-        masks: Keep what the agents can do as an array.
+        observe: Store the agents' observations as arrays.
+        masks: Store the action masks as an array.
 
-    Copies and pickles go on like the original, with arrays of their own.
+    Copies and pickles continue like the original, with their own arrays.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Engine:
         self._noops = np.zeros((self.num_envs, self.n, arrays.ACTION_COLUMNS), dtype=np.int64)
 
     def seen(self) -> dict[str, npt.NDArray[Any]]:
-        """What the agents see, as observations name it, each (B, n, ...), live; empty where it is not kept."""
+        """The agents' observations by name, each (B, n, ...), live; empty if not stored."""
         if not self.views.materials.size:
             return {}
         return {
@@ -88,16 +88,16 @@ class Engine:
         }
 
     def informed(self) -> dict[str, npt.NDArray[Any]]:
-        """What plain infos show of the agents, each (B, n, ...), live."""
+        """The content of plain infos about the agents, each (B, n, ...), live."""
         achievements = self.worlds.agents[..., arrays.ACHIEVED : arrays.GAINED]
         return {"achievements": achievements, "action_mask": self.views.masks}
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps."""
+        """Truncate episodes after `max_steps` steps."""
         self.rules[MAX_STEPS] = max_steps
 
     def __getstate__(self) -> dict[str, Any]:
-        """What cannot be made again."""
+        """Return the parts that cannot be rebuilt."""
         kept = {name: getattr(self, name) for name in ("num_envs", "n", "size", "rules", "choices")}
         return {**kept, "worlds": arrays.packed(self.worlds), "views": self.views, "ends": self.ends}
 
@@ -109,12 +109,12 @@ class Engine:
         self._prepare()
 
     def begin(self, number: int, seed: int, layout: Layout | None) -> None:
-        """Begin an episode in a world; `show_world` writes what is seen of it.
+        """Start an episode in a world; `show_world` then writes its observations.
 
         Args:
-            number: Of the world.
-            seed: Of its generator.
-            layout: What it is like; None to generate it.
+            number: Number of the world.
+            seed: Seed of its generator.
+            layout: Its layout; None to generate the world.
 
         Raises:
             PlacementError: There is no room for the agents.
@@ -140,25 +140,25 @@ class Engine:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
 
     def take(self, number: int, other: Engine) -> None:
-        """Go on with another engine's world of this number."""
+        """Continue with another engine's world of this number."""
         used = other.worlds.counters[number, arrays.SLOTS]
         self.worlds.objects[number, :used] = other.worlds.objects[number, :used]
         for name in set(World._fields) - {"objects"}:
             getattr(self.worlds, name)[number] = getattr(other.worlds, name)[number]
 
     def show_world(self, number: int) -> None:
-        """Write what is seen of one world that has just started; rewards and ends stay as they are."""
+        """Write the observations of one world that has just started; rewards and ends stay unchanged."""
         one = slice(number, number + 1)
         ends = arrays.allocate_ends(1, self.n)
         shown: list[Any] = [array[one] for array in (*self.views, *self.worlds)]
         step_worlds(self._noops[one], np.ones(1, dtype=np.bool_), self.rules, *ends, *shown)
 
     def masks(self) -> MaskArray:
-        """What each agent can do now, (B, n, A), an array of the caller's own; see `kernels.masking`."""
+        """Return the action mask of each agent, (B, n, A), as a copy; see `kernels.masking`."""
         masks = np.empty((self.num_envs, self.n, self.choices), dtype=np.int8)
         mask_worlds(masks, self.rules, *self.worlds)
         return masks
 
     def advance(self, actions: IntArray, begins: FlagArray) -> None:
-        """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""
+        """Advance every world except those that start an episode; see `kernels.worlds.step_worlds`."""
         step_worlds(actions, begins, self.rules, *self._arrays)

@@ -43,7 +43,7 @@ ObservationKind = Literal["symbolic", "pixels", "both"]
 
 @dataclass(frozen=True, slots=True)
 class SavedEnv:
-    """A moment of an environment, for `CrafterEnv.load`; treat it as opaque."""
+    """A saved moment of an environment, for `CrafterEnv.load`; treat it as opaque."""
 
     state: CrafterState
     seed: int
@@ -52,29 +52,29 @@ class SavedEnv:
 
 
 class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
-    """Agents gather, craft and survive in Crafter's world; some resources take several of them.
+    """Agents gather, craft and survive in Crafter's world; some resources require several agents.
 
-    With `profile="crafter"` and a seed this is, cell by cell and step by step, what PyPI `crafter` 1.8.3 gives for it
-    (its pictures off, whose noise draws from the world's generator, and its chunks in the order of insertion).
+    With `profile="crafter"` and a seed, this environment reproduces PyPI `crafter` 1.8.3 cell by cell and step by step
+    (with its pictures off, because their noise draws from the world's generator, and its chunks in insertion order).
 
-    Observation: a dictionary of arrays of the caller's own; with `copy=False` they are read-only, and the next step
-        overwrites them, except pictures. With `obs="symbolic"`: `materials` and `entities`, uint8
-        (9, 7), indexed `[x, y]`, the cells around the agent, 0 off the map and where nothing stands; `inventory`,
-        int64 (16,), by `Item`; `pose`, int64 (5,): x, y, facing x, facing y, sleeping; `daylight`, float32 (1,). With
-        `obs="pixels"`: `pixels`, uint8 (height, width, 3). With `obs="both"`: all of them.
-    Action: an integer, see `Action`; where the profile allows sharing also four: the action, and the recipient, item
-        and quantity of a `share` (`crafter_env.share` builds them).
-    Reward: each agent's own: a tenth of its change of health, and 1 in a step in which it reaches an achievement for
+    Observation: a dictionary of arrays that belong to the caller. With `copy=False` they are read-only, and the next
+        step overwrites them, except pictures. With `obs="symbolic"`: `materials` and `entities`, uint8 (9, 7), indexed
+        `[x, y]`, the cells around the agent, 0 off the map and on empty cells; `inventory`, int64 (16,), by `Item`;
+        `pose`, int64 (5,): x, y, facing x, facing y, sleeping; `daylight`, float32 (1,). With `obs="pixels"`: `pixels`,
+        uint8 (height, width, 3). With `obs="both"`: all of them.
+    Action: an integer, see `Action`. If the profile allows sharing, also four integers: the action, then recipient,
+        item and quantity of a `share` (`crafter_env.share` builds them).
+    Reward: individual: a tenth of the agent's change of health, plus 1 in a step in which it reaches an achievement for
         the first time.
-    Episode end: an agent whose health is 0 is terminated, and its body leaves the map. All living agents are
-        terminated when one reaches the goal, and truncated at `max_steps`.
-    Infos: `achievements`, int64 (22,), by `Achievement`; `action_mask`, int8, 1 for what the agent can do: `(17,)`, or
-        where there is sharing the masks of the four numbers one after the other. None of them with `infos="none"`. With
-        `infos="symbolic"`, in their place: `symbolic`, the agent's `LocalView`, and `report`, its `Outcome`, None
+    Episode end: an agent with health 0 is terminated, and its body leaves the map. All living agents are terminated
+        when one reaches the goal, and truncated at `max_steps`.
+    Infos: `achievements`, int64 (22,), by `Achievement`; `action_mask`, int8, 1 for each possible action: `(17,)`, or
+        with sharing the masks of the four numbers one after the other. Empty with `infos="none"`. With
+        `infos="symbolic"` they are replaced by `symbolic`, the agent's `LocalView`, and `report`, its `Outcome`, None
         after a reset.
-    State: `state()` is one vector with the map, the clock, and every agent's place, needs, bag and achievements;
+    State: `state()` is one vector with the map, the clock, and every agent's position, needs, bag and achievements;
         `state_parts` names its parts.
-    Copies: `copy.deepcopy`, pickles, and `save()` go on exactly as the original does.
+    Copies: `copy.deepcopy`, pickles, and `save()` continue exactly like the original.
 
     Example:
         ```python
@@ -86,21 +86,21 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         ```
 
     Args:
-        n: Number of agents; or give `layout`, which has its own.
+        n: Number of agents; omit it if you give `layout`, which sets the number.
         profile: Switches of the rules: `"crafter"`, `"coop"`, `"coop2"`, or a `Profile`.
         level: How many agents must cooperate: the name of a level, or a `Level`; by default the profile's own.
-        obs: What is observed.
+        obs: Kind of observation.
         max_steps: Steps after which an episode is truncated.
-        goal: The achievement that ends an episode when an agent reaches it, by name; None for an open episode.
-        layout: The world of every episode; by default it is generated, 64 x 64 cells.
-        render_mode: `"human"`: every reset and step write the text of the map to the terminal. Or what `render()`
-            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
-        pixels: Along an edge of an observed picture.
-        infos: What infos hold: `"plain"` arrays, `"none"`, or `"symbolic"`.
-        copy: Give the caller its own arrays.
+        goal: Name of the achievement that ends an episode when an agent reaches it; None for an open episode.
+        layout: The world of every episode; by default each is generated, 64 x 64 cells.
+        render_mode: `"human"`: every reset and step writes the text of the map to the terminal. Otherwise `render()`
+            returns that text (`"ansi"`) or uint8 `(height, width, 3)` (`"rgb_array"`).
+        pixels: Edge length of an observed picture.
+        infos: Content of the infos: `"plain"` arrays, `"none"`, or `"symbolic"`.
+        copy: Return copies of the arrays.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: ClassVar[dict[str, Any]] = metadata("crafter_v0", 10)
@@ -147,17 +147,17 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._bind()
 
     def _bind(self) -> None:
-        """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
+        """Bind the views of the engine's arrays that every step needs; copied views would no longer update."""
         self._state.world = CrafterState.of(self._engine.worlds, 0).world
         self._ends = Ends._make(array[0] for array in self._engine.ends)
-        # To slice an array takes as long as to copy it, so the slices of every step are kept.
+        # Slicing an array takes as long as copying it, so keep the slices that every step needs.
         self._seen = {key: array[0] for key, array in self._engine.seen().items()}
         self._informed = {key: array[0] for key, array in self._engine.informed().items()}
         self._live_seen = {key: list(map(read_only, array)) for key, array in self._seen.items()}
         self._live_informed = {key: list(map(read_only, array)) for key, array in self._informed.items()}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the views."""
+        """Return everything except the views."""
         return {name: value for name, value in vars(self).items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -167,18 +167,18 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: Begins a series of episodes, the first of which has number 1; without one the series goes on, or
-                begins anywhere. The world of an episode depends on seed and number alone.
-            options: `{"layout": Layout(...)}` gives this episode's world.
+            seed: Starts a series of episodes, numbered from 1. Without a seed the series continues, or starts at
+                random. The world of an episode depends only on seed and number.
+            options: `{"layout": Layout(...)}` sets the world of this episode.
 
         Returns:
             Observations and infos by agent.
 
         Raises:
-            WorldError: The seed is no integer, or the layout is of another size or another number of agents.
+            WorldError: The seed is not an integer, or the layout has a different size or number of agents.
             PlacementError: The world has no room for the agents.
         """
         layout = self._layout_option(options) or self.layout
@@ -195,7 +195,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         return self._observations(self.agents), self._infos(self.agents)
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps from now on, this one among them."""
+        """Truncate episodes after `max_steps` steps from now on, including the current one."""
         self.max_steps = max_steps
         self._engine.limit(max_steps)
 
@@ -203,14 +203,14 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Advance by one joint action.
 
         Args:
-            actions: One action for every living agent, by name; those of dead agents are not read.
+            actions: One action for every living agent, by name; actions of dead agents are ignored.
 
         Returns:
             Observations, rewards, terminations, truncations and infos of the agents that acted.
 
         Raises:
-            ActionError: Not one action of the action space for every living agent; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: A living agent has no valid action, or a name is unknown; nothing has moved.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         acting = self.agents
@@ -229,47 +229,47 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Advance by one joint action without building the dictionaries of `step`.
 
         Args:
-            actions: Integers, shape (n,), or (n, 4) where there is sharing, by agent index; those of the dead are
-                not read, but must be of the action space.
+            actions: Integers, shape (n,), or (n, 4) with sharing, by agent index. Actions of dead agents are ignored,
+                but must be in the action space.
 
         Returns:
             Rewards, terminations and truncations, each of shape (n,); the next step overwrites them.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
         return self._ends
 
     def state(self) -> StateArray:
-        """The state for a central critic, float32, of `state_space`; also after the end of the episode.
+        """Return the state for a central critic, float32, in `state_space`; also after the end of the episode.
 
-        Hidden counters are not in it: how near hunger is, how old a plant, how long until a monster strikes again.
+        Hidden counters are excluded: time until hunger, age of a plant, time until a monster strikes again.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment was never reset.
         """
         self._require_state()
         states: StateArray = central_states(self._engine.worlds)[0]
         return states
 
     def action_masks(self) -> dict[str, MaskArray]:
-        """What each living agent can do now, by name; see the infos of the class.
+        """Return the action mask of each living agent, by name; see the infos of the class.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment was never reset.
         """
         self._require_state()
         masks = self._engine.masks()[0]
         return {name: masks[self._index[name]] for name in self.agents}
 
     def flat_masks(self) -> MaskArray:
-        """What each agent can do now as one number, int8 `(n, 17 + 15 n)`; see `crafter_env.spaces`.
+        """Return flat action masks, int8 `(n, 17 + 15 n)`; see `crafter_env.spaces`.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment was never reset.
         """
         self._require_state()
         masks: MaskArray = flat_masks(self._engine.worlds, self.profile, self._engine.masks())[0]
@@ -277,34 +277,34 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
     @property
     def crafter_state(self) -> CrafterState:
-        """The live arrays: read them, or `copy()` them; what is written to them is written to the world.
+        """The live arrays. Read or `copy()` them; writing to them changes the world.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment was never reset.
         """
         self._require_state()
         return self._state
 
     def outcome(self, agent: str) -> Outcome:
-        """What came of an agent's action in the last step."""
+        """Return the outcome of an agent's action in the last step."""
         return self.crafter_state.outcome(self._index[agent])
 
     @property
     def score(self) -> float:
-        """Points of the team: for every unit that an agent has collected in the episode, what its level says."""
+        """The team's points: for every unit collected by an agent in the episode, the points set by the level."""
         return team_score(self.crafter_state, self.level)
 
     def save(self) -> SavedEnv:
-        """This moment of the environment, independent of what follows; also of its series of episodes."""
+        """Save this moment of the environment, including its series of episodes; later steps do not affect it."""
         state = self.crafter_state.copy()
         assert self._seed is not None
         return SavedEnv(state, self._seed, self._episode, tuple(self.agents))
 
     def load(self, saved: SavedEnv) -> None:
-        """Return to a saved moment of this environment or of one made with the same arguments.
+        """Restore a saved moment of this environment or of one made with the same arguments.
 
         Raises:
-            WorldError: The moment is of another size or another number of agents.
+            WorldError: The moment has a different size or number of agents.
         """
         self._state.restore(saved.state)
         self._seed, self._episode = saved.seed, saved.episode
@@ -312,14 +312,14 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._engine.show_world(0)
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Change parts of the world between two steps: see `crafter_env.alteration`.
+        """Change parts of the world between two steps; see `crafter_env.alteration`.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            WorldError: They cannot be read, or there can be no such state; nothing has changed.
-            EpisodeError: There is no running episode.
+            WorldError: The changes are malformed or the resulting state is impossible; nothing has changed.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         now = altered(self._state, changes, self.profile.item_cap)
@@ -330,7 +330,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         return True
 
     def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
-        """Take a step; give rewards, terminations and truncations by agent index."""
+        """Take a step; return rewards, terminations and truncations by agent index."""
         self._engine.advance(joint, _NONE)
         ends = self._ends
         terminated, truncated = ends.terminations.tolist(), ends.truncations.tolist()
@@ -359,7 +359,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         return _only(names, self._by_agent(self._informed, self._live_informed))
 
     def _by_agent(self, arrays: Observation, live: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
-        """The rows of arrays by the names of the agents, copies or live views."""
+        """Return the rows of arrays by agent name, as copies or live views."""
         columns = {key: array.copy() for key, array in arrays.items()} if self.copy else live
         return {name: {key: column[agent] for key, column in columns.items()} for name, agent in self._index.items()}
 
@@ -384,7 +384,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
 
 _VIEWS = ("_ends", "_seen", "_informed", "_live_seen", "_live_informed")
-"""What `CrafterEnv` copies again from the arrays of its engine."""
+"""Arrays of the engine that `CrafterEnv` copies again."""
 _NONE = np.zeros(1, dtype=np.bool_)
 
 
@@ -393,10 +393,10 @@ def _only(names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _team_size(n: object, layout: Layout | None, profile: Profile) -> int:
-    """Number of agents: as given, or those of the layout.
+    """Return the number of agents, as given or from the layout.
 
     Raises:
-        WorldError: Not exactly one of the two, no agents, or more than the profile has room for.
+        WorldError: Both or neither are given, there are no agents, or more than the profile has room for.
     """
     if (n is None) == (layout is None):
         raise WorldError("CrafterEnv takes exactly one of n and layout: CrafterEnv(n=3)")
@@ -412,10 +412,10 @@ def _team_size(n: object, layout: Layout | None, profile: Profile) -> int:
 
 
 def _find_goal(goal: str | Achievement | None) -> Achievement | None:
-    """The achievement of a name.
+    """Return the achievement with this name.
 
     Raises:
-        WorldError: There is none of this name; the message names the nearest and all.
+        WorldError: Unknown name; the message suggests the closest name and lists all.
     """
     if goal is None or isinstance(goal, Achievement):
         return goal
@@ -427,7 +427,7 @@ def _find_goal(goal: str | Achievement | None) -> Achievement | None:
 
 
 def team_score(state: CrafterState, level: Level) -> float:
-    """Points of a team: for every unit that an agent has collected in the episode, what the level says."""
+    """Return the team's points: for every unit collected by an agent in the episode, the points set by the level."""
     agents = len(state.achievements)
     return fsum(
         level.score(material, agents) * float(state.achievements[:, recipe.achievement].sum())

@@ -50,11 +50,12 @@ Inventory = Mapping[Item, int]
 
 @dataclass(frozen=True)
 class Layout:
-    r"""A world as data; it refuses to be an impossible one.
+    r"""A world as data. The constructor rejects impossible worlds.
 
-    `Layout.parse` reads a drawing, one line a row: `.` grass, `_` path, `:` sand, `~` water, `!` lava, `#` stone,
+    `Layout.parse` reads a drawing with one line per row: `.` grass, `_` path, `:` sand, `~` water, `!` lava, `#` stone,
     `T` tree, `c` coal, `i` iron, `d` diamond, `t` table, `f` furnace; `C` cow, `Z` zombie, `K` skeleton, `P` plant and
-    `R` ripe plant, and an agent is the digit of its index. Under agents and creatures lies grass, under skeletons path.
+    `R` ripe plant; an agent is the digit of its index. There is grass under agents and creatures, and path under
+    skeletons.
 
     Example:
         `Layout.parse("0.T\n.t.\n..1", inventories={1: {Item.wood: 3}})`
@@ -68,9 +69,9 @@ class Layout:
     agents: tuple[Cell, ...]
     """Cell of each agent, by index."""
     creatures: tuple[tuple[Entity, Cell], ...] = ()
-    """Cows, zombies, skeletons and plants, in the order in which they act."""
+    """Cows, zombies, skeletons and plants, in acting order."""
     inventories: tuple[Inventory, ...] = ()
-    """What each agent begins with, by index, in addition to full needs; shorter where the rest have nothing."""
+    """Initial inventory of each agent, by index, besides full needs; trailing empty ones may be left out."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str, inventories: Mapping[int, Inventory] | None = None) -> Layout:
-        """Read a drawing; blank lines around it and indentation do not matter.
+        """Read a drawing; blank lines around it and indentation are ignored.
 
         Raises:
             LayoutError: The text is not a world; the message gives line and column, counted from 1.
@@ -148,7 +149,7 @@ def draw(materials: ByteArray, entities: Iterable[tuple[str, Cell]]) -> str:
 
     Args:
         materials: Shape (W, H), indexed `[x, y]`.
-        entities: The character of each agent and creature, and where it stands.
+        entities: The character and cell of each agent and creature.
     """
     characters = {int(material): character for character, material in MATERIAL_CHARACTERS.items()}
     rows = [[characters[material] for material in row] for row in materials.T.tolist()]

@@ -1,4 +1,4 @@
-"""What an agent is shown for planning: the typed symbolic observation and its text."""
+"""The typed symbolic observation of an agent for planning, and its text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from crafter_env.constants import COLLECT, NEED_MAX, NEEDS, VIEW, WALKABLE, Cell
 from crafter_env.layout import MATERIAL_CHARACTERS
 
 OPEN = "open"
-"""The goal of an episode that only its limit ends."""
+"""The goal of an episode that ends only at its step limit."""
 UNSEEN = "?"
-"""Character of a cell that was not seen, in `SeenMap`."""
+"""Character of an unseen cell, in `SeenMap`."""
 
 
 ORE = ("coal", "iron", "diamond")
-"""What a prompt names by id wherever it is in view, since it may be behind stone, where no task is."""
+"""Ore that a prompt names by id whenever it is in view, because it may be behind stone, where no task is."""
 _USUAL: Mapping[str, object] = {"alive": True, "sleeping": False, "agents_not_shown": 0}
-"""What goes without saying in a prompt."""
+"""Facts that a prompt leaves out because they are obvious."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class SeenMap:
     """A drawing of what an agent has seen, in the characters of `Layout`; `?` is unseen, digits are agents in view."""
 
     left: int
-    """Column of the first character of each row."""
+    """Column of the first character in each row."""
     top: int
-    """Row of the first row."""
+    """Row of the first line."""
     rows: tuple[str, ...]
 
 
@@ -55,32 +55,32 @@ class Teammate:
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """Where another agent was seen that is out of view now."""
+    """Where another agent, now out of view, was last seen."""
 
     agent: str
     """Its name."""
     cell: Cell
     step: int
-    """When that was."""
+    """Step of the sighting."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetHint:
-    """A cell that the agent has seen and can reach: a task, a source of water, or a station."""
+    """A seen and reachable cell: a task, a source of water, or a station."""
 
     id: int
     kind: str
     """Its material."""
     cell: Cell
     distance: int
-    """Steps to where it can be acted on."""
+    """Steps to where the agent can act on it."""
     ready: bool
-    """Whether this agent holds the tool that it takes."""
+    """Whether this agent holds the required tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """The nearest cell in a direction from which something unseen can be seen."""
+    """The nearest cell in a direction from which an unseen cell can be seen."""
 
     id: int
     direction: str
@@ -90,22 +90,22 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Cooperation:
-    """What the level asks of the team."""
+    """The cooperation that the level requires of the team."""
 
     agents: Mapping[str, int]
-    """Capable agents that each resource takes."""
+    """Number of capable agents that each resource requires."""
     points: Mapping[str, float]
-    """Points of a unit of each resource, for each agent that collects it."""
+    """Points per unit of each resource, for each agent that collects it."""
     craft_agents: int
-    """Agents that must make the same tool at once."""
+    """Number of agents that must make the same tool at once."""
     radius: int
     """Cells within which a `do` reaches."""
     area: bool
-    """Whether a `do` acts on all that is within the radius, not on one cell."""
+    """Whether a `do` acts on everything within the radius instead of on one cell."""
     share_radius: int | None
     """Cells within which items can be shared; None: any distance, and -1: never."""
     iron_needs_table: bool
-    """Whether iron tools need a table as well as the furnace."""
+    """Whether iron tools need a table in addition to the furnace."""
     mobs: bool
     """Whether there are monsters and plants."""
 
@@ -120,7 +120,7 @@ class CrafterObservation:
     step: int
     max_steps: int
     goal: str
-    """The achievement that ends the episode; `open`: to score as much as possible."""
+    """The achievement that ends the episode; `open`: score as many points as possible."""
     score: float
     """Points of the team."""
     size: Cell
@@ -128,44 +128,44 @@ class CrafterObservation:
     daylight: float
     """0 at midnight, 1 at noon; monsters come out in the dark."""
     agent: str = ""
-    """Name of the observing agent; empty for one who sees the world from outside."""
+    """Name of the observing agent; empty for an outside observer."""
     alive: bool = True
     sleeping: bool = False
     cell: Cell | None = None
-    """Where it stands; None for one who sees the world from outside."""
+    """Cell of the agent; None for an outside observer."""
     facing: Cell = (0, 0)
-    """The direction that it faces, (0, 0) for one without a body."""
+    """The direction that the agent faces; (0, 0) without a body."""
     needs: Mapping[str, int] = field(default_factory=dict)
     """Health, food, drink and energy, 0 to 9."""
     inventory: Mapping[str, int] = field(default_factory=dict)
-    """What it holds."""
+    """Items that the agent holds."""
     cooperation: Cooperation
     known_only: bool
     """Whether plans may name only cells that this agent has seen."""
     map: SeenMap
     visible: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Ids of the cells in view, by material; those that can be walked on are left out."""
+    """Ids of the cells in view, by material; walkable cells are left out."""
     entities: tuple[SeenEntity, ...] = ()
     teammates: tuple[Teammate, ...] = ()
-    """Those in view, nearest first."""
+    """Teammates in view, nearest first."""
     last_seen: tuple[LastSeen, ...] = ()
-    """Teammates that were seen earlier, nearest first."""
+    """Teammates seen earlier, nearest first."""
     agents_not_shown: int = 0
-    """Teammates that it sees or has seen, and that are not listed: see `env.text.max_agents`."""
+    """Number of known teammates that are not listed; see `env.text.max_agents`."""
     tasks: tuple[TargetHint, ...] = ()
-    """The nearest trees, stones, coals, irons and diamonds that it knows and can reach."""
+    """The nearest known and reachable trees, stones, coals, irons and diamonds."""
     supplies: tuple[TargetHint, ...] = ()
-    """The nearest water, tables and furnaces that it knows and can reach."""
+    """The nearest known and reachable water, tables and furnaces."""
     frontiers: tuple[Frontier, ...] = ()
-    """Where to go to see more."""
+    """Cells from which to see more of the map."""
 
     def shown(self) -> dict[str, Any]:
-        """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
+        """Return the content of the prompt, each fact once; `crafter_env.read_shown` restores the observation.
 
-        Left out are what the configuration says of the whole episode, which the rules of a prompt state; the agent's
-        own name, which its turn gives; what follows from the rest (whether the tool for a cell is held, the cell of an
-        id, the ids of what the map draws, but for ore in view that no task names); what no action takes (the facing,
-        the health of creatures); and what is empty, full or as usual.
+        The content leaves out: configuration values for the whole episode, which the rules of a prompt state; the
+            agent's own name, which its turn gives; whatever follows from the rest (whether the tool for a cell is held,
+            the cell of an id, the ids of what the map draws, except for ore in view that no task names); whatever no
+            action uses (facing, creature health); and empty, full or default values.
         """
         named = {hint.id for hint in self.tasks}
         ore = {kind: [each for each in self.visible.get(kind, ()) if each not in named] for kind in ORE}
@@ -190,11 +190,11 @@ class CrafterObservation:
 
     @property
     def now(self) -> dict[str, float]:
-        """What a prompt shows the moment, the same for all agents."""
+        """The prompt's facts about the moment, the same for all agents."""
         return {"step": self.step, "score": self.score, "daylight": self.daylight}
 
     def text(self) -> str:
-        """What a prompt shows, as JSON."""
+        """The content of the prompt as JSON."""
         return json.dumps(self.shown())
 
 
@@ -207,7 +207,7 @@ def _told(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def creatures_by_kind(entities: Iterable[SeenEntity]) -> dict[str, dict[str, Cell]]:
-    """Return the cell of each creature by its id, by kind."""
+    """Return the cell of each creature, by kind and id."""
     found: dict[str, dict[str, Cell]] = {}
     for entity in entities:
         found.setdefault(entity.kind, {})[str(entity.id)] = entity.cell
@@ -225,15 +225,15 @@ _Placed = TypeVar("_Placed", SeenEntity, Teammate, LastSeen)
 
 
 def read_shown(data: Mapping[str, Any], facts: Mapping[str, Any], agents: int) -> CrafterObservation:
-    """Make an observation of what a prompt shows; of what was left out, the facing is (0, 0) and healths are 0.
+    """Build an observation from the content of a prompt; missing values are (0, 0) for facing and 0 for health.
 
     Args:
-        data: what `CrafterObservation.shown` returns. It does not say whose it is, so the name is empty.
-        facts: those of `CrafterWorld.prompt_facts` that the rules of a prompt tell.
-        agents: of the team.
+        data: the result of `CrafterObservation.shown`. It does not name its agent, so the name is empty.
+        facts: the facts of `CrafterWorld.prompt_facts` that the rules of a prompt state.
+        agents: number of agents in the team.
 
     Raises:
-        KeyError, TypeError, ValueError: a prompt shows no such thing.
+        KeyError, TypeError, ValueError: the data is not in the format of a prompt.
     """
     now, you = data["now"], data["you"]
     size = _cell(facts["size"])
@@ -288,7 +288,7 @@ def read_shown(data: Mapping[str, Any], facts: Mapping[str, Any], agents: int) -
 
 
 def asked_of(facts: Mapping[str, Any], agents: int) -> Cooperation:
-    """What the level asks of a team of this size: facts are those of a team that is large enough."""
+    """Return the level's requirements for a team of this size; facts are those of a sufficiently large team."""
     wanted = facts["agents"]
     return Cooperation(
         agents={item: min(agents, several) for item, several in wanted.items()},
@@ -303,7 +303,7 @@ def asked_of(facts: Mapping[str, Any], agents: int) -> Cooperation:
 
 
 def visible_cells(drawn: SeenMap, cell: Cell, size: Cell) -> dict[str, tuple[int, ...]]:
-    """The ids of the cells in view that cannot be walked on, by material, row by row, as the map draws them."""
+    """Return the ids of the unwalkable cells in view, by material, row by row, as drawn on the map."""
     found: dict[str, list[int]] = {}
     for v in range(cell[1] - VIEW[1] // 2, cell[1] + VIEW[1] // 2 + 1):
         for u in range(cell[0] - VIEW[0] // 2, cell[0] + VIEW[0] // 2 + 1):
@@ -317,7 +317,7 @@ def visible_cells(drawn: SeenMap, cell: Cell, size: Cell) -> dict[str, tuple[int
 def _by_distance(
     cell: Cell | None, found: Iterable[_Placed], number: Callable[[_Placed], tuple[int, str]]
 ) -> tuple[_Placed, ...]:
-    """As an observation lists them: nearest first, equals by number; for one without a body by number."""
+    """Sort for an observation: nearest first, ties by number; without a body, by number."""
     x, y = cell or (0, 0)
 
     def key(one: _Placed) -> tuple[int, int, str]:
@@ -328,7 +328,7 @@ def _by_distance(
 
 
 def _number_in(name: str) -> tuple[int, str]:
-    """Orders names as the numbers in them: `agent_2` before `agent_10`."""
+    """Sort key that orders names by their numbers: `agent_2` before `agent_10`."""
     return len(name), name
 
 

@@ -1,4 +1,4 @@
-"""The switches of the rules: profiles and levels. Source: docs/crafter.md, profiles, levels, goals."""
+"""Rule switches: profiles and levels. Source: docs/crafter.md, profiles, levels, goals."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _Value = TypeVar("_Value")
 
 
 class CollectRule(IntEnum):
-    """Which cells a `do` aims at."""
+    """The cells that a `do` aims at."""
 
     facing = 0
     """The faced cell, as in Crafter."""
     nearest = 1
-    """The faced cell when it can be collected, else the nearest within the level's radius, ties row by row.
+    """The faced cell if it can be collected, else the nearest within the level's radius, ties row by row.
 
-    Grass comes last: it is aimed at when it is faced and nothing else is in reach.
+    Grass comes last: it is a target only if it is faced and nothing else is within reach.
     """
     area = 2
-    """Every cell and cow within the level's radius; faced grass when there is none."""
+    """Every cell and cow within the level's radius; faced grass if there is none."""
 
 
 class Luck(IntEnum):
-    """Where the random numbers of a step come from; see `kernels.luck`. The world itself is drawn as in Crafter."""
+    """Source of the random numbers of a step; see `kernels.luck`. The world itself is generated as in Crafter."""
 
     stream = 0
-    """One stream, in the order in which they are needed, as in Crafter: after any difference, all differ."""
+    """One stream, in order of use, as in Crafter: after any difference, all later numbers differ."""
     keyed = 1
-    """Each from its own key: step, purpose, and the entity, cell or chunk. A difference here moves none elsewhere."""
+    """Each number from its own key: step, purpose, and the entity, cell or chunk. Local differences stay local."""
 
 
 class Spawn(IntEnum):
-    """Where the agents begin."""
+    """Where the agents start."""
 
     centre = 0
     """One agent in the middle of the map, as in Crafter."""
@@ -49,18 +49,18 @@ class Spawn(IntEnum):
 
 
 class YieldRule(IntEnum):
-    """What the capable collectors of a cell get."""
+    """The share of each capable collector of a cell."""
 
     each = 0
-    """Each the whole yield."""
+    """Each gets the whole yield."""
     split = 1
-    """Together one yield, as evenly as whole units allow; what is left over goes to the lowest indices."""
+    """All share one yield, as evenly as whole units allow; the remainder goes to the lowest indices."""
 
 
 SCORE_BASE: Mapping[Item, int] = {Item.wood: 1, Item.stone: 10, Item.coal: 25, Item.iron: 25, Item.diamond: 80}
-"""Points of a unit before quorum and tier."""
+"""Points per unit before quorum and tier."""
 TIER: Mapping[Item | None, int] = {None: 0, Item.wood_pickaxe: 1, Item.stone_pickaxe: 2, Item.iron_pickaxe: 3}
-"""How far up the technology tree a tool is."""
+"""Position of a tool in the technology tree."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ class Level:
     """How many agents must cooperate.
 
     Attributes:
-        name: of the level.
-        wood: capable agents that a tree takes; the next four likewise.
+        name: name of the level.
+        wood: capable agents that a tree requires; the next four likewise.
         stone: see `wood`.
         coal: see `wood`.
         iron: see `wood`.
         diamond: see `wood`.
-        radius: L1 distance within which `do` reaches by the rules `nearest` and `area`.
-        craft_quorum: agents that a joint craft takes.
+        radius: L1 distance that `do` reaches with the rules `nearest` and `area`.
+        craft_quorum: agents that a joint craft requires.
     """
 
     name: str
@@ -93,16 +93,16 @@ class Level:
                 raise WorldError(f"level {self.name!r}: {name} = {getattr(self, name)}, it is at least 1")
 
     def threshold(self, material: Material, agents: int) -> int:
-        """Capable agents that a cell of a material takes in a team of `agents`; 1 where the level says nothing."""
+        """Return the capable agents that a cell requires in a team of `agents`; 1 if the level does not specify it."""
         item = COLLECT[material].item if material in COLLECT else None
         return min(agents, getattr(self, item.name)) if item is not None and item in SCORE_BASE else 1
 
     def quorum(self, agents: int) -> int:
-        """Agents that a joint craft takes in a team of `agents`."""
+        """Return the agents that a joint craft requires in a team of `agents`."""
         return min(agents, self.craft_quorum)
 
     def score(self, material: Material, agents: int) -> float:
-        """Points for a unit of a material and each recipient: base x threshold x (1 + 0.5 x tier)."""
+        """Return the points per unit of a material for each recipient: base x threshold x (1 + 0.5 x tier)."""
         recipe = COLLECT.get(material)
         if recipe is None or recipe.item not in SCORE_BASE:
             return 0.0
@@ -111,22 +111,22 @@ class Level:
 
 @dataclass(frozen=True)
 class Profile:
-    """A set of values for the switches of the rules; change one with `dataclasses.replace`.
+    """A set of values for the rule switches; change one with `dataclasses.replace`.
 
     Attributes:
-        name: of the profile.
+        name: name of the profile.
         collect: which cells a `do` aims at.
         mobs: whether there are zombies, skeletons, arrows, saplings and plants.
-        item_cap: how much of an item an agent can hold; needs go to 9.
+        item_cap: maximum amount of an item that an agent can hold; needs go to 9.
         update_radius: L1 distance to the nearest living agent below which objects act; None for the whole map.
-        iron_needs_table: whether iron tools need a table as well as the furnace.
+        iron_needs_table: whether iron tools need a table in addition to the furnace.
         sharing: whether there is an action `share`.
-        share_radius: L1 distance within which it reaches; None for any.
+        share_radius: L1 distance that a share reaches; None for any.
         craft_radius: L1 distance to a table's 3 x 3 block within which agents join a craft.
-        spawn: where the agents begin.
-        yields: what the collectors of a cell get.
-        luck: where the random numbers of a step come from.
-        level: which is used where none is given.
+        spawn: where the agents start.
+        yields: the share of each collector of a cell.
+        luck: source of the random numbers of a step.
+        level: the default level.
     """
 
     name: str
@@ -160,9 +160,9 @@ LEVELS: Mapping[str, Level] = {
 }
 """Levels by name; `solo` is Crafter's own, one agent for everything.
 
-EmCoop's page describes its levels in words: at level 1 most resources take one agent, at level 2 most take two, at
-level 3 it is mixed, up to three; and crafting takes a quorum in the hard setting. `emcoop_easy`, `emcoop_medium` and
-`emcoop_hard` are these. Easy has the numbers that its code falls back to, hard the thresholds of the published
+EmCoop's page describes its levels in words: at level 1 most resources require one agent, at level 2 most require two,
+and level 3 is mixed, up to three; crafting requires a quorum in the hard setting. `emcoop_easy`, `emcoop_medium` and
+`emcoop_hard` are these levels. Easy has the default numbers of EmCoop's code; hard has the thresholds of the published
 configuration (COOP2).
 """
 
@@ -192,19 +192,19 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def find_profile(profile: str | Profile) -> Profile:
-    """A profile, or that of a name.
+    """Return a profile, or the one with this name.
 
     Raises:
-        WorldError: There is none of this name; the message names the nearest and all.
+        WorldError: Unknown name; the message suggests the closest name and lists all.
     """
     return profile if isinstance(profile, Profile) else _named(profile, PROFILES, "profile")
 
 
 def find_level(level: str | Level | None, profile: Profile) -> Level:
-    """A level, or that of a name; the profile's own where there is none.
+    """Return a level, or the one with this name; the profile's own by default.
 
     Raises:
-        WorldError: There is none of this name; the message names the nearest and all.
+        WorldError: Unknown name; the message suggests the closest name and lists all.
     """
     if level is None:
         return profile.level

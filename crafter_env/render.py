@@ -1,4 +1,4 @@
-"""The map as text, and what agents see as pictures, in tiles drawn by this project."""
+"""The map as text, and the agents' views as pictures, with tiles drawn by this project."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SpriteArray = npt.NDArray[np.uint8]
 _ART: Final = json.loads((Path(__file__).parent / "tiles.json").read_text(encoding="utf-8"))
 PALETTE: Final[dict[str, tuple[int, int, int]]] = _ART["palette"]
 DRAWINGS: Final[dict[str, list[str]]] = _ART["drawings"]
-"""Rows from top to bottom, in letters of the palette. `#` is the colour of a tool's material."""
+"""Rows from top to bottom, in palette letters. `#` is the colour of a tool's material."""
 DIGITS: Final[list[list[str]]] = _ART["digits"]
-"""Figures of 3 x 5 dots."""
+"""Digits of 3 x 5 dots."""
 
 
 def sprite(name: str, unit: int, *, swap: tuple[str, str] = ("#", "#"), turns: int = 0) -> SpriteArray:
-    """A picture, uint8 (unit, unit, 4): red, green, blue, and 0 where it is transparent.
+    """Return a picture, uint8 (unit, unit, 4): red, green, blue, and 0 where transparent.
 
     Args:
-        name: One of `DRAWINGS`.
+        name: A name in `DRAWINGS`.
         unit: Pixels along an edge.
-        swap: A letter, and the one whose colour takes its place.
+        swap: A letter, and the letter whose colour replaces its colour.
         turns: Quarter turns to the left.
     """
     rows = [row.replace(*swap) for row in DRAWINGS[name]]
@@ -41,7 +41,7 @@ def sprite(name: str, unit: int, *, swap: tuple[str, str] = ("#", "#"), turns: i
 
 
 def ground(name: str, unit: int) -> SpriteArray:
-    """The picture of a material, uint8 (unit, unit, 3)."""
+    """Return the picture of a material, uint8 (unit, unit, 3)."""
     look = _ART["grounds"][name]
     x, y = np.meshgrid(np.arange(8), np.arange(8))
     is_grain = (x * 5 + y * 3 + x * y) % look["every"] == 0
@@ -52,7 +52,7 @@ def ground(name: str, unit: int) -> SpriteArray:
 
 
 def digit(number: int, scale: int) -> npt.NDArray[np.bool_]:
-    """Where a figure from 0 to 9 has ink, bool (5 scale, 3 scale)."""
+    """Return the ink of a digit from 0 to 9, bool (5 scale, 3 scale)."""
     dots = np.array([[c == "#" for c in row] for row in DIGITS[number]])
     return dots.repeat(scale, axis=0).repeat(scale, axis=1)
 
@@ -66,24 +66,24 @@ Picture = npt.NDArray[np.uint8]
 
 INVENTORY_ROWS: Final = 2
 GRID: Final = (VIEW[0], VIEW[1] + INVENTORY_ROWS)
-"""Cells of a picture: the local view, and below it two rows of what the agent has."""
+"""Cells of a picture: the local view, and below it two rows of inventory."""
 SMALLEST: Final = 7 * GRID[0]
-"""Pixels below which a figure of 3 x 5 dots does not fit a cell."""
+"""Minimum cell size in pixels for digits of 3 x 5 dots."""
 _POSES = ("left", "right", "up", "down")
 _TOOLS = {"wood": "B", "stone": "W", "iron": "s"}
 
 
 class Painter:
-    """Paints what agents see, square pictures of 9 x 9 cells; a border is left where they do not divide evenly.
+    """Paints the agents' views, square pictures of 9 x 9 cells; a border remains if they do not divide evenly.
 
-    At night colours fade towards dark blue, and for a sleeper more so; unlike Crafter's, the night has no noise, so
-    that looking at the world does not change it.
+    At night colours fade towards dark blue, more so for sleepers. Unlike Crafter's, the night has no noise, so looking
+    at the world does not change it.
 
     Args:
-        pixels: Along an edge of a picture.
+        pixels: Edge length of a picture.
 
     Raises:
-        WorldError: There are too few pixels for the figures of the inventory.
+        WorldError: There are too few pixels for the digits of the inventory.
     """
 
     def __init__(self, pixels: int) -> None:
@@ -96,7 +96,7 @@ class Painter:
         self._digits = np.stack([digit(number, unit // 7) for number in range(10)])
 
     def paint(self, worlds: World) -> Picture:
-        """What every agent sees, uint8 (B, n, pixels, pixels, 3), arrays of the caller's own; of a dead one black."""
+        """Return every agent's view, uint8 (B, n, pixels, pixels, 3), as copies; black for dead agents."""
         num_envs, n = worlds.agents.shape[:2]
         pictures = np.zeros((num_envs, n, self.pixels, self.pixels, 3), dtype=np.uint8)
         paint_agents(
@@ -107,7 +107,7 @@ class Painter:
 
 
 def tiles(unit: int) -> tuple[Picture, Picture]:
-    """The pictures of materials, (13, unit, unit, 3), and of what stands on them, (SPRITES, unit, unit, 4)."""
+    """Return the pictures of materials, (13, unit, unit, 3), and of entities, (SPRITES, unit, unit, 4)."""
     sprites = np.zeros((SPRITES, unit, unit, 4), dtype=np.uint8)
     for first, swap in ((OWN, ("u", "u")), (TEAMMATES, ("u", "o"))):
         for number, pose in enumerate((*_POSES, "asleep")):
@@ -130,7 +130,7 @@ _CREATURES = {kind: character for character, kind in CREATURE_CHARACTERS.items()
 
 
 def render_ansi(state: CrafterState) -> str:
-    """The whole map in the characters of `Layout`, and `*` for an arrow; agents above 9 are `@`, the dead are gone."""
+    """Draw the whole map in the characters of `Layout`; `*` is an arrow, `@` an agent above 9; without dead agents."""
     entities = [
         (_CREATURES.get(state.entity_at(creature.cell), ARROW), creature.cell) for creature in state.creatures()
     ]

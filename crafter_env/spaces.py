@@ -23,13 +23,13 @@ OBSERVATIONS = ("symbolic", "pixels", "both")
 
 
 def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels: int) -> Dict:
-    """The space of an agent's observation.
+    """Return the space of an agent's observation.
 
     Args:
-        kind: One of `OBSERVATIONS`.
-        profile: Its item cap bounds the inventory.
+        kind: A kind in `OBSERVATIONS`.
+        profile: The profile, whose item cap bounds the inventory.
         size: Columns and rows of the map.
-        pixels: Along an edge of a picture.
+        pixels: Edge length of a picture.
     """
     spaces: dict[str, Space[Any]] = {}
     if kind != "pixels":
@@ -50,7 +50,7 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
 
 
 def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
-    """The space of an agent's actions: primitives, and, with sharing, also recipient, item and quantity."""
+    """Return the space of an agent's actions: primitives and, with sharing, also recipient, item and quantity."""
     if not profile.sharing:
         return Discrete(int(Action.share))
     space = MaskedMultiDiscrete(_choices(profile, n), start=[0, 0, 0, 1])
@@ -59,7 +59,7 @@ def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
 
 
 def mask_length(profile: Profile, n: int) -> int:
-    """The length of an agent's action mask: the choices of its action space, one number after the other."""
+    """Return the length of an agent's action mask: the choices of its action space, one number after the other."""
     return sum(_choices(profile, n)) if profile.sharing else int(Action.share)
 
 
@@ -69,16 +69,16 @@ def _choices(profile: Profile, n: int) -> list[int]:
 
 PRIMITIVES = int(Action.share)
 _ITEMS = len(Item) - 1
-"""All but health, the first."""
+"""All needs but health, which is the first."""
 
 
 def flat_choices(profile: Profile, n: int) -> int:
-    """How many choices an agent has."""
+    """Return the number of choices of an agent."""
     return PRIMITIVES + (n * _ITEMS if profile.sharing else 0)
 
 
 def read_flat(choices: IntArray) -> IntArray:
-    """Flat choices, shape (...), as the four numbers of actions, (..., 4)."""
+    """Convert flat choices, shape (...), into the four numbers of actions, (..., 4)."""
     actions = np.zeros((*choices.shape, ACTION_COLUMNS), dtype=np.int64)
     shares = choices >= PRIMITIVES
     recipients, items = np.divmod(choices - PRIMITIVES, _ITEMS)
@@ -90,12 +90,12 @@ def read_flat(choices: IntArray) -> IntArray:
 
 
 def flat_masks(worlds: World, profile: Profile, masks: MaskArray) -> MaskArray:
-    """Which flat choices each agent has, int8 (B, n, 17 + 15 n), or (B, n, 17) without sharing.
+    """Return the available flat choices of each agent, int8 (B, n, 17 + 15 n), or (B, n, 17) without sharing.
 
     Args:
         worlds: A batch of B.
         profile: Its rules.
-        masks: Those of the world's own actions, (B, n, A).
+        masks: The masks of the world's own actions, (B, n, A).
     """
     if not profile.sharing:
         return masks
@@ -114,7 +114,7 @@ def flat_masks(worlds: World, profile: Profile, masks: MaskArray) -> MaskArray:
 
 
 AgentAction = int | Sequence[int] | npt.NDArray[np.integer]
-"""A primitive; or four numbers: the primitive, and recipient, item and quantity, which count when it is `share`."""
+"""A primitive, or four numbers: the primitive, then recipient, item and quantity, used only by `share`."""
 
 
 _LARGEST = 2**63 - 1
@@ -122,26 +122,26 @@ _NAMES = tuple(action.name for action in Action)
 
 
 def share(recipient: int, item: Item, quantity: int = 1) -> tuple[int, int, int, int]:
-    """The action that gives a teammate some of an item.
+    """Build the action that gives a teammate some of an item.
 
     Args:
-        recipient: Index of the agent that gets it.
-        item: Anything but health.
-        quantity: Units, at least 1; what is not held or finds no room stays.
+        recipient: Index of the receiving agent.
+        item: Any item but health.
+        quantity: Units, at least 1; units that are not held or do not fit stay with the giver.
     """
     return int(Action.share), recipient, int(item), quantity
 
 
 def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], living: Sequence[str]) -> IntArray:
-    """The actions of the living agents, shape (1, n, 4); those of the dead are not read.
+    """Return the actions of the living agents, shape (1, n, 4); actions of dead agents are ignored.
 
     Args:
-        actions: By name.
+        actions: Actions by name.
         names: Index of each agent.
-        living: Those that act.
+        living: Names of the living agents.
 
     Raises:
-        ActionError: Not an action for each of the living, or for an agent that does not exist; the message says whose.
+        ActionError: A living agent has no valid action, or a name is unknown; the message names the agent.
     """
     if isinstance(actions, Mapping) and len(living) < len(names):
         actions = {name: action for name, action in actions.items() if name in living or name not in names}
@@ -155,14 +155,14 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
 
 
 def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
-    """The actions of all agents as an array of shape (B, n, 4).
+    """Return the actions of all agents as an array of shape (B, n, 4).
 
     Args:
         actions: Integers, of shape (B, n) or (B, n, 4).
         leading: B and n.
 
     Raises:
-        ActionError: They are not that, or an action is none of `Action`; the message says whose.
+        ActionError: The shape or type is wrong, or an action is not an `Action`; the message names the agent.
     """
     joint = integers(actions, leading, (*leading, ACTION_COLUMNS))
     if joint.ndim == len(leading):
@@ -175,15 +175,15 @@ def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
 
 
 def check_choices(choices: npt.ArrayLike, shape: tuple[int, int], number: int) -> IntArray:
-    """The flat choices of teams as four numbers each, (B, n, 4); see `crafter_env.spaces`.
+    """Convert the flat choices of teams into four numbers each, (B, n, 4); see `crafter_env.spaces`.
 
     Args:
         choices: Integers in `0 .. number - 1`.
         shape: B and n.
-        number: Of choices.
+        number: Number of choices.
 
     Raises:
-        ActionError: They are not that; the message says whose.
+        ActionError: The shape, type or range is wrong; the message names the agent.
     """
     return read_flat(in_range(integers(choices, shape), number))
 

@@ -19,37 +19,37 @@ from quorum_base.environments.errors import WorldError
 
 
 class Outcome(NamedTuple):
-    """What came of an agent's action in the last step. None where there is nothing to say; see `Result`."""
+    """The outcome of an agent's action in the last step. None for fields without a value; see `Result`."""
 
     result: Result
     action: Action
-    """What it did; a sleeper does `sleep`, whatever its action."""
+    """The action carried out; a sleeper does `sleep`, whatever its action."""
     target: Material | Entity | None
-    """What it met."""
+    """Material or entity that the action met."""
     cell: Cell | None
-    """Where."""
+    """Its cell."""
     required: int | None
-    """Agents needed; of an input the units needed; of a share the cells allowed."""
+    """Agents required; for an input, the units required; for a share, the cells allowed."""
     present: int | None
-    """Agents that aimed at the same; of an input the units held; of a share the cells between."""
+    """Agents with the same aim; for an input, the units held; for a share, the distance in cells."""
     capable: int | None
-    """Of the agents present, those with the tool."""
+    """Those of the present agents that hold the tool."""
     item: Item | None
     amount: int | None
     """Units of the item; damage of a hit."""
     other: int | None
     """The recipient of a share, or the leader of a craft."""
     gained: dict[Item, int]
-    """Units of each item that its `do` brought, before the cap."""
+    """Units of each item gained by its `do`, before the cap."""
 
     @property
     def failed(self) -> bool:
-        """Whether the action changed nothing, though it was meant to; see `FAILURES`."""
+        """Whether the action had no effect but was meant to; see `FAILURES`."""
         return self.result in FAILURES
 
 
 def read_outcome(numbers: Sequence[int]) -> Outcome:
-    """The outcome in an agent's row of `World.agents`, from column `GAINED` on."""
+    """Return the outcome in an agent's row of `World.agents`, from column `GAINED` on."""
     gains = numbers[:ITEMS]
     result, did, target, x, y, required, present, capable, item, amount, other = numbers[ITEMS:]
     return Outcome(
@@ -67,7 +67,7 @@ def read_outcome(numbers: Sequence[int]) -> Outcome:
     )
 
 
-# To look a member up in a tuple takes a tenth of the time of asking its enumeration.
+# A tuple lookup takes a tenth of the time of an enumeration lookup.
 _RESULTS, _ACTIONS, _ITEMS = tuple(Result), tuple(Action), tuple(Item)
 _TARGETS: tuple[Material | Entity, ...] = (*Material, *(entity for entity in Entity if entity))
 
@@ -80,7 +80,7 @@ WORLD_SEEDS = 2**31 - 1
 
 
 def world_seed(seed: int, episode: int) -> int:
-    """The seed of an episode's world: Crafter's, the hash of the pair on a 64-bit CPython. Episodes count from 1."""
+    """Return Crafter's seed of an episode's world: the pair's hash on 64-bit CPython; episodes count from 1."""
     return hash((seed, episode)) % WORLD_SEEDS
 
 
@@ -89,12 +89,12 @@ class Creature:
     """A cow, zombie, skeleton, arrow or plant."""
 
     id: int
-    """Its number, which no other object of the episode has: its first step and cell; see `kernels.arrays`."""
+    """Its number, unique in the episode: its first step and cell; see `kernels.arrays`."""
     kind: Entity
     cell: Cell
     health: int
     direction: Cell
-    """Where an arrow flies; (0, 0) for others."""
+    """Direction of an arrow; (0, 0) for others."""
     timer: int
     """A zombie's cooldown, a skeleton's reload, or a plant's age."""
 
@@ -104,19 +104,19 @@ class LocalView:
     """The cells around an agent, as it sees them."""
 
     origin: Cell
-    """The cell of the map at `[0, 0]`; it may lie off the map."""
+    """Map cell at `[0, 0]`; it may lie off the map."""
     materials: ByteArray
     """`Material` of each cell, uint8 (9, 7), indexed `[x, y]`; `none` off the map."""
     entities: ByteArray
     """`Entity` on each cell, uint8 (9, 7)."""
     teammates: tuple[int, ...]
-    """Living agents in view but for the one that looks, by index."""
+    """Other living agents in view, by index."""
 
 
 class CrafterState:
     """One world: live arrays, which the kernels advance in place, and views of them.
 
-    Read them, or `copy()` them; what is written to them is written to the world.
+    Read them, or `copy()` them; writing to them changes the world.
     """
 
     __slots__ = ("world",)
@@ -128,11 +128,11 @@ class CrafterState:
 
     @classmethod
     def of(cls, worlds: World, number: int) -> CrafterState:
-        """A world of a batch; nothing is copied."""
+        """Return a world of a batch without copying."""
         return cls(World._make(array[number] for array in worlds))
 
     def __getstate__(self) -> World:
-        """The arrays without rows that are not in use."""
+        """Return the arrays without unused rows."""
         return arrays.packed(self.world)
 
     def __setstate__(self, packed: World) -> None:
@@ -161,7 +161,7 @@ class CrafterState:
 
     @property
     def positions(self) -> IntArray:
-        """X and y of each agent, int64 (n, 2), live; a dead one's are where it fell."""
+        """X and y of each agent, int64 (n, 2), live; a dead agent's are where it fell."""
         return self.world.objects[: len(self.world.agents), arrays.X : arrays.Y + 1]
 
     @property
@@ -183,7 +183,7 @@ class CrafterState:
 
     @property
     def inventory(self) -> IntArray:
-        """Amount of each `Item` that each agent has, int64 (n, 16), live."""
+        """Amount of each `Item` for each agent, int64 (n, 16), live."""
         return self.world.agents[:, arrays.INVENTORY : arrays.ACHIEVED]
 
     @property
@@ -193,15 +193,15 @@ class CrafterState:
 
     @property
     def gained(self) -> IntArray:
-        """Units of each `Item` that each agent's `do` brought in the last step, int64 (n, 16), live."""
+        """Units of each `Item` gained by each agent's `do` in the last step, int64 (n, 16), live."""
         return self.world.agents[:, arrays.GAINED : arrays.OUTCOME]
 
     def outcome(self, agent: int) -> Outcome:
-        """What came of an agent's action in the last step."""
+        """Return the outcome of an agent's action in the last step."""
         return read_outcome(self.world.agents[agent, arrays.GAINED :].tolist())
 
     def creatures(self) -> tuple[Creature, ...]:
-        """Everything on the map that is not an agent, in the order in which it acts."""
+        """Return every object on the map that is not an agent, in acting order."""
         rows = self.world.objects[len(self.world.agents) : int(self.world.counters[arrays.SLOTS])].tolist()
         return tuple(
             Creature(identity, Entity(kind), (x, y), health, (dx, dy), timer)
@@ -210,7 +210,7 @@ class CrafterState:
         )
 
     def entity_at(self, cell: Cell) -> Entity:
-        """What stands on a cell; a plant that can be eaten is a `ripe_plant`."""
+        """Return the entity on a cell; an edible plant is a `ripe_plant`."""
         slot = int(self.world.occupants[cell]) - 1
         if slot < 0:
             return Entity.none
@@ -219,7 +219,7 @@ class CrafterState:
         return Entity.ripe_plant if ripe else kind
 
     def view(self, agent: int, size: Cell = VIEW) -> LocalView:
-        """What a living agent sees; a dead one would, from where it fell.
+        """Return an agent's view; for a dead agent, from where it fell.
 
         Args:
             agent: Its index.
@@ -241,7 +241,7 @@ class CrafterState:
         return LocalView((left, top), materials, entities, tuple(sorted(others.tolist())))
 
     def material_at(self, cell: Cell) -> Material:
-        """The material of a cell; `none` off the map."""
+        """Return the material of a cell; `none` off the map."""
         x, y = cell
         width, height = self.size
         return Material(self.world.materials[x, y]) if 0 <= x < width and 0 <= y < height else Material.none
@@ -253,10 +253,10 @@ class CrafterState:
         return copied
 
     def restore(self, other: CrafterState) -> None:
-        """Become the state of `other`, in place; every array and view of it stays where it is.
+        """Take over the state of `other`, in place; all arrays and views stay valid.
 
         Raises:
-            WorldError: `other` has another size or another number of agents.
+            WorldError: `other` has a different size or number of agents.
         """
         pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(self.world, other.world, strict=True))
         for here, there in pairs:
@@ -267,7 +267,7 @@ class CrafterState:
                 )
         used = int(other.world.counters[arrays.SLOTS])
         for here, there in pairs:
-            if there is other.world.objects:  # rows beyond those in use are never read
+            if there is other.world.objects:  # unused rows are never read
                 here[:used] = there[:used]
             else:
                 here[...] = there
@@ -279,11 +279,11 @@ _BODY = 6
 
 
 def state_parts(size: tuple[int, int], n: int, item_cap: int, max_steps: int) -> Dict:
-    """The parts of a state; `gymnasium.spaces.unflatten(parts, state)` takes one apart.
+    """Return the parts of a state; `gymnasium.spaces.unflatten(parts, state)` splits a state into them.
 
-    In their order: `agents`, (n, 44): alive, x, y, facing x, facing y, sleeping, amounts of the 16 items with the
-    needs first, and 1 for each of the 22 achievements reached; `clock`, (2,): steps taken and daylight; `entities` and
-    `materials`, (W, H), by `Entity` and `Material`. The agent of a row stands where its x and y say.
+    In order: `agents`, (n, 44): alive, x, y, facing x, facing y, sleeping, amounts of the 16 items with the needs
+        first, and 1 for each of the 22 achievements reached; `clock`, (2,): steps taken and daylight; `entities` and
+        `materials`, (W, H), by `Entity` and `Material`. The agent of a row stands at its x and y.
     """
     width, height = size
     amounts = np.full(ITEMS, item_cap)
@@ -302,7 +302,7 @@ def state_parts(size: tuple[int, int], n: int, item_cap: int, max_steps: int) ->
 
 
 def central_states(worlds: World) -> StateArray:
-    """The states of a batch of worlds, float32 (B, S), an array of the caller's own; S as `state_parts` says."""
+    """Return the states of a batch of worlds, float32 (B, S), as a copy; see `state_parts` for S."""
     num_envs, n = worlds.agents.shape[:2]
     agents = np.zeros((num_envs, n, _BODY + ITEMS + ACHIEVEMENTS), dtype=np.float32)
     agents[..., 0] = worlds.agents[..., arrays.ALIVE]
@@ -318,7 +318,7 @@ def central_states(worlds: World) -> StateArray:
 
 
 def _entities(worlds: World) -> npt.NDArray[np.int64]:
-    """What stands on each cell, (B, W, H), by `Entity`."""
+    """Return the entity on each cell, (B, W, H), by `Entity`."""
     slots = worlds.occupants.astype(np.int64) - 1
     number = np.arange(len(slots))[:, None, None]
     kinds = worlds.objects[number, slots, arrays.KIND]

@@ -1,4 +1,4 @@
-"""The team as one agent: the open world as environments of Gymnasium."""
+"""The team as one agent: the open world as Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Reduce = Literal["mean", "sum"]
 class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
     """A `CrafterVecEnv` for a learner that decides for whole teams; `quorum/Crafter-v0` of `gymnasium.make_vec`.
 
-    Observation, infos, copies and autoreset are those of `CrafterVecEnv`: a team is one sub-environment.
-    Action: integers, shape `(num_envs, n)`, one number for each agent; see `crafter_env.spaces`. `action_mask` is int8
+    Observations, infos, copies and autoreset are those of `CrafterVecEnv`; a team is one sub-environment.
+    Action: integers, shape `(num_envs, n)`, one number per agent; see `crafter_env.spaces`. `action_mask` is int8
         `(num_envs, n, 17 + 15 n)`, or 17 without sharing.
-    Reward: float64 `(num_envs,)`, the mean or the sum of the agents' rewards, the dead with 0.
-    Episode end: bool `(num_envs,)`: truncated when an agent was truncated in the step that ended the episode, else
+    Reward: float64 `(num_envs,)`, the mean or the sum of the agents' rewards, with 0 for dead agents.
+    Episode end: bool `(num_envs,)`: truncated if an agent was truncated in the step that ended the episode, else
         terminated.
 
     Args:
         num_envs: Number of teams.
-        n: As of `CrafterVecEnv`, like all that follows `reduce`.
+        n: As in `CrafterVecEnv`, like everything after `reduce`.
         reduce: `"mean"` or `"sum"` of the rewards.
         arguments: See `CrafterVecEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     def __init__(self, num_envs: int, n: int | None = None, *, reduce: Reduce = "mean", **arguments: Any) -> None:
@@ -55,12 +55,12 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         self.single_action_space = MaskedMultiDiscrete([self.choices] * self.worlds.n)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.state_space, self.single_state_space = self.worlds.state_space, self.worlds.single_state_space
-        self.autoreset_mode = self.worlds.autoreset_mode  # which TorchRL asks for
+        self.autoreset_mode = self.worlds.autoreset_mode  # required by TorchRL
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Arrays, Infos]:
-        """Begin an episode in every world, as `CrafterVecEnv.reset` does."""
+        """Start an episode in every world, as `CrafterVecEnv.reset` does."""
         observations, infos = self.worlds.reset(seed=seed, options=options)
         return observations, self._masked(infos)
 
@@ -68,8 +68,8 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         """Advance every world, as `CrafterVecEnv.step` does.
 
         Raises:
-            ActionError: The actions are not of the action space; nothing has moved.
-            EpisodeError: There was no reset yet.
+            ActionError: The actions are not in the action space; nothing has moved.
+            EpisodeError: The worlds were never reset.
         """
         joint = check_choices(actions, (self.worlds.num_envs, self.worlds.n), self.choices)
         observations, rewards, _, truncations, infos = self.worlds.step(joint)
@@ -80,35 +80,35 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         return observations, shared, self.worlds.ended & ~truncated, truncated, self._masked(infos)
 
     def state(self) -> StateArray:
-        """What `CrafterVecEnv.state` gives."""
+        """Return the result of `CrafterVecEnv.state`."""
         return self.worlds.state()
 
     def action_masks(self) -> MaskArray:
-        """What `CrafterVecEnv.flat_masks` gives."""
+        """Return the result of `CrafterVecEnv.flat_masks`."""
         return self.worlds.flat_masks()
 
     def render(self) -> Any:
-        """What `CrafterVecEnv.render` gives."""
+        """Return the result of `CrafterVecEnv.render`."""
         return self.worlds.render()
 
     def _masked(self, infos: Infos) -> Infos:
         if "final_info" in infos:
-            del infos["final_info"]["action_mask"]  # of the actions of single agents, and of an episode that is over
+            del infos["final_info"]["action_mask"]  # for single agents, and of an ended episode
         return {**infos, "action_mask": self.action_masks()} if "action_mask" in infos else infos
 
 
 class CrafterTeamEnv(TeamEnv):
     """The rules of `CrafterEnv` for a learner that decides for the whole team; `quorum/Crafter-v0` of `gymnasium.make`.
 
-    With the same arguments and seed it is one world of `CrafterTeamVecEnv`, without the leading dimension: observations
-    `(n, ...)`, actions `(n,)`, infos `achievements`, `action_mask` and `alive` `(n, ...)` and `step`.
+    With the same arguments and seed it behaves like one world of `CrafterTeamVecEnv` without the leading dimension:
+    observations `(n, ...)`, actions `(n,)`, infos `achievements`, `action_mask` and `alive` `(n, ...)` and `step`.
 
     Args:
-        n: Number of agents; or give `layout`, which has its own.
+        n: Number of agents; omit it if you give `layout`, which sets the number.
         arguments: See `CrafterTeamVecEnv`; there is no autoreset here.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: dict[str, Any] = batch_metadata(CrafterEnv)

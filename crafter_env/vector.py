@@ -33,26 +33,26 @@ _BOUND = ("_shown", "_informed", "_ends", "_ahead", "_drawings", "_thread", "_pr
 
 
 class CrafterVecEnv(WorldBatch):
-    """Many independent worlds of the rules of `CrafterEnv`.
+    """Many independent worlds with the rules of `CrafterEnv`.
 
-    Seeds and autoreset are those of `WorldBatch`. It is no `gymnasium.vector.VectorEnv`, since every agent has its own
-    reward and end; `CrafterTeamVecEnv` is one, with the reward of the team. An episode ends in the step after
-    which all its agents are dead, at the goal or truncated.
+    Seeds and autoreset work as in `WorldBatch`. This is not a `gymnasium.vector.VectorEnv`, because every agent has its
+    own reward and end; `CrafterTeamVecEnv` is one, with the reward of the team. An episode ends in the step after which
+    all its agents are dead, at the goal or truncated.
 
     Observation: a dictionary of the arrays of `CrafterEnv`, each with the leading dimensions `(num_envs, n)`; empty
         with `obs=None`.
-    Action: integers, `(num_envs, n)`, or `(num_envs, n, 4)` where there is sharing; an int64 array of the latter shape
-        is taken without a copy. Those of the dead are not read, but must be of the action space.
-    Reward: float64 `(num_envs, n)`; of a dead agent 0.
+    Action: integers, `(num_envs, n)`, or `(num_envs, n, 4)` with sharing; an int64 array of the latter shape is taken
+        without a copy. Actions of dead agents are ignored, but must be in the action space.
+    Reward: float64 `(num_envs, n)`; 0 for dead agents.
     Episode end: `terminations` and `truncations`, bool `(num_envs, n)`, true in the step in which an agent ends.
     Infos: `achievements`, int64 `(num_envs, n, 22)`, `action_mask`, int8 `(num_envs, n, A)`, as in `CrafterEnv`;
-        `alive`, bool `(num_envs, n)`, the agents whose episode goes on; `step`, int64 `(num_envs,)`. None
-        of them with `infos="none"`.
+        `alive`, bool `(num_envs, n)`, the agents whose episode continues; `step`, int64 `(num_envs,)`. Empty with
+        `infos="none"`.
     State: `state()`, float32 `(num_envs, S)`, the states of `CrafterEnv`.
 
-    A thread draws each world's next episode while this one is played; `close` ends that.
+    A thread generates each world's next episode while the current one is played; `close` stops it.
 
-    All arrays are the caller's own. With `copy=False` all but `pixels` and `alive` are allocated once and given as
+    All arrays belong to the caller. With `copy=False`, all but `pixels` and `alive` are allocated once and returned as
     read-only views that the next step overwrites.
 
     Example:
@@ -65,16 +65,16 @@ class CrafterVecEnv(WorldBatch):
 
     Args:
         num_envs: Number of worlds.
-        n: Number of agents in each; or give `layout`, which has its own.
-        obs: What is observed; None for nothing.
-        pixels: As of `CrafterEnv`.
+        n: Number of agents in each world; omit it if you give `layout`, which sets the number.
+        obs: Kind of observation; None for nothing.
+        pixels: As in `CrafterEnv`.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller its own arrays.
-        autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
+        copy: Return copies of the arrays.
+        autoreset_mode: When the next episode starts: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         arguments: `profile`, `level`, `max_steps`, `goal`, `layout` and `render_mode` of `CrafterEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     def __init__(
@@ -108,16 +108,16 @@ class CrafterVecEnv(WorldBatch):
         self._painter = Painter(pixels) if obs in ("pixels", "both") else None
         self._over = np.zeros((self.num_envs, self.n), dtype=np.bool_)
         self.ended: Flags = np.zeros(self.num_envs, dtype=np.bool_)
-        """Worlds whose episode has ended in the last step, bool (num_envs,)."""
+        """Worlds whose episode ended in the last step, bool (num_envs,)."""
         self._episodes = [0] * self.num_envs
         self._bind()
 
     def _batched(self, space: Space[Any]) -> Space[Any]:
-        """The space of all agents of all worlds."""
+        """Return the space of all agents of all worlds."""
         return batch_space(batch_space(space, self.n), self.num_envs)
 
     def _bind(self) -> None:
-        """Take the views that every step needs, whose copies would be frozen; prepare to draw the next worlds ahead."""
+        """Bind the views that every step needs, which copies would freeze; prepare to generate worlds ahead."""
         informed: Arrays = {}
         if self.info_kind == "plain":
             informed = {**self._engine.informed(), "step": self._engine.worlds.counters[:, STEP]}
@@ -130,7 +130,7 @@ class CrafterVecEnv(WorldBatch):
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what `_bind` makes."""
+        """Return everything except what `_bind` creates."""
         return {name: value for name, value in vars(self).items() if name not in _BOUND}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -140,23 +140,23 @@ class CrafterVecEnv(WorldBatch):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Arrays, Infos]:
-        """Begin an episode in every world, as `WorldBatch.reset` does; a seed begins a series of episodes."""
+        """Start an episode in every world, as `WorldBatch.reset` does; a seed starts a series of episodes."""
         first = super().reset(seed=seed, options=options)
         self.ended = self._begins.copy()
         return first
 
     def step(self, actions: npt.ArrayLike) -> tuple[Arrays, npt.NDArray[np.float64], Flags, Flags, Infos]:
-        """Advance every world by one joint action; those whose episode has ended begin another instead.
+        """Advance every world by one joint action; worlds with an ended episode start a new one instead.
 
         Args:
-            actions: Integers, shape (num_envs, n), or (num_envs, n, 4) where there is sharing.
+            actions: Integers, shape (num_envs, n), or (num_envs, n, 4) with sharing.
 
         Returns:
             Observations, rewards, terminations, truncations and infos.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There was no reset yet.
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: The worlds were never reset.
         """
         self._require_state()
         joint = check_actions(actions, (self.num_envs, self.n))
@@ -172,38 +172,38 @@ class CrafterVecEnv(WorldBatch):
         return self._observations(), *ends, self._infos() | final
 
     def state(self) -> StateArray:
-        """The states for a central critic, float32 `(num_envs, S)`; see `CrafterEnv.state`.
+        """Return the states for a central critic, float32 `(num_envs, S)`; see `CrafterEnv.state`.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The worlds were never reset.
         """
         self._require_state()
         return central_states(self._engine.worlds)
 
     def action_masks(self) -> MaskArray:
-        """What each agent can do now, int8 `(num_envs, n, A)`.
+        """Return the action mask of each agent, int8 `(num_envs, n, A)`.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The worlds were never reset.
         """
         self._require_state()
         return self._engine.masks()
 
     def flat_masks(self) -> MaskArray:
-        """What each agent can do now as one number, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.spaces`.
+        """Return flat action masks, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.spaces`.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The worlds were never reset.
         """
         self._require_state()
         return flat_masks(self._engine.worlds, self.profile, self._engine.masks())
 
     def crafter_state(self, world: int) -> CrafterState:
-        """The live arrays of a world: read them, or `copy()` them; what is written to them is written to the world."""
+        """Return the live arrays of a world. Read or `copy()` them; writing to them changes the world."""
         return CrafterState.of(self._engine.worlds, world)
 
     def close(self) -> None:
-        """Draw no worlds ahead any more."""
+        """Stop generating worlds ahead."""
         self._drop_drawings()
         self._thread = None
 
@@ -225,7 +225,7 @@ class CrafterVecEnv(WorldBatch):
         self._engine.show_world(world)
 
     def _begin_unseen(self, world: int) -> None:
-        if self._process != os.getpid():  # a child that was forked has no such thread
+        if self._process != os.getpid():  # forked children do not inherit the thread
             self._drawings, self._thread = {}, None
         self._episodes[world] += 1
         drawing = self._drawings.pop(world, None)

@@ -1,4 +1,4 @@
-"""The open world joined to the loop."""
+"""Adapter that connects the open world to the main loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from quorum_base.environments.errors import WorldError
 from quorum_base.painting.scale import MOST_LINES, TooManyCells, scale_of
 
 _LONGEST = 10_000_000
-"""Characters that are read of the file of a map."""
+"""Maximum number of characters read from a map file."""
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
 _ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "luck": Luck, "spawn": Spawn, "yields": YieldRule}
 _SWITCHES = tuple(field.name for field in fields(Profile) if field.name not in ("name", "level"))
@@ -55,21 +55,21 @@ _MOBS_ONLY = (
     Achievement.place_plant,
 )
 _UNLIMITED = ("update_radius", "share_radius")
-"""Switches that may be null: everywhere."""
-# Names by number: to ask a member of an enumeration for its name takes several times as long.
+"""Switches that accept null, which means no limit."""
+# Names by number: looking up the name of an enumeration member takes several times as long.
 _RESULTS, _ACTIONS, _ITEMS = (tuple(kind.__members__) for kind in (Result, Action, Item))
 _TARGETS = (*Material.__members__, *(name for name, entity in Entity.__members__.items() if entity))
 _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
-"""Results that make no record of their own."""
+"""Results without a record of their own."""
 
 
 class TextConfig(BaseModel):
-    """How much an observation shows."""
+    """How much of the world an observation shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_agents: PositiveInt | None
-    """Teammates that an agent is shown, the nearest; of the others only their number. None: all."""
+    """Teammates shown to an agent, nearest first; the rest are only counted. None: all."""
 
 
 class CrafterConfig(ComponentConfig):
@@ -79,23 +79,23 @@ class CrafterConfig(ComponentConfig):
     n: Annotated[int, Field(ge=1, le=1024)]
     """Number of agents."""
     profile: str
-    """A set of rules by name: `crafter`, `coop`, `coop2`."""
+    """Name of a set of rules: `crafter`, `coop`, `coop2`."""
     level: str | None
-    """How many agents must cooperate: the names of `LEVELS`; null: the profile's own."""
+    """How many agents must cooperate: a name in `LEVELS`; null: the profile's own."""
     switches: dict[str, bool | int | str | None] | None
-    """Single rules that differ from the profile's, by the names of `crafter_env.Profile`; null: none."""
+    """Rules that differ from the profile's, by the names of `crafter_env.Profile`; null: none."""
     thresholds: dict[str, PositiveInt] | None
-    """Single numbers that differ from the level's, by the names of `crafter_env.Level`; null: none."""
+    """Numbers that differ from the level's, by the names of `crafter_env.Level`; null: none."""
     goal: str
-    """`open`, or what ends the episode: `collect:iron`, `craft:iron_pickaxe` and the like."""
+    """`open`, or the achievement that ends the episode: `collect:iron`, `craft:iron_pickaxe` and similar."""
     layout: str | None
-    """A map as ASCII or the path of a file with one; null: generated from the seed."""
+    """A map as ASCII, or the path of a map file; null: generated from the seed."""
     oracle_map: bool
-    """Whether the agents know the whole map instead of what they have seen."""
+    """Whether the agents know the whole map instead of only what they have seen."""
     known_only: bool
     """Whether plans may name only cells that their agent has seen, and teammates only while they are in view."""
     text: TextConfig
-    """How much an observation shows."""
+    """How much of the world an observation shows."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     observation: Annotated[ObservationForm, Usual("text")]
@@ -104,7 +104,7 @@ class CrafterConfig(ComponentConfig):
     @field_validator("layout")
     @classmethod
     def _is_map(cls, source: str | None, info: ValidationInfo) -> str | None:
-        """Keep the map itself, so that the configuration and its hash hold it wherever it came from."""
+        """Store the map itself, so that the configuration and its hash contain it wherever it came from."""
         if source is None or "\n" in source.strip() or not may_name_files(info):
             parsed = source
         else:
@@ -125,18 +125,17 @@ class CrafterConfig(ComponentConfig):
 
 
 class CrafterWorld(World):
-    """The open world as the loop sees it.
+    """The open world as a world of the main loop.
 
-    It fulfils `DrawsLots` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
-    of `quorum_base.drawing`.
+    Implements `DrawsLots` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
 
-    Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
+    Primitives are `Action` values; `symbolic.controller` encodes a `share`.
 
     Args:
         config: rules, team and goal.
 
     Raises:
-        WorldError: they do not go together; the message says which part and why.
+        WorldError: the parts are incompatible; the message says which part and why.
     """
 
     name = "crafter"
@@ -193,7 +192,7 @@ class CrafterWorld(World):
         self._progress: Progress
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw the world of a seed."""
+        """Generate the world for a seed."""
         self.env.reset(seed=seed)
         state = self.env.crafter_state
         env = self.env
@@ -217,7 +216,7 @@ class CrafterWorld(World):
         }
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        """Truncate episodes after `max_steps` steps; implements `maeil.world.Limited`."""
         self.env.limit(max_steps)
         self._facts = {**self._facts, "max_steps": max_steps}
         self._rules[MAX_STEPS] = max_steps
@@ -225,13 +224,13 @@ class CrafterWorld(World):
             self._observer.limit(max_steps)
 
     def draw_from(self, seed: int) -> None:
-        """Draw from a stream of this seed from now on: fulfils `maeil.world.DrawsLots`."""
+        """Draw from a stream with this seed from now on; implements `maeil.world.DrawsLots`."""
         state = np.random.RandomState(seed).get_state(legacy=False)["state"]
         generator = self.env.crafter_state.world.generator
         generator[:-1], generator[-1] = state["key"], state["pos"]
 
     def observe(self, agent: int) -> CrafterObservation:
-        """Return the symbolic observation of an agent: what it sees and remembers."""
+        """Return the symbolic observation of an agent, from its view and memory."""
         return self._observer.observe(agent, self._progress.score)
 
     def global_observation(self) -> CrafterObservation:
@@ -239,19 +238,19 @@ class CrafterWorld(World):
         return self._observer.global_observation(self._progress.score)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what a plan names that there cannot be; with `known_only`, what its agent has never seen."""
+        """Return errors for impossible names in a plan; with `known_only`, also for names its agent has never seen."""
         return check_plan(self._episode, agent, plan)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return which teammates and cells there are."""
+        """Return the teammates and cells that actions may name."""
         return known_ids(self._episode, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:
-        """Return the tasks that an agent knows of, and those that a text names."""
+        """Return the tasks known to an agent and those named in a text."""
         return known_tasks(self._episode, agent, text)
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.observer`."""
+        """Return the goal, what agents may name and see, and the rules; see `crafter_env.symbolic.observer`."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
@@ -259,7 +258,7 @@ class CrafterWorld(World):
         return make_controller(self._episode, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
-        """Advance by one step. When all agents are dead, the team has failed."""
+        """Advance by one step. If all agents are dead, the team has failed."""
         alive, tries = self._alive, self._tasks.tries(joint)
         ends = self.env.step_array(decode(joint, sharing=self.env.profile.sharing))
         self._episode.changed()
@@ -276,23 +275,23 @@ class CrafterWorld(World):
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Put agents elsewhere, say what they need and hold, and what cells are of: see `crafter_env.alteration`.
+        """Move agents, set their needs and inventories, and set materials of cells; see `crafter_env.alteration`.
 
-        What agents remember of the map stays, but for what they see now. What they have come to hold, or hold no more,
-        is reported with the next step.
+        The agents' map memories stay, except for what they see now. The next step reports items gained or lost by the
+        change.
 
         Raises:
-            WorldError: it cannot be read, or there can be no such state; the message names the place.
+            WorldError: the changes are malformed or the resulting state is impossible; the message names the place.
         """
         if self.env.change(changes):
             self._episode.changed()
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
+        """Return the tasks whose constraints have changed; see `crafter_env.constraints`."""
         return self._tasks.changes(joint, plans)
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
-        """Return what to collect and to craft now: see `crafter_env.symbolic.tasks`."""
+        """Return what to collect and to craft now; see `crafter_env.symbolic.tasks`."""
         return open_tasks(self._episode, plans, text)
 
     def distance(self, agent: int, other: int) -> float:
@@ -301,7 +300,7 @@ class CrafterWorld(World):
         return float(abs(cells[agent] - cells[other]).sum())
 
     def progress(self) -> Progress:
-        """Return how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
+        """Return the team's progress: the goal or, in an open episode, the achievements that any agent has reached."""
         return self._progress
 
     def ansi(self) -> str:
@@ -313,7 +312,7 @@ class CrafterWorld(World):
         return canvas(self.env.crafter_state)
 
     def draw(self) -> Drawing:
-        """Draw the whole map, with what each agent has."""
+        """Draw the whole map, with each agent's inventory."""
         return draw(self.env.crafter_state)
 
     def way(self, controller: Controller) -> Way | None:
@@ -322,7 +321,7 @@ class CrafterWorld(World):
         return controller.way()
 
     def depict(self, agent: int | None) -> Depiction:
-        """Draw what an agent observes: what it remembers of the map, and who and what is in its view."""
+        """Draw what an agent observes: the map in its memory, and the agents and creatures in view."""
         if agent is None:
             return depict(self.global_observation(), self.env.crafter_state.materials)
         return depict(self.observe(agent), self._episode.memory[agent])
@@ -332,7 +331,7 @@ class CrafterWorld(World):
         return primitive_name(primitive, len(self.agents))
 
     def _note_changes(self) -> tuple[CapabilityChange, ...]:
-        """Bring progress up to date; give the changes of what agents hold."""
+        """Update the progress; return the changes of what agents hold."""
         agents = self.env.crafter_state.world.agents
         found, progressed = note_changes(agents, self._counted, self._held, self._changed)
         if progressed:
@@ -364,7 +363,7 @@ class CrafterWorld(World):
 
 
 def _record(agent: int, outcome: Outcome) -> Mapping[str, Any]:
-    """What came of an action, without what there is nothing to say about."""
+    """Return the fields of an outcome that have a value."""
     record = {
         "what": _RESULTS[outcome.result],
         "agent": agent,
@@ -383,10 +382,10 @@ def _record(agent: int, outcome: Outcome) -> Mapping[str, Any]:
 
 
 def achievement(goal: str) -> Achievement | None:
-    """The achievement that a goal asks for; None for an open episode.
+    """Return the achievement of a goal; None for an open episode.
 
     Raises:
-        ValueError: it is no goal.
+        ValueError: it is not a goal.
     """
     if goal == OPEN:
         return None
@@ -400,7 +399,7 @@ def achievement(goal: str) -> Achievement | None:
 
 
 def _check_legible(size: Cell) -> None:
-    """Refuse a picture on which no cell can be read when all of the map is known."""
+    """Reject a map whose cells would be illegible in a picture of the whole map."""
     try:
         scale_of(*size, MOST_LINES)
     except TooManyCells as error:
@@ -408,7 +407,7 @@ def _check_legible(size: Cell) -> None:
 
 
 def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None]) -> Profile:
-    """A profile with some rules changed; a rule with named values takes their names."""
+    """Return a profile with some rules changed; rules with named values accept the names."""
     values: dict[str, Any] = {}
     for name, value in switches.items():
         if name not in _SWITCHES:
@@ -428,7 +427,7 @@ def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None])
 
 
 def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
-    """A level with some numbers changed."""
+    """Return a level with some numbers changed."""
     for name in thresholds:
         if name not in _THRESHOLDS:
             raise WorldError(f"thresholds: there is no number {name!r}; they are {', '.join(_THRESHOLDS)}")

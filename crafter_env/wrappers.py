@@ -1,4 +1,4 @@
-"""Wrappers for learners: other observations, actions and rewards of the same world."""
+"""Wrappers for learners: other observations, actions and rewards for the same world."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _PLANES = _POSE + 4
 
 
 class Egocentric(ObservingWrapper):
-    """A `CrafterEnv` in which each agent sees what is around it as planes, and nothing of where on the map it is.
+    """A `CrafterEnv` in which each agent sees its surroundings as planes, without its position on the map.
 
-    Observation: float32 `(9, 7, 40)` in [-1, 1], indexed `[x, y]`, the agent in the middle. In their order: 12 planes
-        of materials and 7 of entities, 1 where one is, all 0 off the map; the teammates by index, `(index + 1) / n`;
-        then planes of one number each: the 16 items as a share of what an agent can hold, needs first; facing x and
+    Observation: float32 `(9, 7, 40)` in [-1, 1], indexed `[x, y]`, the agent in the middle. In order: 12 planes of
+        materials and 7 of entities, 1 where one is, all 0 off the map; the teammates by index, `(index + 1) / n`; then
+        planes of one number each: the 16 items as a share of the maximum an agent can hold, needs first; facing x and
         y; sleeping; daylight.
 
     Args:
         env: A `CrafterEnv` that observes the local view, or a wrapper of one.
 
     Raises:
-        WorldError: It observes pictures alone.
+        WorldError: The environment observes only pictures.
     """
 
     def __init__(self, env: ParallelEnv) -> None:
@@ -76,11 +76,11 @@ class Egocentric(ObservingWrapper):
 
 
 class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
-    """A `CrafterEnv` in which an agent's action is one `Discrete` number.
+    """A `CrafterEnv` in which an agent's action is a single `Discrete` number.
 
-    Action: `Discrete(17)`; where there is sharing `Discrete(17 + 15 n)`: behind the primitives stands
+    Action: `Discrete(17)`; with sharing `Discrete(17 + 15 n)`: the primitives, followed by
         `17 + 15 * recipient + (item - 1)`, one unit of an item to a teammate.
-    Infos: `action_mask` is of that length and exact: each share that can be carried out has its own entry.
+    Infos: `action_mask` has that length and is exact: each possible share has its own entry.
 
     Args:
         env: A `CrafterEnv`, or a wrapper of one.
@@ -96,7 +96,7 @@ class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Infos]:
-        """Begin an episode, as `CrafterEnv.reset` does."""
+        """Start an episode, as `CrafterEnv.reset` does."""
         observations, infos = self.env.reset(seed=seed, options=options)
         return observations, self._masked(infos)
 
@@ -104,8 +104,8 @@ class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
         """Advance by one joint action, as `CrafterEnv.step` does.
 
         Raises:
-            ActionError: Not one action of the action space for every living agent; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: A living agent has no valid action, or a name is unknown; nothing has moved.
+            EpisodeError: No episode is running.
         """
         if self.env.unwrapped.profile.sharing and isinstance(actions, Mapping):
             actions = {name: self._read(name, action) for name, action in actions.items()}
@@ -113,7 +113,7 @@ class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
         return observations, rewards, terminations, truncations, self._masked(infos)
 
     def action_masks(self) -> dict[str, MaskArray]:
-        """What each living agent can do now, int8 `(17 + 15 n,)`, by name."""
+        """Return the action mask of each living agent, int8 `(17 + 15 n,)`, by name."""
         masks = dict(zip(self.possible_agents, self.env.unwrapped.flat_masks(), strict=True))
         return {name: masks[name] for name in self.agents}
 

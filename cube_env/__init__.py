@@ -1,6 +1,6 @@
 """The block-pushing grid world: rules, kernels and the PettingZoo environment.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+Names are imported on first use, so the light modules stay light; `__init__.pyi` lists them. Importing the package
 registers `quorum/Cube-v0` with Gymnasium.
 """
 

@@ -1,8 +1,8 @@
-"""A board that is changed from outside, in the middle of an episode: what is named, and whether there can be such one.
+"""Changes to a board from outside, in the middle of an episode.
 
-`{"agents": {"agent_0": [3, 4]}, "blocks": {"2": {"position": [1, 5]}, "4": null}}` puts an agent and a block elsewhere
-and takes a block off the board. A block that is there may be given another `weight`, too; one with the next free id is
-new, and needs both. All that is named is changed at once, so two agents can change places.
+`{"agents": {"agent_0": [3, 4]}, "blocks": {"2": {"position": [1, 5]}, "4": null}}` moves an agent and a block and
+removes another block. You can also change the `weight` of an existing block. To add a block, give the next free id with
+both fields. All changes apply at once, so two agents can swap places.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _OF_A_BLOCK = ("position", "weight")
 
 
 def altered(state: CubeState, changes: Mapping[str, Any], heaviest: int | None = None) -> CubeState:
-    """Return the state with some parts changed, at the same step; the given one stays as it is.
+    """Return a copy of the state with the changes applied, at the same step.
 
     Args:
-        state: of an episode.
-        changes: see the module; JSON.
-        heaviest: largest weight that a block may be given; None: any.
+        state: state of an episode; it is not modified.
+        changes: JSON, see the module docstring.
+        heaviest: largest weight allowed for a block; None: any.
 
     Raises:
-        WorldError: they cannot be read, or there can be no such board; the message names the place.
+        WorldError: the changes are malformed or the resulting board is impossible; the message names the place.
     """
     parts("", changes, ("agents", "blocks"))
     agents = _agents(state, parts("agents", changes.get("agents", {})))

@@ -42,18 +42,18 @@ class World(NamedTuple):
     agents: IntArray
     """(n, 2): row, col."""
     blocks: IntArray
-    """(B, 4): row and col of the top-left cell, weight, 1 while it is there. A delivered block keeps its last cell."""
+    """(B, 4): row and col of the top-left cell, weight, 1 while on the board. A delivered block keeps its last cell."""
     grid: IntArray
     """(K, K): 0 free, i + 1 agent i, -(b + 1) block b."""
     channels: ChannelArray
-    """(K, K, 5): the multi-channel observation; or (0, 0, 5): not kept."""
+    """(K, K, 5): the multi-channel observation; (0, 0, 5) if not kept."""
     counters: CounterArray
-    """(5,): steps taken, blocks left; and of the last step: weight delivered, push attempts, failed moves."""
+    """(5,): steps taken, blocks left; then for the last step: weight delivered, push attempts, failed moves."""
     attempts: IntArray
     """(n, 5): block, direction, force, required force and outcome of each push attempt of the last step."""
     agent_report: IntArray
     """(n, 3): attempt or -1, `MoveFailure` or -1, and 1 if it moved, of each agent in the last step."""
     block_report: IntArray
-    """(B, 4): still, displaced or delivered, of each block in the last step; then three columns of scratch: the ids
-    of the chain in hand, the attempt whose chain each block has joined, and the last direction in which an agent on
-    one of its face cells acts into it."""
+    """(B, 4): still, displaced or delivered, for each block in the last step; then three scratch columns: the ids of
+    the current chain, the attempt whose chain each block joined, and the last direction in which an agent on one of its
+    face cells acts into it."""

@@ -1,14 +1,14 @@
 """The symbolic concepts of CUBE as functions of a snapshot, for rewards, prompts and metrics.
 
-Source: the CUBE page, table of symbolic concepts; where it is silent, this module decides and says so. All take
-`env.snapshot()` first, then blocks by id, agents by index and faces by name, and read nothing else. Each call costs
-time in proportion to the number of agents and blocks, never to the number of cells.
+Source: the CUBE page, table of symbolic concepts; this module states its own choice where the page is silent. Every
+    function takes `env.snapshot()` first and reads nothing else; blocks are given by id, agents by index and faces by
+    name. The cost of a call grows with the number of agents and blocks, never with the number of cells.
 
-A block that is not in the snapshot counts as delivered: it is at no distance from the goal, nobody is aligned with it,
-and it lacks no quorum. (A snapshot does not know which ids the episode began with.)
+A block that is not in the snapshot counts as delivered: its distance to the goal is 0, no agent is aligned with it, and
+its quorum deficit is 0. (A snapshot does not know the initial block ids.)
 
 Example:
-    `quorum_deficit(env.snapshot(), 0, "left")` is how many agents block 0 lacks at its left face.
+    `quorum_deficit(env.snapshot(), 0, "left")` is the number of agents missing at the left face of block 0.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _Rectangle = tuple[int, int, int, int]
 
 
 def get_distance(snapshot: Snapshot, first: Entity, second: Entity) -> int:
-    """Manhattan distance in cells between two entities, from the nearest cell of the one to that of the other.
+    """Manhattan distance in cells between the nearest cells of two entities.
 
-    A block covers its square and the goal the last column, so an agent on a face cell is at distance 1 from the block,
-    and a block that must move one more cell is at distance 1 from the goal.
+    A block covers its square and the goal covers the last column. An agent on a face cell is at distance 1 from the
+    block, and a block that must move one more cell is at distance 1 from the goal.
 
     Raises:
-        WorldError: An entity has no such name, or is a block that is delivered: it is nowhere.
+        WorldError: No entity has this name, or it is a delivered block, which has no position.
     """
     top, left, bottom, right = _rectangle(snapshot, first)
     other_top, other_left, other_bottom, other_right = _rectangle(snapshot, second)
@@ -41,21 +41,21 @@ def get_distance(snapshot: Snapshot, first: Entity, second: Entity) -> int:
 
 
 def is_aligned_with_block(snapshot: Snapshot, agent: int, block: int, face: Face | str) -> bool:
-    """Whether an agent is on a face cell of a block, or in a gap-free line of agents behind an occupied one.
+    """Whether an agent is on a face cell of a block, or in a gap-free line of agents behind an occupied face cell.
 
-    The authors' code counts at most 10 agents of a line; here there is no such bound, as in the rule for pushes.
+    The authors' code counts at most 10 agents of a line; this function has no such bound, like the rule for pushes.
 
     Raises:
-        WorldError: There is no such agent or face.
+        WorldError: Unknown agent or face.
     """
     return _agent_index(snapshot, agent) in aligned_agents(snapshot, block, face)
 
 
 def aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> tuple[int, ...]:
-    """The agents that are aligned with a face of a block, ascending.
+    """Agents aligned with a face of a block, in ascending order.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     square = _find(snapshot, block)
     row_step, col_step = STEP_TOWARDS[_face(face)]
@@ -72,23 +72,23 @@ def aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> tuple[in
 
 
 def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> int:
-    """Number of agents that are aligned with a face of a block.
+    """Number of agents aligned with a face of a block.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     return len(aligned_agents(snapshot, block, face))
 
 
 def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> tuple[Cell, ...]:
-    """The cells on which an agent is, or would be, aligned with a face of a block.
+    """Cells on which an agent is, or would be, aligned with a face of a block.
 
-    They are the face cells and, behind each occupied one, the cells of its line of agents and the first free cell
-    behind that; none outside the grid or in a block. Sorted by Manhattan distance to the block's centre, then row, then
-    column.
+    These are the face cells and, behind each occupied one, the cells of its line of agents plus the first free cell
+    behind it. Cells outside the grid or in a block are left out. Sorted by Manhattan distance to the block's centre,
+    then row, then column.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     square = _find(snapshot, block)
     row_step, col_step = STEP_TOWARDS[_face(face)]
@@ -111,7 +111,7 @@ def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> t
 
 
 def block_progress(snapshot: Snapshot, block: int) -> int:
-    """Cells that a block must still move right to touch the goal column; 0 when it is delivered."""
+    """Cells that a block must still move right to touch the goal column; 0 if it is delivered."""
     square = _find(snapshot, block)
     return 0 if square is None else snapshot.side - square.col - square.weight
 
@@ -122,53 +122,53 @@ def delivered(snapshot: Snapshot, block: int) -> bool:
 
 
 def quorum_status(snapshot: Snapshot, block: int, face: Face | str) -> bool:
-    """Whether at least as many agents are aligned with a face as the block weighs; false when it is delivered.
+    """Whether the number of agents aligned with a face reaches the block's weight; false if it is delivered.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     square = _find(snapshot, block)
     return square is not None and count_aligned_agents(snapshot, block, face) >= square.weight
 
 
 def quorum_deficit(snapshot: Snapshot, block: int, face: Face | str) -> int:
-    """Agents that a face lacks to the block's own weight, at least 0; for the blocks in front see `required_force`.
+    """Agents missing at a face to reach the block's own weight, at least 0; `required_force` includes blocks in front.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     square = _find(snapshot, block)
     return 0 if square is None else max(0, square.weight - count_aligned_agents(snapshot, block, face))
 
 
 def required_force(snapshot: Snapshot, block: int, face: Face | str) -> int:
-    """Agents that it takes to push a block from a face: the weights of the block and of the chain in front of it.
+    """Agents needed to push a block from a face: the weights of the block and of the chain in front of it.
 
-    0 when the block is delivered.
+    0 if the block is delivered.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     return sum(square.weight for square in push_chain(snapshot, block, face))
 
 
 def blocked(snapshot: Snapshot, block: int, face: Face | str) -> bool:
-    """Whether a push from a face could not move the block however many agents push: something of `in_the_way` is there.
+    """Whether a wall or an agent (see `in_the_way`) stops a push from a face, however many agents push.
 
-    A block in front does not stop it alone, for it is pushed along: it raises `required_force`. False when the block is
+    A block in front does not stop a push, because it is pushed along; it raises `required_force`. False if the block is
     delivered.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     return bool(in_the_way(snapshot, block, face))
 
 
 def in_the_way(snapshot: Snapshot, block: int, face: Face | str) -> tuple[str, ...]:
-    """What stops a block, or any block of the chain in front of it, by name: agents, ascending, and last the wall.
+    """Names of what stops a block or any block of the chain in front of it: agents in ascending order, then the wall.
 
     Raises:
-        WorldError: There is no such face.
+        WorldError: Unknown face.
     """
     front = OPPOSITE_FACE[_face(face)]
     agents, wall = set[int](), False
@@ -182,7 +182,7 @@ def in_the_way(snapshot: Snapshot, block: int, face: Face | str) -> tuple[str, .
 
 
 def push_chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockView]:
-    """The block and the transitive chain of blocks in front of it, in the order in which they join."""
+    """The block and the transitive chain of blocks in front of it, in joining order."""
     front = OPPOSITE_FACE[_face(face)]
     first = _find(snapshot, block)
     chain = [] if first is None else [first]
@@ -193,7 +193,7 @@ def push_chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockVi
 
 
 def blocks_ahead(snapshot: Snapshot, block: int) -> tuple[int, ...]:
-    """The ids of the blocks between a block and the goal that share a row with it, ascending."""
+    """Ids of the blocks between a block and the goal that share a row with it, ascending."""
     square = _find(snapshot, block)
     if square is None:
         return ()

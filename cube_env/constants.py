@@ -1,4 +1,4 @@
-"""Actions, faces and outcomes of the block-pushing grid world, named once.
+"""Actions, faces and outcomes of the block-pushing grid world.
 
 Positions are `(row, col)`; row 0 is the top line, col 0 the left one, and the goal is the whole last column.
 """
@@ -12,7 +12,7 @@ Cell = tuple[int, int]
 
 
 class Action(IntEnum):
-    """A primitive action; the value is what `CubeEnv.step` takes."""
+    """A primitive action, as `CubeEnv.step` takes it."""
 
     STAY = 0
     UP = 1
@@ -40,14 +40,14 @@ class Direction(StrEnum):
 
     @property
     def action(self) -> Action:
-        """The primitive that walks there."""
+        """The primitive for this direction."""
         return Action[self.name.upper()]
 
 
 class PushOutcome(IntEnum):
-    """What became of a push attempt: it moved or delivered the chain, or why it failed.
+    """Result of a push attempt: the chain moved or was delivered, or the reason for the failure.
 
-    When several reasons hold, the first of `wall, agent, block, force` is the one reported.
+    If several reasons hold, the first of `wall, agent, block, force` is reported.
     """
 
     moved = 0
@@ -59,7 +59,7 @@ class PushOutcome(IntEnum):
 
 
 class MoveFailure(IntEnum):
-    """Why an agent that wanted to walk stayed where it was."""
+    """Why an agent that wanted to walk did not move."""
 
     wall = 0
     block = 1
@@ -74,7 +74,7 @@ DISPLACEMENT: dict[Action, Cell] = {
     Action.LEFT: (0, -1),
     Action.RIGHT: (0, 1),
 }
-"""Rows and columns that one step of each action covers."""
+"""Row and column offsets of each action."""
 
 PUSH_DIRECTION: dict[Face, Action] = {
     Face.left: Action.RIGHT,
@@ -82,10 +82,10 @@ PUSH_DIRECTION: dict[Face, Action] = {
     Face.up: Action.DOWN,
     Face.down: Action.UP,
 }
-"""The direction in which a block moves when it is pushed from a face."""
+"""The direction in which a block moves when pushed from a face."""
 
 STEP_TOWARDS: dict[Face, Cell] = {face: DISPLACEMENT[PUSH_DIRECTION[face]] for face in Face}
-"""Rows and columns of one step towards a block from each of its faces."""
+"""Row and column offsets of one step towards a block from each of its faces."""
 
 OPPOSITE_FACE: dict[Face, Face] = {
     Face.left: Face.right,
@@ -93,4 +93,4 @@ OPPOSITE_FACE: dict[Face, Face] = {
     Face.up: Face.down,
     Face.down: Face.up,
 }
-"""The face on the other side: a block pushed from a face moves towards the opposite one."""
+"""The opposite face: a block pushed from a face moves towards the opposite one."""

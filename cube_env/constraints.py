@@ -1,21 +1,22 @@
 # ruff: noqa: PLR0917 (kernels take their arrays as arguments: Numba has no cheap structs)
 """The cooperation constraints of every task of a board (EmCoop, cooperative constraints, instance CUBE).
 
-A task is a face of a block that is there: to push that block away from that face. Under a joint action it has
+A task is to push a block on the board away from one of its faces. Under a joint action, a task has these numbers:
 
-- threshold p: the force that moves it, the sum of the weights of the block and of the whole chain of blocks in front;
+- threshold p: the force that moves the block, the sum of its weight and of the weights of the whole chain in front;
 - spatial: agents aligned with the face, on a face cell or in a gap-free line of agents behind one;
-- temporal: agents whose primitive is the push direction, and who are aligned or whose symbolic push names that block;
-- participation: agents whose live plan works at that face, and those of temporal; anybody is capable;
+- temporal: agents whose primitive is the push direction and who are aligned or whose symbolic push names the block;
+- participation: agents whose live plan works at that face, plus those of temporal; every agent is capable;
 - joint: agents that are aligned and whose primitive is the push direction;
-- dependency: nothing but force is missing, no wall and no agent is in front of the chain.
+- dependency: only force is missing; no wall and no agent is in front of the chain.
 
-EmCoop's literal formula differs, and is reported as well: p is the weight of the block alone, spatial counts the
-agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency, so that as many agents
-as p are able to. With chains of blocks it calls pushes possible that are not. A face cell is one that is on the board
-and not of a block.
+EmCoop's literal formula differs and is reported as well. There p is the weight of the block alone, spatial counts the
+agents at most one cell (Manhattan) from a face cell, and there is no dependency, so p agents are always enough. With
+chains of blocks, this formula marks impossible pushes as possible. Face cells are those on the board and not in a
+block.
 
-A delivered block's four tasks are over: each is given once more with threshold 0, all counts 0 and no dependency.
+The four tasks of a delivered block are over: each is reported once more with threshold 0, all counts 0 and no
+dependency.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NUMBERS = 7
 THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY, NEAR = range(NUMBERS)
 
 DIRECTIONS = 4
-"""A task's row is `DIRECTIONS * block + direction - 1`, by the direction in which it is pushed."""
+"""The row of a task is `DIRECTIONS * block + direction - 1`, by push direction."""
 
 FACE_OF_DIRECTION: dict[Action, Face] = {direction: face for face, direction in PUSH_DIRECTION.items()}
 """The face from which a block is pushed in each direction."""
@@ -43,7 +44,7 @@ _FACES = [FACE_OF_DIRECTION[direction] for direction in Action if direction is n
 
 
 class FaceConstraints(NamedTuple):
-    """The numbers of one task; see the module."""
+    """The numbers of one task; see the module docstring."""
 
     block: int
     face: Face
@@ -54,11 +55,11 @@ class FaceConstraints(NamedTuple):
     joint: int
     dependency: bool
     literal: tuple[int, int, int]
-    """Weight of the block, agents near a face cell, and no dependency: the weight again."""
+    """EmCoop's formula: weight of the block, agents near a face cell, and, without dependency, the weight again."""
 
 
 class ConstraintWatch:
-    """Follows the tasks of one episode and reports which have changed.
+    """Tracks the tasks of one episode and reports which have changed.
 
     Args:
         state: the arrays of the episode.
@@ -70,7 +71,7 @@ class ConstraintWatch:
         self.grow()
 
     def grow(self) -> None:
-        """Follow the tasks of blocks that have come to the board, too."""
+        """Also track the tasks of blocks added to the board."""
         state, known = self._state, self._numbers
         blocks = len(state.block_table)
         rows = DIRECTIONS * blocks
@@ -85,12 +86,12 @@ class ConstraintWatch:
         )
 
     def changes(self, joint: ActionArray, pushing: IntArray, served: IntArray) -> list[FaceConstraints]:
-        """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
+        """Return the tasks whose numbers have changed since the last call; the first call returns all.
 
         Args:
             joint: (n,) the primitives about to be taken.
             pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
-            served: (n,) the row of the task that each agent's live plan serves, see `DIRECTIONS`; -1 for none.
+            served: (n,) the task row (see `DIRECTIONS`) that each agent's live plan serves; -1 for none.
         """
         state = self._state
         numbers, changed = self._numbers, self._changed
@@ -124,16 +125,16 @@ def task_changes(
     chain: IntArray,
     chain_of: IntArray,
 ) -> int:
-    """Bring the numbers of all tasks up to date.
+    """Update the numbers of all tasks.
 
     Args:
         grid: (K, K) grid codes of `cube_env.arrays`.
         blocks: (B, 4) of `cube_env.arrays`.
         joint: (n,) primitives.
-        pushing: (n,) blocks that symbolic pushes name; -1 for none.
+        pushing: (n,) blocks named in symbolic pushes; -1 for none.
         served: (n,) rows of the tasks that live plans serve; -1 for none.
-        numbers: (4 B, NUMBERS) of each task; written here.
-        changed: (4 B,) the rows that are new; written here.
+        numbers: (4 B, NUMBERS) for each task; written here.
+        changed: (4 B,) the rows that changed; written here.
         now: (4 B, NUMBERS) scratch.
         aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
         chain: (B,) scratch.
@@ -142,8 +143,8 @@ def task_changes(
     Returns:
         The number of rows in `changed`.
     """
-    # Everything is counted again and compared: a step changes few tasks, but which ones cannot be known from the
-    # actions alone (a chain reaches far).
+    # Recount everything and compare. A step changes few tasks, but the actions alone do not show which, because a chain
+    # can reach far.
     now[:] = 0
     aligned_with[:] = -1
     chain_of[:] = -1
@@ -185,7 +186,7 @@ def _count_lines(
     now: IntArray,
     aligned_with: IntArray,
 ) -> None:
-    """Count the agents in the lines behind a block, seen in a direction, and among them those who act in it."""
+    """Count the agents in the lines behind a block in a direction, and those among them who act in it."""
     side = grid.shape[0]
     row, col, along_row, along_col = edge(blocks, block, opposite(direction))
     row_step, col_step = displacement(direction)
@@ -206,12 +207,12 @@ def _count_lines(
 
 @compiled
 def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, now: IntArray) -> None:
-    """Count the agents at most one cell away from a face cell behind a block, seen in a direction."""
+    """Count the agents at most one cell away from a face cell behind a block in a direction."""
     side = grid.shape[0]
     width = blocks[block, WEIGHT]
     row, col, along_row, along_col = edge(blocks, block, opposite(direction))
     row_step, col_step = displacement(direction)
-    # The cells next to the line of face cells and the line behind it: all that are one step away from a face cell.
+    # The cells next to the line of face cells and the line behind it: all cells one step from a face cell.
     for k in range(-1, width + 1):
         for behind in range(2):
             r, c = row + k * along_row - behind * row_step, col + k * along_col - behind * col_step
@@ -228,9 +229,9 @@ def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, no
 def _weigh_chain(
     grid: IntArray, blocks: IntArray, task: int, now: IntArray, chain: IntArray, chain_of: IntArray
 ) -> None:
-    """Sum the weights of the chain of blocks in front of a block, and see whether it has room to move.
+    """Sum the weights of the chain of blocks in front of a block, and check whether it has room to move.
 
-    The chain is that of a push in `cube_env.kernel`, before anything has moved in the step.
+    The chain is that of a push in `cube_env.kernel` before anything moves in the step.
     """
     side = grid.shape[0]
     direction = task % DIRECTIONS + 1
@@ -249,7 +250,7 @@ def _weigh_chain(
             code = grid[row, col]
             if code > 0:
                 is_free = 0
-            # Marks hold the number of the task, so they need no clearing between tasks.
+            # Marks hold the task number, so they need no clearing between tasks.
             elif code < 0 and chain_of[-code - 1] != task:
                 chain_of[-code - 1] = task
                 chain[length] = -code - 1

@@ -29,19 +29,19 @@ from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, Share
 
 
 def observation_space(side: int, agents: int) -> Box:
-    """Bounds that cover every layout of this size: no block is heavier than the side, or numbered above its cells."""
+    """Bounds for every layout of this size: block weights are at most the side, and block ids less than its cells."""
     high = np.empty((side, side, CHANNELS), dtype=np.float32)
     high[...] = (1, side, 1, agents, side * side)
     return Box(np.zeros_like(high), high, dtype=np.float32)
 
 
 def no_observation() -> Box:
-    """The space of the observation of worlds that keep none."""
+    """The observation space of worlds that keep no observation."""
     return Box(0.0, 1.0, (0, 0, CHANNELS), dtype=np.float32)
 
 
 def batch_of(space: Box, num_envs: int) -> Box:
-    """The space of a batch of one for each world."""
+    """The space of a batch with one entry per world."""
     shape = (num_envs, *space.shape)
     return Box(np.broadcast_to(space.low, shape), np.broadcast_to(space.high, shape), dtype=np.float32)
 
@@ -53,11 +53,11 @@ def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> Act
     """The actions of the named agents, shape (n,), in the order of `names`; the kernel checks their range.
 
     Raises:
-        ActionError: Not one integer for each of the names; the message says whose.
+        ActionError: An agent's action is missing or not an integer, or a name is unknown; the message names the agent.
     """
     given = checks.in_order(actions, names)
     try:
-        # The fastest way from any kind of integer to an array, and it takes no float.
+        # Fastest conversion of any integer type to an array; it rejects floats.
         packed = bytes(given)
     except (TypeError, ValueError):
         packed = bytes(checks.numbers(actions, names, _NAMES))  # raises the error that names the agent
@@ -65,7 +65,7 @@ def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> Act
 
 
 def wrong_action(who: str, action: object) -> ActionError:
-    """The error of an action out of range."""
+    """The error for an action out of range."""
     return checks.wrong_action(who, action, _NAMES)
 
 
@@ -74,7 +74,7 @@ Observation = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class SavedEnv:
-    """A moment of an environment, for `CubeEnv.load`; treat it as opaque."""
+    """A saved moment of an environment, for `CubeEnv.load`; treat it as opaque."""
 
     state: CubeState
     report: StepReport | None
@@ -83,17 +83,17 @@ class SavedEnv:
 
 
 class CubeEnv(SharedRewardEnv[Box, Discrete]):
-    """Agents push blocks into the goal column; a block moves when enough of them push together.
+    """Agents push blocks into the goal column; a block moves if enough agents push together.
 
-    Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
-        index + 1; block id + 1. All agents see the same board, so each step returns one fresh, read-only array that the
-        agents share: keep it as long as you like, and write to `numpy.array(observation)`. With `copy=False` the array
-        is a live view, which later steps overwrite.
+    Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent index + 1;
+        block id + 1. All agents see the same board, so each step returns one fresh, read-only array that they share:
+        keep it as long as you like; to modify it, use `numpy.array(observation)`. With `copy=False` the array is a live
+        view, which later steps overwrite.
     Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
     Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
     Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
     Infos: `action_mask`, int8 (5,), see `action_masks`; and `step`, `blocks_left` and `delivered_weight` (of the last
-        step), int. None of them with `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's
+        step), int. Empty with `infos="none"`. With `infos="symbolic"` they are replaced by `symbolic`, the agent's
         `SymbolicObservation`, and `report`, the step's `StepReport`, None after a reset.
 
     Example:
@@ -106,19 +106,19 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         ```
 
     Args:
-        n: The curriculum's one integer; or give `scenario` or `layout`, exactly one of the three.
-        scenario: Side, agents and blocks; the layout is drawn at each reset.
+        n: The curriculum's single integer. Give exactly one of `n`, `scenario` and `layout`.
+        scenario: Side, agents and blocks; each reset draws a layout.
         layout: The layout of every episode.
         max_steps: Steps after which an episode is truncated.
-        step_cost: What each step costs every agent.
-        deliver_reward: Reward for each unit of delivered weight, shared by the agents.
-        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
-            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
-        infos: What the infos hold: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
+        step_cost: Cost of a step for every agent.
+        deliver_reward: Reward per unit of delivered weight, shared by the agents.
+        render_mode: `"human"`: every reset and step writes the text of the world to the terminal. Otherwise `render()`
+            returns that text (`"ansi"`) or uint8 `(height, width, 3)` (`"rgb_array"`).
+        infos: Content of the infos: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
         copy: Return a fresh array at each step (1.3 MB at n = 256) instead of a live view.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: ClassVar[dict[str, Any]] = metadata("cube_v0", 10)
@@ -160,17 +160,18 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: Begins the stream that layouts are drawn from; without one the stream goes on, or begins anywhere.
-            options: `{"layout": Layout(...)}` gives this episode's layout; it draws nothing from the stream.
+            seed: Restarts the stream that layouts are drawn from. Without a seed the stream continues, or starts at
+                random.
+            options: `{"layout": Layout(...)}` sets the layout of this episode; it draws nothing from the stream.
 
         Returns:
             Observations and infos by agent.
 
         Raises:
-            WorldError: The layout is of another side or another number of agents; the seed is not an integer from 0.
+            WorldError: The layout has a different side or number of agents, or the seed is not an integer >= 0.
             PlacementError: The scenario does not fit its grid.
         """
         layout = self._layout_option(options) or self.layout
@@ -190,14 +191,14 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         """Advance by one joint action.
 
         Args:
-            actions: One action for every agent, by name.
+            actions: One action per agent, by name.
 
         Returns:
-            Observations, rewards, terminations, truncations and infos by agent, also at the last step.
+            Observations, rewards, terminations, truncations and infos by agent; also complete at the last step.
 
         Raises:
-            ActionError: Not one action in 0..4 for every agent; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: An agent has no action in 0..4, or a name is unknown; nothing has moved.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         report = self._advance(read_actions(actions, self._names))
@@ -210,60 +211,61 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             actions: Shape (n,), integers 0..4, by agent index.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         return self._advance(integers(actions, (len(self._names),)).copy())
 
     def state(self) -> Observation:
-        """The multi-channel observation as an array of the caller's own; also after the end of the episode."""
+        """Return a copy of the multi-channel observation; also after the end of the episode."""
         return self.cube_state.channels.copy()
 
     def action_masks(self) -> dict[str, MaskArray]:
-        """Of each agent, int8 (5,): 0 for an action that is the same as STAY whatever the others do.
+        """Return int8 (5,) for each agent: 0 for an action that equals STAY whatever the others do.
 
-        That is a step off the grid, or into a block that is heavier than the whole team. `Discrete.sample` takes it.
+        These are a step off the grid and a step into a block heavier than the whole team. `Discrete.sample` accepts the
+        mask.
         """
         return dict(zip(self._names, action_masks(self.cube_state.world), strict=True))
 
     def snapshot(self) -> Snapshot:
-        """An immutable picture of the state."""
+        """Return an immutable snapshot of the state."""
         return self.cube_state.snapshot()
 
     @property
     def cube_state(self) -> CubeState:
-        """The live arrays: read them, or `copy()` them to roll forward; writing to them breaks the episode.
+        """The live arrays. Read them or `copy()` them to roll forward; writing to them breaks the episode.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment was never reset.
         """
         if self._state is None:
             raise no_state()
         return self._state
 
     def symbolic_observation(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
-        """The symbolic observation of one agent.
+        """Return the symbolic observation of one agent.
 
         Args:
-            index: The agent's index; None for one who sees the board from outside.
-            history: Its recent symbolic actions, which the symbolic layer keeps.
+            index: The agent's index; None for an outside observer.
+            history: The agent's recent symbolic actions, which the symbolic layer keeps.
         """
         if self._frame is None:
             self._frame = Frame(self.cube_state, self.max_steps)
         return self._frame.symbolic(index, history)
 
     def save(self) -> SavedEnv:
-        """This moment of the environment, independent of what follows; also of its stream of layouts."""
+        """Save this moment of the environment, including its stream of layouts; later steps do not affect it."""
         state = self.cube_state
         assert self._generator is not None
         return SavedEnv(state.copy(), self.report, bool(self.agents), self._generator.bit_generator.state)
 
     def load(self, saved: SavedEnv) -> None:
-        """Return to a saved moment of this environment or of one made with the same arguments.
+        """Restore a saved moment of this environment or of one made with the same arguments.
 
         Raises:
-            WorldError: The moment is of another side or another number of agents.
+            WorldError: The moment has a different side or number of agents.
         """
         self._check_size(saved.state.side, len(saved.state.agents), "the saved state")
         if self._state is not None and self._state.fits(saved.state):
@@ -278,27 +280,27 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         self.agents = self.possible_agents[:] if saved.running else []
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps from now on, this one among them.
+        """Truncate episodes after `max_steps` steps from now on, including the current one.
 
         Raises:
-            WorldError: It is no positive number.
+            WorldError: The number is not positive.
         """
         self.max_steps = whole("max_steps", max_steps, 1)
         self._frame = None
 
     def change(self, changes: Mapping[str, Any], heaviest: int | None = None) -> bool:
-        """Change parts of the board between two steps: see `cube_env.alteration`.
+        """Change parts of the board between two steps; see `cube_env.alteration`.
 
         Args:
             changes: The changes.
-            heaviest: Largest weight that a block may be given; None: any.
+            heaviest: Largest weight allowed for a block; None: any.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            WorldError: They cannot be read, or there can be no such board; nothing has changed.
-            EpisodeError: There is no running episode.
+            WorldError: The changes are malformed or the resulting board is impossible; nothing has changed.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         before, now = self.cube_state, altered(self.cube_state, changes, heaviest)
@@ -336,11 +338,11 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         return {name: {**counts, "action_mask": mask} for name, mask in zip(self._names, masks, strict=True)}
 
     def _text(self) -> str:
-        """The board; `Layout.parse` reads it while no block is delivered yet."""
+        """The board as text; `Layout.parse` can read it as long as no block is delivered."""
         return render_ansi(self.snapshot())
 
     def _image(self) -> npt.NDArray[np.uint8]:
-        """The board with the pushes of the last step."""
+        """The board as an image, with the pushes of the last step."""
         return image(self.snapshot(), self.report.pushes if self.report is not None else ())
 
     def _layout_option(self, options: Mapping[str, Any] | None) -> Layout | None:

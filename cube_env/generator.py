@@ -1,4 +1,4 @@
-"""Where boards come from: random placement, and the library of boards."""
+"""Sources of boards: random placement and the library of boards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BORDER_DISTANCE: Final = 2
 SMALLEST_CENTRAL_WEIGHT: Final = 3
 
 ILLEGAL, CENTRAL, INNER, OUTER = range(4)
-"""Classes of top-left cells: not legal, or legal with a score of -1, 0, 1."""
+"""Classes of top-left cells: illegal, or legal with a score of -1, 0 or 1."""
 
 ScoreArray = npt.NDArray[np.int8]
 Drawn = tuple[IntArray, IntArray]
@@ -28,16 +28,16 @@ Drawn = tuple[IntArray, IntArray]
 
 
 def place(scenario: Scenario, rng: np.random.Generator) -> Layout:
-    """Draw a layout: heaviest block first, near the border of the grid, none touching another.
+    """Draw a layout: heaviest blocks first, near the border of the grid, no two touching.
 
-    A top-left cell is legal when both coordinates lie in `[1, side - w - 2]` and the one-cell ring around the
-    block holds no other block. Its score is +1 when it lies at most 2 from the border of that region, and -1 when
-    `w >= 3` and the block's centre lies within `max(1, side // 6)` of the grid's centre in both axes; the best
-    score is taken, ties uniformly at random. Agents stand in column 0, in distinct random rows. The layout is a
-    function of the scenario and the generator's state alone. Source: the CUBE page, placement.
+    A top-left cell is legal if both coordinates lie in `[1, side - w - 2]` and the one-cell ring around the block holds
+    no other block. Its score is +1 if it lies at most 2 from the border of that region, and -1 if `w >= 3` and the
+    block's centre lies within `max(1, side // 6)` of the grid's centre in both axes. The best score wins; ties are
+    broken uniformly at random. Agents stand in column 0, in distinct random rows. The layout depends only on the
+    scenario and the generator's state. Source: the CUBE page, placement.
 
     Raises:
-        PlacementError: 100 draws left a block without a legal cell.
+        PlacementError: After 100 draws, a block still has no legal cell.
     """
     rows, blocks = draw_board(scenario, rng)
     return Layout(
@@ -48,10 +48,10 @@ def place(scenario: Scenario, rng: np.random.Generator) -> Layout:
 
 
 def draw_board(scenario: Scenario, rng: np.random.Generator) -> Drawn:
-    """The draw of `place` as arrays.
+    """Draw a layout as `place` does, as arrays.
 
     Raises:
-        PlacementError: As in `place`.
+        PlacementError: See `place`.
     """
     weights = scenario.weights
     blocks = np.zeros((len(weights), 4), dtype=np.int32)
@@ -68,7 +68,7 @@ def draw_board(scenario: Scenario, rng: np.random.Generator) -> Drawn:
 
 
 def _draw_blocks(weights: tuple[int, ...], blocks: IntArray, classes: ScoreArray, rng: np.random.Generator) -> bool:
-    """Write the blocks in id order; false when one finds no legal cell."""
+    """Write the blocks in id order; return false if a block has no legal cell."""
     numbers = np.empty(4, dtype=np.int64)
     previous = 0
     for block, weight in enumerate(weights):
@@ -87,7 +87,7 @@ def _draw_blocks(weights: tuple[int, ...], blocks: IntArray, classes: ScoreArray
 
 @compiled_borrowing
 def _classify(weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], placed: IntArray) -> None:
-    """Write the class of every cell as the top-left one of a block, and how many cells each class has."""
+    """Classify every cell as top-left cell of a block, and count the cells of each class."""
     side = classes.shape[0]
     last = side - weight - 2
     near = 2 * max(1, side // 6)
@@ -97,7 +97,7 @@ def _classify(weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], 
         for col in range(1, last + 1):
             to_border = min(row - 1, last - row, col - 1, last - col)
             score = 1 if to_border <= BORDER_DISTANCE else 0
-            # Both centres are doubled: a centre lies on a cell or between two.
+            # Both centres are doubled, because a centre lies on a cell or between two.
             central = abs(2 * row + weight - side) <= near and abs(2 * col + weight - side) <= near
             if weight >= SMALLEST_CENTRAL_WEIGHT and central:
                 score -= 1
@@ -111,7 +111,7 @@ def _classify(weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], 
 def _strike(  # noqa: PLR0917 (kernels take loose arguments)
     weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], row: int, col: int, other: int
 ) -> None:
-    """Strike out the cells where a block of `weight` with its ring would meet a placed block of weight `other`."""
+    """Exclude the cells where a block of `weight` with its ring would overlap a placed block of weight `other`."""
     for r in range(max(row - weight, 0), min(row + other + 1, classes.shape[0])):
         for c in range(max(col - weight, 0), min(col + other + 1, classes.shape[0])):
             if classes[r, c] != ILLEGAL:
@@ -121,7 +121,7 @@ def _strike(  # noqa: PLR0917 (kernels take loose arguments)
 
 @compiled_borrowing
 def _find(classes: ScoreArray, wanted: int, place_in_class: int) -> tuple[int, int]:
-    """The cell with this place among those of a class, line by line."""
+    """Return the cell with this index among those of a class, in row-major order."""
     side = classes.shape[0]
     for row in range(side):
         for col in range(side):
@@ -133,7 +133,7 @@ def _find(classes: ScoreArray, wanted: int, place_in_class: int) -> tuple[int, i
 
 
 _LONGEST = 10_000_000
-"""Characters that are read of a file."""
+"""Maximum number of characters read from a file."""
 BOARDS = Path(__file__).resolve().parent / "boards"
 
 
@@ -143,10 +143,10 @@ def board_names() -> tuple[str, ...]:
 
 
 def load_board(name: str) -> Layout:
-    """A board of the library.
+    """Load a board from the library.
 
     Raises:
-        LayoutError: There is none of this name; the message names the nearest and all.
+        LayoutError: Unknown name; the message suggests the closest name and lists all.
     """
     if name not in board_names():
         raise _unknown(name)
@@ -154,10 +154,10 @@ def load_board(name: str) -> Layout:
 
 
 def layout_from(source: str) -> Layout:
-    """A layout from its drawing (several lines), the name of a board of the library, or the path of a file.
+    """Load a layout from its drawing (several lines), the name of a library board, or the path of a file.
 
     Raises:
-        LayoutError: It is none of these, or not a board; the message gives file, line and column.
+        LayoutError: The source is none of these, or not a board; the message gives file, line and column.
     """
     if "\n" in source.strip():
         return Layout.parse(source)

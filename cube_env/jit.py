@@ -1,4 +1,4 @@
-"""The kernels of this package, and what they are compiled by."""
+"""The kernels of this package and their compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KERNELS = KernelSet(
     [_PACKAGE / f"{name}.py" for name in _SOURCES],
     rehearsal=["n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"],
 )
-"""All of them, with the constants that are compiled into them."""
+"""All kernels, with the constants compiled into them."""
 
 compiled = KERNELS.compiled
 compiled_borrowing = KERNELS.borrowing

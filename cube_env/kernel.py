@@ -1,13 +1,13 @@
 """The dynamics of one world as Numba kernels over its arrays.
 
-One call is one step. The kernels take the arrays of a single world, so that a batch of worlds (`step_worlds`) is a loop
-over a leading dimension inside one compiled call. Nothing here allocates, and nothing visits all K x K cells in a step:
-occupancy and observation channels change cell by cell with what moves.
+One call is one step. The kernels take the arrays of a single world, so a batch of worlds (`step_worlds`) is a loop over
+a leading dimension inside one compiled call. Nothing here allocates, and no step visits all K x K cells: occupancy and
+observation channels change only in cells where something moves.
 
-An agent takes part in at most one push attempt per step, so n rows hold them all. It acts in one direction d only.
-Within that direction's pass the cell ahead of it never changes from free to occupied or from one entity to another:
-what enters it in direction d can only come from the agent's own cell. So the first block that its line meets is the
-same block throughout, and a block is tried once per direction.
+An agent takes part in at most one push attempt per step, so n rows hold all attempts. It acts in one direction d only.
+Within that direction's pass, the cell ahead of it never changes from free to occupied or from one entity to another:
+whatever enters it in direction d can only come from the agent's own cell. So the first block that its line meets stays
+the same, and each block is tried once per direction.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
 
     Args:
         actions: Shape (n,), values 0..4.
-        agents: These and the following are the fields of `World`, in its order; all are written.
+        agents: This and the following are the fields of `World`, in its order; all are written.
         blocks: See `World`.
         grid: See `World`.
         channels: See `World`.
@@ -51,10 +51,10 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         block_report: See `World`.
 
     Returns:
-        -1; or, with nothing changed, the first agent whose action is out of range.
+        -1; or, with nothing changed, the first agent with an action out of range.
     """
-    # One pass checks every action before anything is written, and notes which directions occur: passes of the others
-    # are skipped.
+    # Check every action before writing anything, and record the directions that occur, to skip the passes of the
+    # others.
     wanted = 0
     for i in range(agents.shape[0]):
         if actions[i] < _STAY or actions[i] > _RIGHT:
@@ -71,8 +71,8 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         block_report[b, arrays.BLOCK_STATUS] = arrays.BLOCK_STILL
         block_report[b, arrays.BLOCK_CHAIN_OF] = -1
         block_report[b, arrays.BLOCK_FACED] = _STAY
-    # The CUBE page settles pushes in the order up, down, left, right, and in each direction by block id; then agents
-    # walk. A block that has moved is out of the passes that follow.
+    # The CUBE page settles pushes in the order up, down, left, right, and within each direction by block id; then
+    # agents walk. A block that has moved is excluded from later passes.
     for direction in range(_UP, _RIGHT + 1):
         if wanted & (1 << direction) and _find_faced(actions, agents, grid, agent_report, block_report, direction):
             world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
@@ -107,15 +107,15 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
 
     Args:
         actions: Shape (W, n), values 0..4.
-        begins: Shape (W,): the worlds that are about to begin an episode; they are left as they are, and their
-            actions are not read.
-        rewards: Shape (W,): reward of every agent of each world, written; 0 where one begins.
-        terminations: Shape (W,): whether no block is left, written.
-        truncations: Shape (W,): whether the step count has reached `max_steps`, written.
-        step_cost: What a step costs every agent.
-        deliver_reward: Reward for each unit of delivered weight, shared by the agents.
+        begins: Shape (W,): the worlds about to start an episode; they are left unchanged, and their actions are not
+            read.
+        rewards: Shape (W,): reward of every agent of each world, 0 where an episode starts; written.
+        terminations: Shape (W,): whether no block is left; written.
+        truncations: Shape (W,): whether the step count has reached `max_steps`; written.
+        step_cost: Cost of a step for every agent.
+        deliver_reward: Reward per unit of delivered weight, shared by the agents.
         max_steps: Steps after which an episode is truncated.
-        agents: These and the following are the fields of `World`, in its order, each with a leading dimension W.
+        agents: This and the following are the fields of `World`, in its order, each with a leading dimension W.
         blocks: See `World`.
         grid: See `World`.
         channels: See `World`.
@@ -125,9 +125,9 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
         block_report: See `World`.
 
     Returns:
-        -1; or, with nothing changed, the flat index into `actions` of the first that is out of range.
+        -1; or, with nothing changed, the flat index into `actions` of the first one out of range.
     """
-    # All worlds are checked first, so that a wrong action leaves every world as it was.
+    # Check all worlds first, so that an invalid action leaves every world unchanged.
     wrong = _first_wrong(actions, begins)
     if wrong >= 0:
         return wrong
@@ -167,7 +167,7 @@ def _step_one(  # noqa: PLR0917 (see `step_world`)
     agent_report: IntArray,
     block_report: IntArray,
 ) -> None:
-    """Advance one world of a batch; its views are cut out here, where they are not counted."""
+    """Advance one world of a batch; slicing its views here avoids reference counting."""
     step_world(
         actions[w], agents[w], blocks[w], grid[w], channels[w], counters[w], attempts[w], agent_report[w],
         block_report[w],
@@ -183,9 +183,9 @@ def _find_faced(  # noqa: PLR0917 (see `step_world`)
     block_report: IntArray,
     direction: int,
 ) -> bool:
-    """Mark the blocks with an agent on a face cell that acts into them; tell whether there is one.
+    """Mark the blocks with an agent on a face cell that acts into them; return whether there is one.
 
-    What is marked when the pass of a direction begins holds throughout it, by the argument at the top of this file.
+    Marks set at the start of a direction's pass hold throughout it, by the argument in the module docstring.
     """
     side = grid.shape[0]
     row_step, col_step = displacement(direction)
@@ -201,15 +201,15 @@ def _find_faced(  # noqa: PLR0917 (see `step_world`)
 
 @compiled_borrowing
 def _push(world: World, actions: ActionArray, block: int, direction: int) -> None:
-    """Try to push one block in one direction, and record the attempt if any agent pushes."""
+    """Try to push one block in one direction; record the attempt if any agent pushes."""
     attempt = world.counters[arrays.COUNT_ATTEMPTS]
     force = _line_up(world, actions, block, direction, attempt)
-    # No attempt without force: an agent whose line has already moved only seems to face the block.
+    # No force, no attempt: an agent whose line has already moved only seems to face the block.
     if force == 0:
         return
     world.counters[arrays.COUNT_ATTEMPTS] += 1
     length, required, outcome = _close_chain(world, block, direction, attempt)
-    # What stands in the way is named before a lack of force: more agents would not help there.
+    # Report an obstacle before a lack of force: more agents would not help there.
     if outcome == _MOVED and force < required:
         outcome = _PUSH_FORCE
     if outcome == _MOVED:
@@ -224,20 +224,20 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
 
 @compiled_borrowing
 def displacement(direction: int) -> tuple[int, int]:
-    """Rows and columns of one step in a direction."""
+    """Row and column offsets of one step in a direction."""
     return int(direction == _DOWN) - int(direction == _UP), int(direction == _RIGHT) - int(direction == _LEFT)
 
 
 @compiled_borrowing
 def opposite(direction: int) -> int:
-    """The direction back."""
+    """Return the opposite direction."""
     # Directions come in pairs: 1 and 2, 3 and 4.
     return direction + 1 if direction % 2 else direction - 1
 
 
 @compiled_borrowing
 def edge(blocks: IntArray, block: int, direction: int) -> tuple[int, int, int, int]:
-    """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
+    """Return the first cell of the line just outside a block on its `direction` side, and the step along that line."""
     row, col, weight = blocks[block, arrays.ROW], blocks[block, arrays.COL], blocks[block, arrays.WEIGHT]
     if direction == _UP:
         return row - 1, col, 0, 1
@@ -250,7 +250,7 @@ def edge(blocks: IntArray, block: int, direction: int) -> tuple[int, int, int, i
 
 @compiled_borrowing
 def _line_up(world: World, actions: ActionArray, block: int, direction: int, attempt: int) -> int:
-    """Force on a block: its gap-free lines of agents that act in the direction, each marked with the attempt."""
+    """Return the force on a block, and mark its gap-free lines of agents acting in the direction with the attempt."""
     grid, report = world.grid, world.agent_report
     side, weight = grid.shape[0], world.blocks[block, arrays.WEIGHT]
     row_step, col_step = displacement(direction)
@@ -258,7 +258,8 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
     force = 0
     for _ in range(weight):
         r, c = row, col
-        # From the face backwards; the first cell without an agent that acts in this direction ends the line (gap-free).
+        # From the face backwards; the line ends at the first cell without an agent that acts in this direction (gap-
+        # free).
         while 0 <= r < side and 0 <= c < side:
             agent = grid[r, c] - 1
             if agent < 0 or actions[agent] != direction or report[agent, arrays.AGENT_MOVED]:
@@ -274,17 +275,17 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
 
 @compiled_borrowing
 def _close_chain(world: World, block: int, direction: int, attempt: int) -> tuple[int, int, int]:
-    """Transitive closure of the blocks in front of `block`.
+    """Compute the transitive closure of the blocks in front of `block`.
 
     Returns:
-        Blocks in the chain (their ids fill the chain column of `block_report`), the sum of their weights, and
-        the first of `wall, agent, block` that stands in the way, or `moved`.
+        Number of blocks in the chain (their ids fill the chain column of `block_report`), the sum of their weights, and
+        the first of `wall, agent, block` that is in the way, or `moved`.
     """
     grid, blocks, report = world.grid, world.blocks, world.block_report
     side = grid.shape[0]
     wall = agent = displaced = False
-    # A list of work in the scratch column: members are appended while the list is read, each once, marked by the number
-    # of the attempt instead of cleared marks.
+    # A work list in the scratch column: members are appended while the list is read, once each, marked by the attempt
+    # number, so no marks need clearing.
     report[0, arrays.BLOCK_CHAIN] = block
     report[block, arrays.BLOCK_CHAIN_OF] = attempt
     length, required, done = 1, 0, 0
@@ -316,7 +317,7 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
         outcome = _PUSH_WALL
     elif agent:
         outcome = _PUSH_AGENT
-    # A block that has moved in this step moves no more: it stands in the way like a wall.
+    # A block moves at most once per step; after that it blocks like a wall.
     elif displaced:
         outcome = _PUSH_BLOCK
     return length, required, outcome
@@ -333,11 +334,11 @@ def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> No
 
 @compiled_borrowing
 def _move_chain(world: World, length: int, direction: int) -> bool:
-    """Move every block of the chain one cell; true when one of them reached the goal column."""
+    """Move every block of the chain one cell; return true if one of them reached the goal column."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
     row_step, col_step = displacement(direction)
-    # All trailing edges are freed before any leading edge is filled: the leading edge of one block may be the trailing
-    # edge of the next.
+    # Free all trailing edges before filling any leading edge: the leading edge of one block may be the trailing edge of
+    # the next.
     for k in range(length):
         b = report[k, arrays.BLOCK_CHAIN]
         weight = blocks[b, arrays.WEIGHT]
@@ -381,7 +382,7 @@ def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
 
 @compiled_borrowing
 def _remove_delivered(world: World, length: int) -> None:
-    """Take the blocks of the chain that reached the goal column off the board."""
+    """Remove the blocks of the chain that reached the goal column from the board."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
     for k in range(length):
         b = report[k, arrays.BLOCK_CHAIN]
@@ -423,10 +424,10 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
     counters: CounterArray,
     report: IntArray,
 ) -> None:
-    """Individual moves of the agents that no push has moved, against the occupancy after all pushes.
+    """Move the agents that no push has moved, given the occupancy after all pushes.
 
-    A free target is claimed in the grid by a number above every agent's, so the first claim wins a race, and
-    nobody leaves a cell before all have chosen.
+    A free target is claimed in the grid by a number above every agent's, so the first claim wins, and no agent leaves
+    its cell before all have chosen.
     """
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):

@@ -1,4 +1,4 @@
-"""An explicit board: where every agent and block stands, as data and as ASCII."""
+"""An explicit board, as data and as ASCII."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ PlacedBlock = tuple[int, Cell]
 
 @dataclass(frozen=True)
 class Layout:
-    """A board as data: blocks in id order, agents by index; it refuses to be an impossible one.
+    """A board as data: blocks in id order, agents by index. The constructor rejects impossible boards.
 
-    Everything is inside the grid, no two entities share a cell, and no block begins in the goal column (a block
-    that reaches it is delivered and gone).
+    Everything is inside the grid, no two entities share a cell, and no block starts in the goal column (a block that
+    reaches it is delivered and removed).
 
-    `str(layout)` draws it and `Layout.parse` reads that drawing back: `.` empty, `|` empty goal cell, a block is
-    filled with the letter of its id (`A`, `B`, ...), an agent is the digit of its index (`0`-`9`, then `a`-`z`).
-    The drawing has a name for 36 agents and 26 blocks; larger layouts are built from numbers. Comment lines, which
-    begin with `# `, may stand above it.
+    `str(layout)` draws the board and `Layout.parse` reads the drawing back: `.` empty, `|` empty goal cell; a block is
+    filled with the letter of its id (`A`, `B`, ...), an agent is the digit of its index (`0`-`9`, then `a`-`z`). A
+    drawing can name 36 agents and 26 blocks; build larger layouts from numbers. Comment lines, which start with `# `,
+    may precede it.
 
     Example:
         `Layout(side=6, agents=[(2, 0)], blocks=[(2, (2, 1))])`
@@ -70,7 +70,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read a drawn board; comment lines above it, blank lines around it and indentation do not matter.
+        """Read a drawn board; comment lines above it, blank lines around it and indentation are ignored.
 
         Raises:
             LayoutError: The text is not a square board; the message gives line and column, counted from 1.
@@ -95,11 +95,11 @@ def draw(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, int, Cel
     Args:
         side: Cells along each edge.
         agents: Cell of each agent, by index.
-        blocks: Id, weight and top-left cell of each block that is there.
+        blocks: Id, weight and top-left cell of each block on the board.
 
     Returns:
-        The board in the characters of `Layout`; agents and blocks that have no character of their own are drawn
-        as `@` and `#`, which `Layout.parse` does not read.
+        The board in the characters of `Layout`. Agents and blocks without a character of their own are drawn as `@` and
+        `#`, which `Layout.parse` does not read.
     """
     rows = [[EMPTY] * (side - 1) + [GOAL] for _ in range(side)]
     for block, weight, (top, left) in blocks:
@@ -112,7 +112,7 @@ def draw(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, int, Cel
 
 
 def block_name(block: int) -> str:
-    """Name of a block in messages: its id and, where it has one, its letter."""
+    """Name of a block in messages: its id and its letter, if it has one."""
     letter = f" ({BLOCK_CHARACTERS[block]})" if block < len(BLOCK_CHARACTERS) else ""
     return f"block {block}{letter}"
 
@@ -123,15 +123,15 @@ def _cell(cell: Sequence[int]) -> Cell:
 
 
 def check_board(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, int, Cell]]) -> None:
-    """Refuse what cannot stand on a board together.
+    """Raise an error if the entities cannot share a board.
 
     Args:
         side: Cells along each edge.
         agents: Cell of each agent, by index.
-        blocks: Id, weight and top-left cell of each block that is there.
+        blocks: Id, weight and top-left cell of each block on the board.
 
     Raises:
-        LayoutError: Something is outside the grid or in the goal column, or two share a cell; the message names them.
+        LayoutError: An entity is outside the grid or in the goal column, or two share a cell; the message names them.
     """
     owner = np.full((side, side), -1, dtype=np.int32)
     for b, weight, (row, col) in blocks:
@@ -169,13 +169,13 @@ def check_board(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """The lines of a drawn board, and where they stand in the text."""
+    """The lines of a drawn board and their position in the text."""
 
     lines: tuple[str, ...]
     first_line: int
-    """Number of the first in the text, from 1."""
+    """Line number of the first line in the text, from 1."""
     indents: tuple[int, ...]
-    """Blanks before each."""
+    """Leading blanks of each line."""
 
     @classmethod
     def of(cls, text: str) -> _Drawing:
@@ -188,13 +188,13 @@ class _Drawing:
         return cls(tuple(line.strip() for line in drawn), above + 1, indents)
 
     def place(self, cell: Cell) -> str:
-        """A cell's line and column in the text."""
+        """Line and column of a cell in the text."""
         row, col = cell
         return f"line {self.first_line + row}, column {self.indents[row] + col + 1}"
 
 
 def _is_comment(line: str) -> bool:
-    """Whether a line is a comment: no line of a board has a blank in it."""
+    """Whether a line is a comment; board lines contain no blanks."""
     return line.strip() == COMMENT.strip() or line.lstrip().startswith(COMMENT)
 
 

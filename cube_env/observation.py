@@ -1,4 +1,4 @@
-"""What an agent sees: the typed symbolic observation, and the infos of a step."""
+"""The typed symbolic observation of an agent, and the infos of a step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from quorum_base.environments.arguments import agent_name
 from quorum_base.environments.errors import WorldError
 
 RUNNING = "running"
-"""Status in the history of an action that has not ended."""
+"""History status of a running action."""
 
 NOT_SHOWN: Cell = (-1, -1)
-"""The cell of an agent that a prompt has left out, in an observation that was read from it."""
+"""Cell of an agent missing from the prompt, in an observation read from that prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class FaceCells:
     """The staging cells of one face: just outside it, inside the grid and not in another block."""
 
     free: tuple[Cell, ...]
-    """Those that are empty, from top to bottom or left to right."""
+    """Empty staging cells, from top to bottom or left to right."""
     taken: tuple[Cell, ...]
-    """Those where an agent stands, in the same order."""
+    """Staging cells occupied by an agent, in the same order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Faces:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicBlock:
-    """A block that is there, as every agent sees it."""
+    """A block on the board, as every agent sees it."""
 
     id: int
     weight: int
@@ -57,7 +57,7 @@ class SymbolicBlock:
     col: int
     """Column of the top-left cell."""
     distance: int
-    """Cells that it must move right to touch the goal column: `side - 1 - (col + weight - 1)`."""
+    """Cells it must move right to touch the goal column: `side - 1 - (col + weight - 1)`."""
     ahead: tuple[int, ...]
     """Ids of the blocks between it and the goal that share a row with it, nearest first."""
     faces: Faces
@@ -65,45 +65,45 @@ class SymbolicBlock:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A symbolic action that the agent has finished or is in."""
+    """A finished or running symbolic action of the agent."""
 
     action: str
     args: Mapping[str, object]
     primitives: tuple[int, ...]
-    """The primitive actions that it came to, in order."""
+    """The primitive actions of this symbolic action, in order."""
     status: str
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicObservation:
-    """What one agent sees of the world; the same for all but `agent`, `cell` and `history`."""
+    """One agent's view of the world; only `agent`, `cell` and `history` differ between agents."""
 
     side: int
     goal_col: int
     step: int
     max_steps: int
     agent: str
-    """Name of the observing agent; empty for one who sees the board from outside."""
+    """Name of the observing agent; empty for an outside observer."""
     cell: Cell | None
-    """Where it stands; None for one who sees the board from outside."""
+    """Cell of the observing agent; None for an outside observer."""
     agents: tuple[Cell, ...]
-    """Cell of each agent, by index; `NOT_SHOWN` in what was read from a prompt that leaves some out."""
+    """Cell of each agent, by index; `NOT_SHOWN` for agents left out of the prompt that was read."""
     blocks: tuple[SymbolicBlock, ...]
     """The blocks not yet delivered, by ascending id."""
     history: tuple[HistoryEntry, ...] = ()
-    """Its recent symbolic actions, oldest first."""
+    """The agent's recent symbolic actions, oldest first."""
 
     def text(self) -> str:
-        """All of it, as JSON."""
+        """The whole observation as JSON."""
         return json.dumps(asdict(self))
 
 
 def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[SymbolicBlock, ...]:
-    """The blocks' part of every agent's symbolic observation.
+    """Build the block part of every agent's symbolic observation.
 
     Args:
-        views: the blocks that are there.
+        views: the blocks on the board.
         grid: (K, K) grid codes of `cube_env.arrays`.
     """
     rectangles = np.array([(b.id, b.row, b.col, b.weight) for b in views], dtype=np.int32).reshape(-1, 4)
@@ -156,13 +156,13 @@ def _split(cells: list[Cell], occupancy: npt.NDArray[np.int32]) -> FaceCells:
 
 
 COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COUNT_DELIVERED_WEIGHT}
-"""The plain infos that are counters of the world, each with its column."""
+"""The plain infos that are world counters, each with its column."""
 
 
 class Frame:
-    """The state between two steps, from which the symbolic observations of all agents are built.
+    """The state between two steps, the source of all agents' symbolic observations.
 
-    What the agents share is computed once.
+    Parts that agents share are computed once.
     """
 
     __slots__ = ("_agents", "_blocks", "max_steps", "state")
@@ -174,7 +174,7 @@ class Frame:
         self._blocks: tuple[SymbolicBlock, ...] = ()
 
     def symbolic(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
-        """The symbolic observation of the agent with this index, or from outside when it is None."""
+        """Return the symbolic observation of the agent with this index; None for an outside observer."""
         name = agent_name(index) if index is not None else ""
         if not self._agents:
             self._agents = self.state.agent_cells()

@@ -1,8 +1,8 @@
 # ruff: noqa: PLR0917 (kernels take their arrays as arguments: Numba has no cheap structs)
 """Path search and alignment as kernels over the grid of one world.
 
-Grid codes are those of `cube_env.arrays`: 0 free, `i + 1` agent i, `-(b + 1)` block b. Neighbours are always taken in
-the order up, down, left, right, so paths are determined.
+Grid codes are those of `cube_env.arrays`: 0 free, `i + 1` agent i, `-(b + 1)` block b. Neighbours are always visited in
+    the order up, down, left, right, so paths are deterministic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cube_env.constants import Action
 from cube_env.jit import compiled
 
 UNREACHED, WALL, SEEKER = -1, -2, -3
-"""What a field holds where no distance is: the search has not come there, cannot, or looks for the agent there."""
+"""Field values that are not distances: not searched, unreachable, or the cell of a seeker."""
 
 FREE_CELLS, LINE_ENDS, TAKEN_CELLS = range(3)
 
@@ -21,18 +21,18 @@ UP, DOWN, LEFT, RIGHT = (int(action) for action in Action if action is not Actio
 
 @compiled
 def place_in_line(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: int, col_step: int) -> int:
-    """Find the place of an agent in the gap-free line of agents at a face of a block.
+    """Return an agent's position in the gap-free line of agents at a face of a block.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
         agent: index of the agent.
         block: id of the block.
-        row_step: rows of one step towards the block from the face in question.
+        row_step: rows of one step towards the block from the face.
         col_step: columns of that step.
 
     Returns:
-        0 on a face cell, k with k agents before it, -1 when it is not aligned with the block.
+        0 on a face cell, k with k agents before it, -1 if it is not aligned with the block.
     """
     side = grid.shape[0]
     row, col = agents[agent, 0] + row_step, agents[agent, 1] + col_step
@@ -48,13 +48,13 @@ def place_in_line(grid: IntArray, agents: IntArray, agent: int, block: int, row_
 
 @compiled
 def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray, places: IntArray) -> None:
-    """Find the places of all agents in the lines at the faces that they aim at, as `place_in_line` does.
+    """Find the positions of all agents in the lines at the faces they aim at, as `place_in_line` does.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
-        aims: (n, 3) block, and row and column step towards it; block -1: the agent aims at none.
-        places: (n,) the places; -1 for an agent without an aim; written here.
+        aims: (n, 3) block, and row and column step towards it; block -1: the agent has no aim.
+        places: (n,) the positions; -1 for an agent without an aim; written here.
     """
     for i in range(agents.shape[0]):
         block, row_step, col_step = aims[i, 0], aims[i, 1], aims[i, 2]
@@ -63,26 +63,26 @@ def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray, places: Int
 
 @compiled
 def way_on(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: int, col_step: int, last: int) -> int:
-    """Find the step by which an agent on a face cell should go on along the face, not to shut others out.
+    """Return the next step along the face for an agent on a face cell that would shut others out.
 
-    A face cell with a wall or a block behind it can be reached along the face alone. So an agent goes on while the next
-    face cell is free and it or the agent's own is such a cell, and never back to where it came from.
+    A face cell with a wall or a block behind it can be reached only along the face. So an agent moves on while the next
+    face cell is free and either that cell or its own is such a cell. It never turns back.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
-        agent: index of the agent; it is on a face cell.
+        agent: index of the agent, which is on a face cell.
         block: id of the block.
         row_step: rows of one step towards the block from the face.
         col_step: columns of that step.
-        last: the primitive by which the agent came.
+        last: the primitive by which the agent arrived.
 
     Returns:
-        The action, or STAY (0) when the agent may stop here.
+        The action, or STAY (0) if the agent may stop here.
     """
     side = grid.shape[0]
     row, col = agents[agent, 0], agents[agent, 1]
-    # Cells behind the face: an agent that stops in front of a shut one would keep others from reaching it.
+    # Cells behind the face: an agent that stops in front of a blocked one keeps others from reaching it.
     shut = _is_shut(grid, row - row_step, col - col_step)
     for action in (UP, DOWN, LEFT, RIGHT):
         along_row, along_col = int(action == DOWN) - int(action == UP), int(action == RIGHT) - int(action == LEFT)
@@ -107,10 +107,10 @@ def _is_shut(grid: IntArray, row: int, col: int) -> bool:
 def staging_targets(
     grid: IntArray, top: int, left: int, weight: int, row_step: int, col_step: int, targets: IntArray
 ) -> tuple[int, bool]:
-    """Find where an agent that goes to a face should go.
+    """Find the target cells of an agent that goes to a face.
 
-    To its free cells; when it is full, to the ends of its shortest agent lines; when these end at walls and blocks, as
-    near as it can come to the agents that stand there.
+    These are the free cells of the face. If it is full: the ends of its shortest agent lines. If those end at walls and
+    blocks: the occupied face cells, to get as near as possible.
 
     Args:
         grid: (K, K) grid codes.
@@ -119,16 +119,16 @@ def staging_targets(
         weight: side of the block.
         row_step: rows of one step towards the block from the face.
         col_step: columns of that step.
-        targets: (K, 2) the cells found, written here.
+        targets: (K, 2) the cells found; written here.
 
     Returns:
-        The number of cells found, and whether the face is full; 0 of them when the face has no staging cell at all
-        (walls and blocks all along).
+        The number of cells found, and whether the face is full. The number is 0 if the face has no staging cell (walls
+        and blocks all along).
     """
     side = grid.shape[0]
     found = 0
     shortest = side
-    # From the best to the least: a later attempt is made only where the one before found nothing.
+    # From best to worst: each fallback runs only if the one before found nothing.
     for attempt in (FREE_CELLS, LINE_ENDS, TAKEN_CELLS):
         for k in range(weight):
             row = top - 1 if row_step > 0 else top + weight if row_step < 0 else top + k
@@ -167,23 +167,23 @@ def measure_ways(
     steps: IntArray,
     cut_off: IntArray,
 ) -> None:
-    """Find the next step of every seeker on a shortest way to the nearest target.
+    """Find the next step of every seeker on a shortest path to the nearest target.
 
-    Agents count as walls; a seeker that they wall in follows its way through them.
+    Agents count as walls; a seeker enclosed by agents gets a path through them.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
         targets: (m, 2) cells to reach.
-        seekers: (n,) 1 for each agent that asks.
+        seekers: (n,) 1 for each agent that needs a path.
         field: ((K + 2) * (K + 2),) scratch.
         queue: (K * K,) scratch.
-        steps: (n,) the primitive of each seeker: STAY (0) at a target or before a taken cell, -1 when blocks and
-            walls leave no way; written here.
-        cut_off: (n,) 1 for a seeker that agents, blocks and walls leave no way; written here.
+        steps: (n,) the primitive of each seeker: STAY (0) at a target or before an occupied cell, -1 if blocks and
+            walls leave no path; written here.
+        cut_off: (n,) 1 for a seeker without a path around agents, blocks and walls; written here.
     """
-    # One search for all seekers of a face. The second one, through agents, is dear and rare: only where agents wall
-    # somebody in.
+    # One search serves all seekers of a face. The second search, through agents, is expensive and rare: only for
+    # seekers that agents enclose.
     missing = _distances(grid, agents, targets, seekers, False, field, queue)
     for i in range(agents.shape[0]):
         if seekers[i]:
@@ -207,7 +207,7 @@ def find_way(
     queue: IntArray,
     cells: IntArray,
 ) -> int:
-    """Find the cells that an agent walks over if it goes by `measure_ways` and nobody else moves.
+    """Find the cells on an agent's path if it follows `measure_ways` and no other agent moves.
 
     Args:
         grid: (K, K) grid codes.
@@ -217,8 +217,8 @@ def find_way(
         seekers: (n,) scratch.
         field: ((K + 2) * (K + 2),) scratch.
         queue: (K * K,) scratch.
-        cells: (K * K, 2) the cells in order, without the agent's own, over other agents where they leave no way around
-            them; written here.
+        cells: (K * K, 2) the cells in order, without the agent's own; they lead through other agents if there is no
+            path around them; written here.
 
     Returns:
         The number of cells.
@@ -258,16 +258,16 @@ def _distances(
 ) -> int:
     """Measure the distances of cells to the nearest target, breadth first from the targets.
 
-    Blocks are walls; agents are walls too unless `through_agents`. The cell of a seeker gets its distance in any case,
-    and the search stops when every seeker has one. A frame of walls around the field spares all tests for the edge.
+    Blocks are walls; agents are walls too unless `through_agents`. A seeker's own cell always gets its distance, and
+    the search stops when every seeker has one. A frame of walls around the field makes edge tests unnecessary.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
         targets: (m, 2) cells to reach.
-        seekers: (n,) 1 for each agent that asks.
-        through_agents: whether ways may lead over agents.
-        field: ((K + 2) * (K + 2),) distances in steps, below 0 where the search did not come; written here.
+        seekers: (n,) 1 for each agent that needs a path.
+        through_agents: whether paths may lead through agents.
+        field: ((K + 2) * (K + 2),) distances in steps, negative where the search did not reach; written here.
         queue: (K * K,) scratch.
 
     Returns:
@@ -275,7 +275,7 @@ def _distances(
     """
     side = grid.shape[0]
     width = side + 2
-    # A frame of walls: the search below tests no edges.
+    # A frame of walls, so the search needs no edge tests.
     field[:width] = WALL
     field[-width:] = WALL
     for row in range(side):
@@ -297,7 +297,7 @@ def _distances(
             field[cell] = 0
             queue[tail] = cell
             tail += 1
-    # Ends with the last seeker found, far before the board is searched through in most cases.
+    # Stop at the last seeker, usually long before the whole board is searched.
     while head < tail and missing > 0:
         cell = queue[head]
         head += 1
@@ -315,11 +315,11 @@ def _distances(
 
 @compiled
 def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
-    """Choose the primitive that follows the distances downhill from a cell.
+    """Return the primitive that leads downhill in the distance field from a cell.
 
     Returns:
-        The action; STAY (0) when the next cell is taken or the cell is a target; -1 when the field does not reach
-        the cell.
+        The action; STAY (0) if the next cell is occupied or the cell is a target; -1 if the field does not reach the
+        cell.
     """
     side = grid.shape[0]
     width = side + 2
@@ -329,7 +329,7 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
         return UNREACHED
     if here == 0:
         return 0
-    # Up, down, left, right: the order of the actions, so that equal ways are taken alike everywhere.
+    # In the order of the actions (up, down, left, right), so that ties are always broken the same way.
     if field[cell - width] == here - 1 and grid[row - 1, col] == 0:
         return UP
     if field[cell + width] == here - 1 and grid[row + 1, col] == 0:

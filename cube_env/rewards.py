@@ -1,11 +1,11 @@
-"""Rewards by name: what `env.reward` of the configuration chooses, built from the symbolic concepts.
+"""Named rewards, chosen with `env.reward` in the configuration and built from the symbolic concepts.
 
-A reward is a function of the state before a step, the state after it and the step's report; what it gives is every
-agent's reward for the step. `default` is the reward of the rules alone and costs nothing. The others add to it the
-growth of a potential, a function of the state alone, which changes no optimal policy of the undiscounted game (Ng,
-Harada and Russell, "Policy invariance under reward transformations", ICML 1999).
+A reward function takes the state before a step, the state after it and the step's report, and returns the reward of
+every agent for the step. `default` is the reward of the rules alone and costs no time. The others add the growth of a
+potential, a function of the state alone. This changes no optimal policy of the undiscounted game (Ng, Harada and
+Russell, "Policy invariance under reward transformations", ICML 1999).
 
-Example, a reward of one's own, chosen with `env.reward=close` once its module is imported (`--plugin my.module`):
+Example of a custom reward, chosen with `env.reward=close` once its module is imported (`--plugin my.module`):
     ```python
     from cube_env import Snapshot, get_distance, potential_reward, register_reward
 
@@ -16,8 +16,8 @@ Example, a reward of one's own, chosen with `env.reward=close` once its module i
     register_reward("close", potential_reward(closeness))
     ```
 
-A batch of worlds gets the same rewards, equal to the bit: kernels compute the two that come with CUBE, and a registered
-one is called for each world.
+A batch of worlds gets bit-identical rewards: kernels compute the two rewards that come with CUBE, and registered
+functions are called once per world.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from cube_env.state import CubeState, Snapshot, StepReport, each_world
 from quorum_base.environments.errors import WorldError
 
 RewardFunction = Callable[[Snapshot, Snapshot, StepReport], float]
-"""`(before, after, report)` of a step to the reward of every agent."""
+"""Maps `(before, after, report)` of a step to the reward of every agent."""
 
 Potential = Callable[[Snapshot], float]
 
 DEFAULT = "default"
 
 PROGRESS_SCALE = 0.1
-"""Reward for moving a unit of weight one cell nearer to the goal, before it is shared: a tenth of a delivery's."""
+"""Reward for moving a unit of weight one cell nearer to the goal, before sharing: a tenth of a delivery's reward."""
 
 ALIGNMENT_SCALE = 0.1
-"""Reward for each agent by which a left face comes nearer to its quorum, before it is shared."""
+"""Reward for each agent that brings a left face nearer to its quorum, before sharing."""
 
 
 def potential_reward(potential: Potential) -> RewardFunction:
-    """The reward of the rules plus the growth of a potential in the step."""
+    """Return the reward of the rules plus the growth of a potential in the step."""
 
     def reward(before: Snapshot, after: Snapshot, report: StepReport) -> float:
         return report.reward + potential(after) - potential(before)
@@ -62,13 +62,13 @@ def potential_reward(potential: Potential) -> RewardFunction:
 
 
 def progress(snapshot: Snapshot) -> float:
-    """Potential: minus the cells that blocks must still move, times their weight; shared by the agents."""
+    """Potential: minus the cells that blocks must still move, weighted by block weight; shared by the agents."""
     work = sum(block.weight * block_progress(snapshot, block.id) for block in snapshot.blocks)
     return -PROGRESS_SCALE * work / len(snapshot.agents)
 
 
 def alignment(snapshot: Snapshot) -> float:
-    """Potential: minus the agents that the blocks' left faces lack to their quorum; shared by the agents."""
+    """Potential: minus the agents that the blocks' left faces lack for their quorums; shared by the agents."""
     lacking = sum(quorum_deficit(snapshot, block.id, Face.left) for block in snapshot.blocks)
     return -ALIGNMENT_SCALE * lacking / len(snapshot.agents)
 
@@ -81,7 +81,7 @@ _REWARDS: dict[str, RewardFunction | None] = {
 
 
 def register_reward(name: str, reward: RewardFunction) -> None:
-    """Offer a reward by name.
+    """Register a reward under a name.
 
     Raises:
         WorldError: The name is taken.
@@ -97,10 +97,10 @@ def reward_names() -> tuple[str, ...]:
 
 
 def reward_function(name: str) -> RewardFunction | None:
-    """The reward of a name; None for the reward of the rules, which needs no snapshots.
+    """Return the reward with this name; None for the reward of the rules, which needs no snapshots.
 
     Raises:
-        WorldError: There is none; the message says which there are.
+        WorldError: Unknown name; the message lists the known ones.
     """
     if name not in _REWARDS:
         near = get_close_matches(name, _REWARDS, 1)
@@ -110,20 +110,20 @@ def reward_function(name: str) -> RewardFunction | None:
 
 
 class ShapedEnv(BaseParallelWrapper[str, Observation, int]):  # type: ignore[misc]
-    """A CUBE environment whose rewards are those of a name.
+    """A CUBE environment with a named reward.
 
     Args:
         env: the environment.
         name: name of the reward.
 
     Raises:
-        WorldError: There is no such reward.
+        WorldError: Unknown reward.
     """
 
     def __init__(self, env: CubeEnv, name: str) -> None:
         super().__init__(env)
-        reward_function(name)  # refuses an unknown name here, not at the first step
-        # The name and not the function, which may be a closure, so that a shaped environment can be pickled.
+        reward_function(name)  # reject an unknown name now, not at the first step
+        # Store the name, because the function may be a closure and a shaped environment must be picklable.
         self.reward = name
 
     def step(
@@ -145,28 +145,28 @@ CountArray = npt.NDArray[np.int64]
 
 
 class Shaping(Protocol):
-    """What turns the rewards of the rules into those of a name."""
+    """Turns the rewards of the rules into those of a named reward."""
 
     def look(self, worlds: World) -> Any:
-        """What is needed of the worlds before a step."""
+        """Return what `apply` needs from the worlds before a step."""
 
     def apply(self, rewards: RewardArray, before: Any, worlds: World, joint: ActionArray, begins: FlagArray, /) -> None:
-        """Turn the rewards of a step into the shaped ones, but for worlds that begin instead.
+        """Turn the rewards of a step into the shaped ones, except for worlds that start an episode instead.
 
         Args:
-            rewards: Shape (W,), written.
-            before: What `look` gave.
-            worlds: After the step.
+            rewards: Shape (W,); written.
+            before: The result of `look`.
+            worlds: The worlds after the step.
             joint: The actions, shape (W, n).
-            begins: Shape (W,).
+            begins: Shape (W,), the worlds that start an episode.
         """
 
 
 def shaping(name: str, *, step_cost: float, deliver_reward: float, max_steps: int) -> Shaping | None:
-    """The shaping of a name, for worlds with these values; None for the reward of the rules.
+    """Return the shaping of a named reward for worlds with these values; None for the reward of the rules.
 
     Raises:
-        WorldError: There is no such reward.
+        WorldError: Unknown reward.
     """
     function = reward_function(name)
     if function is None:
@@ -177,7 +177,7 @@ def shaping(name: str, *, step_cost: float, deliver_reward: float, max_steps: in
 
 
 class _Potential:
-    """The growth of a potential that is a count, scaled and shared."""
+    """The growth of a potential that is a scaled and shared count."""
 
     def __init__(self, count: Callable[[IntArray, IntArray, CountArray], None], scale: float) -> None:
         self._count = count
@@ -196,7 +196,7 @@ class _Potential:
 
 
 class _Function:
-    """Any reward function, called for one world after the other."""
+    """Any reward function, called for one world after another."""
 
     def __init__(self, function: RewardFunction, values: Mapping[str, Any]) -> None:
         self._function = function
@@ -217,7 +217,7 @@ class _Function:
 
 @compiled_borrowing
 def _work_left(blocks: IntArray, grid: IntArray, found: CountArray) -> None:
-    """Cells that the blocks of each world must still move, times their weights."""
+    """Sum, for each world, the cells that blocks must still move, times their weights."""
     for w in range(blocks.shape[0]):
         for b in range(blocks.shape[1]):
             if blocks[w, b, ALIVE]:
@@ -227,7 +227,7 @@ def _work_left(blocks: IntArray, grid: IntArray, found: CountArray) -> None:
 
 @compiled_borrowing
 def _agents_lacking(blocks: IntArray, grid: IntArray, found: CountArray) -> None:
-    """Agents that the left faces of each world's blocks lack to their quorum."""
+    """Count, for each world, the agents that the blocks' left faces lack for their quorums."""
     for w in range(blocks.shape[0]):
         for b in range(blocks.shape[1]):
             if blocks[w, b, ALIVE]:

@@ -1,4 +1,4 @@
-"""What a board holds: the curriculum, and the named levels. Nothing here needs arrays."""
+"""Contents of a board: the curriculum and the named levels. Nothing here needs arrays."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Literal, SupportsIndex
 from quorum_base.environments.errors import PlacementError
 
 Weights = Literal["halving", "every"]
-"""The two readings of which weights the curriculum has."""
+"""The two readings of the curriculum's weights."""
 
 SMALLEST_SIDE = 20
-"""Side of the curriculum's grid up to n = 20; above that the side is n."""
+"""Side of the curriculum's grid up to n = 20; above that, the side is n."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a board holds: its side, its agents and its blocks by weight.
+    """Contents of a board: its side, its agents and its blocks by weight.
 
     Example:
         `Scenario(side=15, agents=3, blocks={1: 3, 2: 3, 3: 3})`
 
     Raises:
-        PlacementError: A number is out of its range.
+        PlacementError: A number is out of range.
     """
 
     side: int
     """Cells along each edge of the grid."""
     agents: int
-    """Number of agents, at most `side`: they start in column 0."""
+    """Number of agents, at most `side`, because they start in column 0."""
     blocks: Mapping[int, int] = field(hash=False)
     """Number of blocks of each weight; a block of weight w covers w x w cells, `1 <= w <= side - 3`."""
 
@@ -59,7 +59,7 @@ class Scenario:
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Weight of every block in id order, which is the order of placement: heaviest first."""
+        """Weight of every block in id order, which is the placement order: heaviest first."""
         return tuple(weight for weight, count in self.blocks.items() for _ in range(count))
 
     def __reduce__(self) -> tuple[type[Scenario], tuple[int, int, dict[int, int]]]:
@@ -70,17 +70,17 @@ def curriculum(n: int, weights: Weights = "halving") -> Scenario:
     """The scenario of the CUBE curriculum for one integer `n`.
 
     `n` agents on a grid of side `max(20, n)`. With `w0 = n // 2 + 1`, level `j = 0, 1, 2, ...` has `j + 1` blocks of
-    one weight, while that weight is at least 1. Source: the CUBE page, curriculum, which gives neither numbers nor
-    the steps between the weights. Its results have 1, 3, 3 and 6 blocks at n = 1, 2, 4 and 8, and its text has about
-    half of the grid covered; of the two readings, `halving` alone comes to either.
+    one weight, as long as that weight is at least 1. Source: the CUBE page, curriculum. The page gives neither numbers
+    nor the steps between the weights. Its results have 1, 3, 3 and 6 blocks at n = 1, 2, 4 and 8, and its text says
+    that about half of the grid is covered; only the reading `halving` matches either.
 
     Args:
-        n: agents.
-        weights: `halving`: `w0 // 2**j`; `every`: `w0 - j`, the page's words taken literally. Its blocks do not fit
-            the grid from n = 10 on.
+        n: number of agents.
+        weights: `halving`: `w0 // 2**j`; `every`: `w0 - j`, the literal reading of the page. Its blocks do not fit the
+            grid from n = 10 on.
 
     Raises:
-        PlacementError: `n` is no integer from 1 on.
+        PlacementError: `n` is not an integer >= 1.
     """
     if not isinstance(n, SupportsIndex) or index(n) < 1:
         raise PlacementError(f"n = {n!r}: the curriculum begins at n = 1 (one agent, one block of weight 1)")
@@ -101,4 +101,4 @@ LEVELS: Mapping[str, Mapping[int, int]] = MappingProxyType(
         "hard": {1: 1, 2: 2, 3: 6},
     }
 )
-"""Number of blocks by weight, by the name of the level; `medium` is the board of COOP2's runs."""
+"""Number of blocks by weight, for each level; `medium` is the board of COOP2's runs."""

@@ -1,4 +1,4 @@
-"""The state of a world as arrays: many worlds at once, one of them, and the report of a step."""
+"""World state as arrays: batches, single worlds, and the report of a step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quorum_base.environments.errors import WorldError
 
 
 def allocate(num_envs: int, side: int, n: int, blocks: int, *, observe: bool) -> World:
-    """The fields of `World`, each with a leading dimension; without `observe` the channels are `(W, 0, 0, 5)`."""
+    """Allocate the fields of `World`, each with a leading dimension; without `observe` channels are `(W, 0, 0, 5)`."""
 
     def integers(*shape: int) -> IntArray:
         return np.zeros((num_envs, *shape), dtype=np.int32)
@@ -37,21 +37,21 @@ def allocate(num_envs: int, side: int, n: int, blocks: int, *, observe: bool) ->
 
 
 def each_world(worlds: World) -> Iterator[World]:
-    """The arrays of each world, live."""
+    """Yield the live arrays of each world."""
     return (world_of(worlds, number) for number in range(len(worlds.agents)))
 
 
 def world_of(worlds: World, number: int) -> World:
-    """The arrays of one world, live."""
+    """Return the live arrays of one world."""
     return World._make(array[number] for array in worlds)
 
 
 def lay_out(world: World, agents: npt.NDArray[np.int32], blocks: IntArray) -> None:
-    """Begin an episode in the arrays of one world.
+    """Start an episode in the arrays of one world.
 
     Args:
-        world: What is written.
-        agents: Their cells, shape (n, 2).
+        world: The arrays; written.
+        agents: The agents' cells, shape (n, 2).
         blocks: As in `World`.
     """
     world.agents[...] = agents
@@ -64,7 +64,7 @@ def lay_out(world: World, agents: npt.NDArray[np.int32], blocks: IntArray) -> No
 
 
 def painted(worlds: World) -> npt.NDArray[np.float32]:
-    """The channels of all worlds as an array of the caller's own, also where none are kept; shape (W, K, K, 5)."""
+    """Return a copy of the channels of all worlds, even if none are kept; shape (W, K, K, 5)."""
     if worlds.channels.size:
         return worlds.channels.copy()
     channels = np.empty((*worlds.grid.shape, arrays.CHANNELS), dtype=np.float32)
@@ -75,7 +75,7 @@ def painted(worlds: World) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """A block that is there."""
+    """A block on the board."""
 
     id: int
     weight: int
@@ -87,7 +87,7 @@ class BlockView:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An immutable picture of a world."""
+    """An immutable snapshot of a world."""
 
     step: int
     """Steps taken in this episode."""
@@ -100,7 +100,7 @@ class Snapshot:
 
 
 def render_ansi(snapshot: Snapshot) -> str:
-    """The board in the characters of `Layout`; see `cube_env.layout.draw` for boards with more than it can name."""
+    """Draw the board in the characters of `Layout`; for larger boards see `cube_env.layout.draw`."""
     blocks = [(block.id, block.weight, (block.row, block.col)) for block in snapshot.blocks]
     return draw(snapshot.side, snapshot.agents, blocks)
 
@@ -108,21 +108,21 @@ def render_ansi(snapshot: Snapshot) -> str:
 class CubeState:
     """The state of one world as arrays, which the kernels advance in place.
 
-    Cheap to copy and to restore, so planners and plan checks roll copies forward: `copy()` leaves out the
-    observation's channels unless asked for them, and a state without channels does not spend time on them.
+    A state is cheap to copy and restore, so planners and plan checks roll copies forward. `copy()` leaves out the
+    observation channels unless you ask for them; a state without channels spends no time on them.
     """
 
     __slots__ = ("world",)
 
     world: World
-    """All arrays, the report of the last step among them; the report is undefined before the first step."""
+    """All arrays, including the report of the last step, which is undefined before the first step."""
 
     def __init__(self, world: World) -> None:
         self.world = world
 
     @classmethod
     def from_layout(cls, layout: Layout, *, observed: bool = False) -> CubeState:
-        """The state at step 0 of a layout; `observed` keeps the observation's channels up to date."""
+        """Return the state of a layout at step 0; `observed` keeps the observation channels up to date."""
         blocks = [(row, col, weight, 1) for weight, (row, col) in layout.blocks]
         return cls.laid_out(layout.side, layout.agents, blocks, observed=observed)
 
@@ -130,7 +130,7 @@ class CubeState:
     def laid_out(
         cls, side: int, agents: Sequence[Cell], blocks: Sequence[Sequence[int]], *, observed: bool
     ) -> CubeState:
-        """The state at step 0 with these cells of agents, and these rows of `World.blocks`."""
+        """Return the state at step 0 from agent cells and rows of `World.blocks`."""
         world = world_of(allocate(1, side, len(agents), len(blocks), observe=observed), 0)
         lay_out(world, np.array(agents, dtype=np.int32), np.array(blocks, dtype=np.int32).reshape(-1, 4))
         return cls(world)
@@ -152,27 +152,27 @@ class CubeState:
 
     @property
     def agents(self) -> IntArray:
-        """Row and column of each agent, shape (n, 2), live."""
+        """Row and column of each agent, shape (n, 2); a live view."""
         return self.world.agents
 
     @property
     def grid(self) -> IntArray:
-        """Occupancy, shape (K, K), live: 0 free, i + 1 agent i, -(b + 1) block b."""
+        """Occupancy, shape (K, K); a live view: 0 free, i + 1 agent i, -(b + 1) block b."""
         return self.world.grid
 
     @property
     def channels(self) -> ChannelArray:
-        """The multi-channel observation, shape (K, K, 5), live; (0, 0, 5) in a state that does not keep it."""
+        """The multi-channel observation, shape (K, K, 5); a live view; (0, 0, 5) in a state that does not keep it."""
         return self.world.channels
 
     @property
     def block_table(self) -> IntArray:
-        """Each block's row, col, weight, and 1 while it is there, shape (B, 4), live."""
+        """Row, col, weight, and 1 while on the board, for each block, shape (B, 4); a live view."""
         return self.world.blocks
 
     @property
     def blocks(self) -> IntArray:
-        """Row and column of each block's top-left cell, shape (B, 2), live; a delivered block keeps its last."""
+        """Row and column of each block's top-left cell, shape (B, 2); live; a delivered block keeps its last cell."""
         return self.world.blocks[:, : arrays.WEIGHT]
 
     @property
@@ -182,18 +182,18 @@ class CubeState:
 
     @property
     def alive(self) -> npt.NDArray[np.bool_]:
-        """Whether each block is still there, shape (B,), a copy."""
+        """Whether each block is still on the board, shape (B,); a copy."""
         alive: npt.NDArray[np.bool_] = self.world.blocks[:, arrays.ALIVE] != 0
         return alive
 
     def advance(self, actions: ActionArray) -> int:
-        """Advance by one joint action, in place; what happened is in the report arrays of `world`.
+        """Advance by one joint action, in place; the report arrays of `world` hold the results.
 
         Args:
             actions: Shape (n,), int64, values of `Action`.
 
         Returns:
-            -1; or, with nothing changed, the first agent whose action is out of range.
+            -1; or, with nothing changed, the first agent with an action out of range.
         """
         return step_world(actions, *self.world)
 
@@ -217,10 +217,10 @@ class CubeState:
         )
 
     def restore(self, other: CubeState) -> None:
-        """Become the state of `other`, in place; every array and view of it stays where it is.
+        """Take over the state of `other`, in place; all arrays and views stay valid.
 
         Raises:
-            WorldError: `other` has another side, or another number of agents or blocks.
+            WorldError: `other` has a different side or number of agents or blocks.
         """
         if not self.fits(other):
             raise WorldError(
@@ -237,12 +237,12 @@ class CubeState:
         here.counters[...] = there.counters
 
     def become(self, other: CubeState) -> None:
-        """Become the state of `other`, which may have more blocks: then arrays of blocks, and the channels, are new.
+        """Take over the state of `other`; if it has more blocks, the block arrays and channels are replaced.
 
-        The report of the last step stays; it knows nothing of blocks that are new.
+        The report of the last step stays, without entries for new blocks.
 
         Raises:
-            WorldError: `other` has another side or another number of agents.
+            WorldError: `other` has a different side or number of agents.
         """
         here, there = self.world, other.world
         if len(there.blocks) <= len(here.blocks) or not self._is_as_large(other):
@@ -261,7 +261,7 @@ class CubeState:
         return here.grid.shape == there.grid.shape and here.agents.shape == there.agents.shape
 
     def snapshot(self) -> Snapshot:
-        """An immutable picture of the state."""
+        """Return an immutable snapshot of the state."""
         return Snapshot(self.step, self.agent_cells(), self.block_views(), self.side)
 
     def agent_cells(self) -> tuple[Cell, ...]:
@@ -270,7 +270,7 @@ class CubeState:
         return tuple((row, col) for row, col in rows)
 
     def block_views(self) -> tuple[BlockView, ...]:
-        """The blocks that are there, by ascending id."""
+        """The blocks on the board, by ascending id."""
         return tuple(
             BlockView(b, weight, row, col)
             for b, (row, col, weight, alive) in enumerate(self.world.blocks.tolist())
@@ -285,13 +285,13 @@ _FAILURES = tuple(MoveFailure)
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One attempt of at least one agent to push a block."""
+    """A push attempt on a block by at least one agent."""
 
     block: int
-    """Id of the block that the agents' lines end at."""
+    """Id of the block at which the agents' lines end."""
     direction: Action
     agents: tuple[int, ...]
-    """Indices of the agents of the lines, ascending."""
+    """Indices of the agents in the lines, ascending."""
     force: int
     """Number of those agents."""
     required: int
@@ -301,7 +301,7 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class FailedMove:
-    """An agent that wanted to walk, was not moved by a push, and stayed."""
+    """An agent that wanted to walk but stayed, and that no push moved."""
 
     agent: int
     """Index of the agent."""
@@ -310,9 +310,9 @@ class FailedMove:
 
 
 class StepReport:
-    """What one step did; it stays valid after later steps.
+    """Result of one step; it stays valid after later steps.
 
-    The tuples are built when they are first read, so that a step whose report nobody reads pays for none of it.
+    The tuples are built on first access, so an unread report costs nothing.
     """
 
     __slots__ = (
@@ -351,7 +351,7 @@ class StepReport:
         if weight:
             statuses = state.world.block_report[:, arrays.BLOCK_STATUS].tolist()
             self.delivered = tuple(block for block, status in enumerate(statuses) if status == arrays.BLOCK_DELIVERED)
-        # The state's arrays are overwritten by the next step.
+        # The next step overwrites the state's arrays.
         self._attempts = state.world.attempts[:attempts].copy() if attempts else None
         self._agent_report = state.world.agent_report.copy() if attempts or failed else None
         self._actions = actions
@@ -360,7 +360,7 @@ class StepReport:
 
     @property
     def pushes(self) -> tuple[Push, ...]:
-        """The push attempts, in the order in which they were decided."""
+        """The push attempts, in the order in which they were resolved."""
         if self._pushes is None:
             assert self._attempts is not None
             assert self._agent_report is not None
@@ -378,7 +378,7 @@ class StepReport:
 
     @property
     def failed_moves(self) -> tuple[FailedMove, ...]:
-        """The individual moves that failed, by ascending agent; those of failed pushes are among them."""
+        """The individual moves that failed, by ascending agent, including those of failed pushes."""
         if self._failed_moves is None:
             assert self._agent_report is not None
             actions = self._actions.tolist()

@@ -31,17 +31,17 @@ Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
 
 
 class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
-    """Many independent worlds of the rules of `CubeEnv`, as a Gymnasium vector environment.
+    """Many independent worlds with the rules of `CubeEnv`, as a Gymnasium vector environment.
 
-    A world is one sub-environment and its team acts jointly. Seeds and autoreset are those of `WorldBatch`.
+    A world is one sub-environment and its team acts jointly. Seeds and autoreset work as in `WorldBatch`.
 
     Observation: float32 `(num_envs, K, K, 5)`, the channels of `CubeEnv`; `(num_envs, 0, 0, 5)` with `observe=False`.
     Action: integers 0..4, shape `(num_envs, n)`; an int64 array is taken without a copy.
-    Reward: float64 `(num_envs,)`; every agent of a team has the same.
+    Reward: float64 `(num_envs,)`; shared by every agent of a team.
     Episode end: `terminations` and `truncations`, bool `(num_envs,)`, as in `CubeEnv`.
     Infos: `step`, `blocks_left` and `delivered_weight` (of the last step), int64 `(num_envs,)`; `action_mask`, int8
-        `(num_envs, n, 5)`, see `CubeEnv.action_masks`; `alive`, bool `(num_envs, n)`: true, for no agent of CUBE dies.
-        None of them with `infos="none"`.
+        `(num_envs, n, 5)`, see `CubeEnv.action_masks`; `alive`, bool `(num_envs, n)`: always true, because agents of
+        CUBE never die. Empty with `infos="none"`.
 
     Example:
         ```python
@@ -53,17 +53,17 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
 
     Args:
         num_envs: Number of worlds.
-        n: The curriculum's one integer; or give `scenario` or `layout`, exactly one of the three.
-        reward: Name of the reward, of those registered in `cube_env.rewards`.
-        observe: Keep the multi-channel observation; without it a step is faster and a world takes less memory.
-        infos: What the infos hold: `"plain"` arrays, or `"none"`.
-        copy: Give fresh arrays at each step; without, what a step returns are read-only views of arrays that are
-            allocated once, and that the next step overwrites.
+        n: The curriculum's single integer. Give exactly one of `n`, `scenario` and `layout`.
+        reward: Name of a reward registered in `cube_env.rewards`.
+        observe: Keep the multi-channel observation; without it, steps are faster and worlds take less memory.
+        infos: Content of the infos: `"plain"` arrays, or `"none"`.
+        copy: Return fresh arrays at each step. Otherwise a step returns read-only views of arrays that are allocated
+            once and overwritten by the next step.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         arguments: `scenario`, `layout`, `max_steps`, `step_cost`, `deliver_reward` and `render_mode` of `CubeEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         self.max_steps = single.max_steps
         self.step_cost, self.deliver_reward = single.step_cost, single.deliver_reward
         self.reward, self.observe = reward, observe
-        reward_function(reward)  # refuses an unknown name here, not at the first step
+        reward_function(reward)  # reject an unknown name now, not at the first step
         self.single_state_space = single.state_space
         self.single_observation_space: Box = single.state_space if observe else no_observation()
         self.single_action_space = MaskedMultiDiscrete([len(Action)] * self.n)
@@ -108,11 +108,11 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
 
     @cached_property
     def state_space(self) -> Box:
-        """The space of `state()`; built when asked for, as that of observations."""
+        """The space of `state()`, built on access like the observation space."""
         return batch_of(self.single_state_space, self.num_envs)
 
     def step(self, actions: npt.ArrayLike) -> Step:
-        """Advance every world by one joint action; those whose episode has ended begin another instead.
+        """Advance every world by one joint action; worlds with an ended episode start a new one instead.
 
         Args:
             actions: Shape (num_envs, n), integers 0..4.
@@ -121,8 +121,8 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             Observations, rewards, terminations, truncations and infos.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There was no reset yet.
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: The worlds were never reset.
         """
         self._require_state()
         joint = integers(actions, (self.num_envs, self.n))
@@ -145,31 +145,31 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         return self._observations(), *ends, self._infos() | final
 
     def state(self) -> ChannelArray:
-        """The multi-channel observations as an array of the caller's own, shape (num_envs, K, K, 5).
+        """Return a copy of the multi-channel observations, shape (num_envs, K, K, 5).
 
-        They are whole with `observe=False` too.
+        They are complete even with `observe=False`.
         """
         return painted(self._worlds)
 
     def action_masks(self) -> MaskArray:
-        """The masks of `CubeEnv.action_masks`, int8, shape (num_envs, n, 5)."""
+        """Return the masks of `CubeEnv.action_masks`, int8, shape (num_envs, n, 5)."""
         return action_masks(self._worlds)
 
     @property
     def worlds(self) -> World:
-        """The live arrays of all worlds, each with a leading dimension: read them; writing to them breaks them."""
+        """The live arrays of all worlds, each with a leading dimension. Read them only; writing breaks the worlds."""
         return self._worlds
 
     def cube_state(self, world: int) -> CubeState:
-        """The live arrays of a world: read them, or `copy()` them to roll forward; writing to them breaks it."""
+        """Return the live arrays of a world. Read or `copy()` them to roll forward; writing breaks the world."""
         return CubeState(world_of(self._worlds, world))
 
     def snapshot(self, world: int) -> Snapshot:
-        """An immutable picture of a world."""
+        """Return an immutable snapshot of a world."""
         return self.cube_state(world).snapshot()
 
     def __getstate__(self) -> dict[str, Any]:
-        # It may hold a function of the user's, which has no pickle.
+        # May hold a user's function, which cannot be pickled.
         return {name: value for name, value in vars(self).items() if name != "_shaping"}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The board as arrays: the occupancy grid, the channels, the masks of actions, and what single agents see."""
+"""The board as arrays: the occupancy grid, the channels, the action masks, and the views of single agents."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cube_env.jit import compiled_borrowing
 
 @compiled_borrowing
 def occupy(agents: IntArray, blocks: IntArray, grid: IntArray) -> None:
-    """Write the occupancy grid from the agents and the blocks that are there."""
+    """Write the occupancy grid from the agents and the blocks on the board."""
     grid[:] = 0
-    # Agents are written last: no agent shares a cell with a block, so the order matters only for boards that are wrong.
+    # Agents are written last; no agent shares a cell with a block, so the order matters only for invalid boards.
     for b in range(blocks.shape[0]):
         if blocks[b, arrays.ALIVE]:
             row, col, weight = blocks[b, arrays.ROW], blocks[b, arrays.COL], blocks[b, arrays.WEIGHT]
@@ -36,16 +36,16 @@ def paint(blocks: IntArray, grid: IntArray, channels: ChannelArray) -> None:
 
 @compiled_borrowing
 def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: IntArray, channels: ChannelArray) -> None:
-    """Turn the channels of one world into those of another of the same size, touching the cells that differ."""
+    """Update the channels of one world to another of the same size, touching only the cells that differ."""
     side = grid.shape[0]
     for block in range(blocks.shape[0]):
-        # A weight is painted in cells whose code does not change, so the comparison of the grids would miss it.
+        # A weight is painted in cells whose code stays the same, so comparing the grids would miss a change.
         if blocks[block, arrays.WEIGHT] != new_blocks[block, arrays.WEIGHT]:
             paint(new_blocks, new_grid, channels)
             return
     for row in range(side):
         for col in range(side):
-            # The goal column never changes; the other four channels follow from the code of the cell.
+            # The goal column never changes; the other four channels follow from the cell's code.
             if new_grid[row, col] != grid[row, col]:
                 _paint_cell(new_blocks, new_grid, channels, row, col)
 
@@ -66,16 +66,16 @@ _STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
 
 
 def action_masks(world: World) -> MaskArray:
-    """1 for what can matter, 0 for an action that is the same as STAY whatever the other agents do.
+    """Return 1 for actions that may matter, 0 for those that equal STAY whatever the other agents do.
 
-    The same are a step off the grid, and one into a block that is heavier than the whole team: it never moves. All else
-    may matter: an agent or a block that stands in the way can be pushed out of it within the step.
+    The masked actions are a step off the grid and a step into a block heavier than the whole team, which never moves.
+    All others may matter, because a push can move an agent or a block out of the way within the step.
 
     Args:
         world: One world, or a batch of them with a leading dimension.
 
     Returns:
-        Shape (n, 5), or (W, n, 5), int8, an array of the caller's own.
+        Shape (n, 5) or (W, n, 5), int8; a copy.
     """
     masks = np.empty((*world.agents.shape[:-1], _ACTIONS), dtype=np.int8)
     if world.agents.ndim == 2:
@@ -106,7 +106,7 @@ def _mask_worlds(agents: IntArray, blocks: IntArray, grid: IntArray, masks: Mask
 OWN_FEATURES, OTHER_FEATURES, BLOCK_FEATURES = 3, 2, 5
 _OUTSIDE = arrays.CHANNELS
 WINDOW_CHANNELS = arrays.CHANNELS + 1
-"""Those of `CubeEnv`, and one that is 1 outside the grid."""
+"""The channels of `CubeEnv`, plus one that is 1 outside the grid."""
 
 _BLOCK_STATE = 4
 
@@ -117,12 +117,14 @@ def flat_size(n: int, blocks: int) -> int:
 
 
 def flat_observations(world: World, max_steps: int) -> npt.NDArray[np.float32]:
-    """A flat vector for each agent, float32 (n, F) in [-1, 1]; F is `flat_size(n, B)`.
+    """Return a flat vector for each agent, float32 (n, F) in [-1, 1]; F is `flat_size(n, B)`.
 
-    It holds the share of the steps that are taken, the agent's own row and column as shares of the grid's last; then of
-    each other agent, from the next index on and around, how many rows and columns it is away; then of each block by id
-    1 while it is there, its weight, how many rows and columns its centre is away, and how many columns it must move:
-    all as shares of the side, and 0 when it is delivered.
+    The vector holds, in order:
+
+    - the share of the steps taken, and the agent's own row and column as shares of the grid's last;
+    - for each other agent, starting at the next index and wrapping around: its row and column offsets;
+    - for each block by id: 1 while on the board, its weight, the row and column offsets of its centre, and the columns
+      it must still move, all as shares of the side; 0 if it is delivered.
     """
     agents, blocks = world.agents.astype(np.float32), world.blocks.astype(np.float32)
     n, side = agents.shape[-2], world.grid.shape[-1]
@@ -146,10 +148,11 @@ def flat_state_size(n: int, blocks: int) -> int:
 
 
 def flat_state(world: World, max_steps: int) -> npt.NDArray[np.float32]:
-    """The whole state as one flat vector for a central critic, float32 (S,) in [0, 1]; S is `flat_state_size(n, B)`.
+    """Return the whole state as a flat vector for a central critic, float32 (S,) in [0, 1].
 
-    The share of the steps that are taken; row and column of each agent by index; of each block by id 1 while it is
-    there, its weight, row and column, as shares of the side, and 0 when it is delivered.
+    S is `flat_state_size(n, B)`. The vector holds the share of the steps taken; row and column of each agent by index;
+    and for each block by id 1 while on the board, its weight, row and column, as shares of the side, and 0 if it is
+    delivered.
     """
     lead, side = world.agents.shape[:-2], world.grid.shape[-1]
     alive = world.blocks[..., arrays.ALIVE, None].astype(np.float32)
@@ -160,9 +163,9 @@ def flat_state(world: World, max_steps: int) -> npt.NDArray[np.float32]:
 
 
 def egocentric_observations(world: World, radius: int) -> ChannelArray:
-    """A window around each agent, float32 (n, 2 radius + 1, 2 radius + 1, 6).
+    """Return a window around each agent, float32 (n, 2 radius + 1, 2 radius + 1, 6).
 
-    The agent is in the middle. The channels are the five of `CubeEnv`, and 1 for a cell outside the grid.
+    The agent is in the middle. The channels are the five of `CubeEnv` plus one that is 1 outside the grid.
     """
     width = 2 * radius + 1
     windows = np.zeros((*world.agents.shape[:-1], width, width, WINDOW_CHANNELS), dtype=np.float32)
@@ -174,7 +177,7 @@ def egocentric_observations(world: World, radius: int) -> ChannelArray:
 
 
 def _time(world: World, max_steps: int) -> npt.NDArray[np.float64]:
-    """Share of the steps that are taken, shape () or (W,)."""
+    """Share of the steps taken, shape () or (W,)."""
     return np.asarray(np.minimum(world.counters[..., arrays.COUNT_STEP] / max_steps, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""CUBE joined to the loop."""
+"""Adapter that connects CUBE to the main loop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from quorum_base.environments.errors import WorldError
 from quorum_base.painting.scale import TooManyCells, scale_of
 
 LARGEST_SIDE = 1024
-"""Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
+"""Largest grid a configuration may request; beyond it a single observation takes tens of megabytes."""
 
 
 class CubeConfig(ComponentConfig):
@@ -45,29 +45,29 @@ class CubeConfig(ComponentConfig):
 
     name: Literal["cube"]
     n: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
-    """Number of agents; without the following it also names side and blocks, by the curriculum."""
+    """Number of agents; by default it also sets side and blocks, by the curriculum."""
     side: Annotated[int, Field(ge=4, le=LARGEST_SIDE)] | None
     """Cells along each edge; null: the curriculum's for `n`."""
     level: LevelName | None
-    """Name of the blocks; null: they have none."""
+    """Name of a set of blocks; null: none."""
     blocks: dict[PositiveInt, PositiveInt] | None
     """Number of blocks by weight; null: those of the level, else the curriculum's for `n`."""
     weights: Weights
     """Which weights the curriculum has, of those from `n // 2 + 1` down."""
     layout: str | None
-    """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
+    """A board as ASCII, the name of a library board, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     step_cost: float = Field(ge=0)
-    """What each step costs every agent."""
+    """Cost of a step for every agent."""
     deliver_reward: float = Field(ge=0)
-    """Reward for each unit of delivered weight, shared by the agents."""
+    """Reward per unit of delivered weight, shared by the agents."""
     reward: str
-    """Name of the reward, of those registered in `cube_env.rewards`."""
+    """Name of a reward registered in `cube_env.rewards`."""
     vocabulary: Literal["cube", "emcoop"]
     """Symbolic actions that the agents may use."""
     allow_unsolvable: bool
-    """Whether a board may hold a block that is heavier than the whole team."""
+    """Whether a board may hold a block heavier than the whole team."""
     text: TextLimits
     """How much of the board a prompt shows."""
     observation: Annotated[ObservationForm, Usual("text")]
@@ -78,7 +78,7 @@ class CubeConfig(ComponentConfig):
     def _are_those_of_the_level(
         cls, blocks: dict[PositiveInt, PositiveInt] | None, info: ValidationInfo
     ) -> dict[PositiveInt, PositiveInt] | None:
-        """Write the blocks of the level down, so that the configuration holds them."""
+        """Expand the level into its blocks, so that the configuration contains them."""
         level = info.data.get("level")
         if level is not None and blocks not in (None, LEVELS[level]):
             raise ValueError(f"env.level={level} says other blocks: set env.level=null with env.blocks")
@@ -87,7 +87,7 @@ class CubeConfig(ComponentConfig):
     @field_validator("layout")
     @classmethod
     def _is_board(cls, source: str | None, info: ValidationInfo) -> str | None:
-        """Keep the board itself, so that the configuration and its hash hold it wherever it came from."""
+        """Store the board itself, so that the configuration and its hash contain it wherever it came from."""
         if source is None:
             return None
         if info.data.get("level") is not None:
@@ -103,10 +103,9 @@ class CubeConfig(ComponentConfig):
 
 
 class CubeWorld(World):
-    """CUBE as the loop sees it.
+    """CUBE as a world of the main loop.
 
-    It fulfils `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and
-    `ShowsWays` of `quorum_base.drawing`.
+    Implements `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
 
     Args:
         config: the board and the rewards.
@@ -150,14 +149,14 @@ class CubeWorld(World):
 
     @property
     def blocks(self) -> int:
-        """How many blocks every episode begins with."""
+        """Number of blocks at the start of every episode."""
         layout, scenario = self.env.layout, self.env.scenario
         if layout is not None:
             return len(layout.blocks)
         return sum(scenario.blocks.values()) if scenario is not None else 0
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw the board of a seed, with its lower bound on steps."""
+        """Draw the board for a seed; return it with its lower bound on steps."""
         self.env.reset(seed=seed)
         state = self.env.cube_state
         self._episode = EpisodeState(state)
@@ -175,12 +174,12 @@ class CubeWorld(World):
         }
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        """Truncate episodes after `max_steps` steps; implements `maeil.world.Limited`."""
         self.env.limit(max_steps)
         self._facts = {**self._facts, "max_steps": max_steps}
 
     def observe(self, agent: int) -> ShownObservation:
-        """Return the symbolic observation of an agent: the board, of which a prompt shows what `env.text` says."""
+        """Return the symbolic observation of an agent; `env.text` sets what a prompt shows of the board."""
         seen = self.env.symbolic_observation(agent, self._episode.roster.history(agent))
         return ShownObservation.of(seen, self._text)
 
@@ -189,27 +188,27 @@ class CubeWorld(World):
         return ShownObservation.of(self.env.symbolic_observation(None), self._text)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what a plan names that is not there, and which quorum is larger than the team."""
+        """Return errors for unknown names in a plan and for quorums larger than the team."""
         return check_plan(self._episode, agent, plan)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return which blocks are there, and how many agents there are."""
+        """Return the ids of the blocks on the board and the number of agents."""
         return known_ids(self._episode, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (all see the board)
-        """Return the tasks of the blocks that are there."""
+        """Return the tasks of the blocks on the board."""
         return known_tasks(self._episode)
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return what the configuration says of actions, steps, and how much of the board a prompt shows."""
+        """Return the configuration's facts about actions, steps, and how much of the board a prompt shows."""
         return self._facts
 
     def array_sizes(self, agent: int) -> tuple[int, int]:  # noqa: ARG002 (all see the same)
-        """Return the length of `cube_env.flat_observations`, and the number of primitives."""
+        """Return the length of `cube_env.flat_observations` and the number of primitives."""
         return flat_size(len(self.agents), self.blocks), len(Action)
 
     def arrays(self, agent: int) -> Arrays:
-        """Return the row of an agent in `cube_env.flat_observations`, and its mask."""
+        """Return an agent's row in `cube_env.flat_observations` and its mask."""
         world = self.env.cube_state.world
         return Arrays(flat_observations(world, self.env.max_steps)[agent], action_masks(world)[agent])
 
@@ -239,12 +238,12 @@ class CubeWorld(World):
         return Transition(tuple(_outcomes(report)), reward, end, attempts)
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Put agents and blocks elsewhere, or take blocks off the board or add some: see `cube_env.alteration`.
+        """Move, add or remove agents and blocks; see `cube_env.alteration`.
 
-        A block that is taken away is not delivered: it is no goal any more.
+        A removed block is not delivered; it is no longer a goal.
 
         Raises:
-            WorldError: they cannot be read, or there can be no such board; the message names the place.
+            WorldError: the changes are malformed or the resulting board is impossible; the message names the place.
         """
         if self.env.change(changes, None if self._allows_unsolvable else len(self.agents)):
             self._episode.altered()
@@ -252,11 +251,11 @@ class CubeWorld(World):
             self._pushes = ()
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
+        """Return the tasks whose constraints have changed; see `cube_env.constraints`."""
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing, plans)
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
-        """Return the pushes that matter now: see `cube_env.symbolic.tasks`."""
+        """Return the relevant pushes; see `cube_env.symbolic.tasks`."""
         return open_tasks(self.env.cube_state, plans, text)
 
     def distance(self, agent: int, other: int) -> float:
@@ -278,15 +277,15 @@ class CubeWorld(World):
         return canvas(self.env.side)
 
     def draw(self) -> Drawing:
-        """Draw the board, and the pushes of the step that led to it."""
+        """Draw the board, with the pushes of the step that led to it."""
         return draw(self.env.snapshot(), self._pushes)
 
     def depict(self, agent: int | None) -> Depiction:
-        """Draw what an agent observes: the board, with the agents that a prompt shows."""
+        """Draw what an agent observes: the board, with the agents that the prompt shows."""
         return depict(self.global_observation() if agent is None else self.observe(agent))
 
     def way(self, controller: Controller) -> Way | None:
-        """Return where a running action leads: see `quorum_base.drawing.ShowsWays`."""
+        """Return where a running action leads; see `quorum_base.drawing.ShowsWays`."""
         assert isinstance(controller, CubeController)
         return controller.way()
 
@@ -339,7 +338,7 @@ def _check_unused_weights(config: CubeConfig, given: str) -> None:
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
-    """Refuse a board that nobody can solve, unless it is wanted."""
+    """Reject a board that no team can solve, unless the configuration allows it."""
     heaviest = max(weights, default=0)
     if heaviest > config.n and not config.allow_unsolvable:
         raise WorldError(
@@ -349,7 +348,7 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
 
 
 def _check_legible(side: int) -> None:
-    """Refuse a picture on which no cell can be read."""
+    """Reject a picture whose cells would be illegible."""
     try:
         scale_of(side, side, lines=2)
     except TooManyCells as error:

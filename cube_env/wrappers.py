@@ -1,4 +1,4 @@
-"""Wrappers for learners: other observations, rewards and actions of the same world."""
+"""Wrappers for learners: other observations, rewards and actions for the same world."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from quorum_base.environments.wrappers import ObservingWrapper, TeamReward
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
 LARGEST_TEAM = 8
-"""Beyond it a mask of all joint actions has more than 390,625 entries."""
+"""Largest team for joint-action masks; beyond it a mask has more than 390,625 entries."""
 
 
 class Egocentric(ObservingWrapper):
-    """A `CubeEnv` in which each agent sees a window around itself, and itself in the middle.
+    """A `CubeEnv` in which each agent sees a window centred on itself.
 
-    Observation: float32 `(2 radius + 1, 2 radius + 1, 6)`: see `egocentric_observations`. `state()` stays whole.
+    Observation: float32 `(2 radius + 1, 2 radius + 1, 6)`, see `egocentric_observations`. `state()` stays complete.
 
     Args:
-        env: A `CubeEnv`, or a wrapper of one. Make it with `copy=False`: what it observes is not used.
+        env: A `CubeEnv`, or a wrapper of one. Create it with `copy=False`; its observations are not used.
         radius: Cells that the agent sees to each side.
 
     Raises:
-        WorldError: The radius is not an integer from 0.
+        WorldError: The radius is not an integer >= 0.
     """
 
     def __init__(self, env: ParallelEnv, radius: int = 5) -> None:
@@ -60,16 +60,16 @@ class Egocentric(ObservingWrapper):
 
 
 class FlatObservations(ObservingWrapper):
-    """A `CubeEnv` in which each agent sees the agents and blocks as a flat vector, from where it stands.
+    """A `CubeEnv` in which each agent sees the agents and blocks as a flat vector, relative to its own cell.
 
     Observation: float32 `(F,)` in [-1, 1]: see `flat_observations`.
     State: float32 `(S,)` in [0, 1], for a central critic: see `flat_state`.
 
     Args:
-        env: A `CubeEnv`, or a wrapper of one. Make it with `copy=False`: what it observes is not used.
+        env: A `CubeEnv`, or a wrapper of one. Create it with `copy=False`; its observations are not used.
 
     Raises:
-        WorldError: At a reset: the layout has another number of blocks than the environment was made for.
+        WorldError: At a reset: the layout's number of blocks differs from that of the environment.
     """
 
     def __init__(self, env: ParallelEnv) -> None:
@@ -94,10 +94,10 @@ class FlatObservations(ObservingWrapper):
 
 
 class FlatActions(gymnasium.ActionWrapper[ChannelArray, int, npt.ArrayLike]):
-    """A `CubeTeamEnv` whose joint action is one `Discrete(5**n)`.
+    """A `CubeTeamEnv` whose joint action is a single `Discrete(5**n)`.
 
-    The number is read in base 5, and agent 0 has its highest digit. (An agent of `CubeEnv` has a `Discrete(5)` of its
-    own and needs no wrapper.)
+    The number is in base 5, with agent 0 as the highest digit. (An agent of `CubeEnv` already has its own `Discrete(5)`
+    and needs no wrapper.)
 
     Args:
         env: A `CubeTeamEnv`, or a wrapper of one, of at most 8 agents.
@@ -124,11 +124,11 @@ class FlatActions(gymnasium.ActionWrapper[ChannelArray, int, npt.ArrayLike]):
         """The actions of the agents, shape (n,).
 
         Raises:
-            ActionError: The number is none of the joint actions.
+            ActionError: The number is not a valid joint action.
         """
         joint = number("the team", action, self._joint_actions)
         return np.array(np.unravel_index(joint, (len(Action),) * self.n), dtype=np.int64)
 
     def action_masks(self) -> MaskArray:
-        """Int8 (5**n,): 1 for a joint action in which no agent's part is masked."""
+        """Return int8 (5**n,): 1 for a joint action in which no agent's part is masked."""
         return reduce(lambda flat, mask: np.multiply.outer(flat, mask).ravel(), self._team.action_masks())

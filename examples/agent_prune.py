@@ -30,10 +30,10 @@ from quorum.runs.rows import Row
 from quorum_base.user_errors import UserError
 
 Drawn: TypeAlias = NDArray[np.bool_]
-"""Graphs: which edges each has; shape (draws, edges)."""
+"""Graphs as edge masks, shape (draws, edges)."""
 
 EVERY = 5
-"""Rounds from one pruning to the next (AgentPrune)."""
+"""Rounds between two prunings (AgentPrune)."""
 _RATE = 0.1
 _DECAY = (0.9, 0.999)
 _EPSILON = 1e-8

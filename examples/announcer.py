@@ -1,4 +1,4 @@
-"""A mind: it does what the rule of its world says, and reports to the others. It names no world: skills do."""
+"""A mind that follows its world's heuristic and reports to the others. Skills make it independent of the world."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from quorum.configuration.registry import minds
 
 
 class AnnouncerConfig(ComponentConfig):
-    """The values of `configs/agents/announcer.yaml`; they have no defaults here."""
+    """The values of `configs/agents/announcer.yaml`; only that file has defaults."""
 
     name: Literal["announcer"]
     nothing: str
-    """What it says when it has no task."""
+    """Its message when it has no task."""
 
 
 class Announcer:
-    """Says what it is going to do, in every turn in which it may speak.
+    """Announces its plan in every turn in which it may speak.
 
     Args:
         rule: a mind that plans and does not talk.
-        nothing: what it says without a task.
+        nothing: its message without a task.
     """
 
     def __init__(self, rule: Mind, nothing: str) -> None:
@@ -37,10 +37,10 @@ class Announcer:
 
 
 def build(config: AnnouncerConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, one for each agent.
+    """Build the minds of a team, one for each agent.
 
     Raises:
-        ValueError: the topology wants a coordinator, or the world has no rule.
+        ValueError: the topology requires a coordinator, or the world has no rule.
     """
     if context.topology.coordinated:
         raise ValueError("agents=announcer has no coordinator: choose another topology")

@@ -1,4 +1,4 @@
-"""A metric: how much of what is said was said before."""
+"""A metric: the share of messages that repeat an earlier text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from maeil.trace.events import MessageSent
 
 @metric("talk.echoes", better="lower", title="echoes")
 def echoes(trace: Trace) -> Value:
-    """Messages whose text an earlier message of the episode has, too / messages; None without a message."""
+    """Messages with the same text as an earlier message of the episode / messages; None without a message."""
     texts = [message.content for message in trace.of(MessageSent)]
     return 1 - len(set(texts)) / len(texts) if texts else None

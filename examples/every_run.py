@@ -10,7 +10,7 @@ from quorum.comparison.figures import Drawing, figure, style
 
 @figure("every_run")
 def every_run(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw steps against messages; a run is a dot, a level is a colour."""
+    """Draw steps against messages; each run is a dot, each level a colour."""
     drawn = style.sheet(1, height=2.2)
     axes = drawn.panels[0]
     for (level, _), group in comparison.groups.items():

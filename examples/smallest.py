@@ -1,4 +1,4 @@
-"""A provider of a language model that is none: it gives the smallest answer that fits what is asked for."""
+"""A provider without a language model: it returns the smallest answer that fits the request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SmallestConfig(ProviderConfig):
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost though no table of prices has the model."""
+        """Whether replies state their cost even though no price table lists the model."""
         return True
 
 
@@ -38,7 +38,7 @@ class SmallestModel(ProvidedModel):
         self._usd = config.usd
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request. A token is a character here; every result of it is marked `simulated`."""
+        """Answer a request. A token is a character here; all results are marked `simulated`."""
         value = minimal_instance(request.answer.schema) if request.answer is not None else "nothing"
         text = orjson.dumps(value).decode()
         usage = Usage(prompt=sum(len(message.content) for message in request.messages), completion=len(text))
@@ -46,7 +46,7 @@ class SmallestModel(ProvidedModel):
 
 
 def build(config: SmallestConfig, _context: None) -> SmallestModel:
-    """Make the model."""
+    """Build the model."""
     return SmallestModel(config)
 
 

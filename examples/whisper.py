@@ -1,4 +1,4 @@
-"""A topology: everybody hears the one before and talks to the one after, as in the children's game."""
+"""A topology in which each agent hears the previous one and talks to the next, as in the children's game."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from quorum.configuration.registry import topologies
 
 
 class WhisperConfig(ComponentConfig):
-    """The values of `configs/topology/whisper.yaml`: there are none but the name."""
+    """The values of `configs/topology/whisper.yaml`: only the name."""
 
     name: Literal["whisper"]
 
 
 class Whisper(Topology):
-    """The undecided agent with the smallest index has the turn; it may write to the next one alone."""
+    """The undecided agent with the lowest index has the turn, and may write only to the next one."""
 
     name = "whisper"
     words = "The agents decide one after the other. Each hears the one before it, and talks only to the one after it."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the first undecided agent: to speak and to plan, the last one to plan only."""
+        """Return the turn of the first undecided agent: to speak and to plan, or for the last agent only to plan."""
         if not conversation.quiet or not conversation.undecided:
             return []
         agent = conversation.undecided[0]
@@ -32,7 +32,7 @@ class Whisper(Topology):
 
 
 def build(config: WhisperConfig, context: TopologyContext) -> Whisper:  # noqa: ARG001
-    """Make the topology."""
+    """Build the topology."""
     return Whisper()
 
 

@@ -1,7 +1,7 @@
-"""Level-based foraging (`foraging`): the environment of the package `lbforaging`, joined to the loop.
+"""Level-based foraging (`foraging`): connects the environment of the package `lbforaging` to the main loop.
 
-The rules, the draw of a field, the rewards and what agents see are those of the package's `ForagingEnv`, which is
-imported when a world is built (extra `lbf`). Here are the names by which minds read a field and write plans:
+Rules, generation of fields, rewards and observations are those of the package's `ForagingEnv`, imported when a world is
+built (extra `lbf`). This package exports the names that minds use to read a field and write plans:
 `ForagingObservation` and its cells, and the symbolic actions.
 """
 

@@ -1,4 +1,4 @@
-"""What an agent of level-based foraging sees, and the names and neighbours of cells."""
+"""The observation of an agent of level-based foraging, and the names and neighbours of cells."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _NAME = re.compile(r"food_(\d+)_(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ForagingObservation:
-    """The field as one agent sees it, or as it is; prompts show it as it stands here.
+    """The field as one agent sees it, or the whole field; prompts show it in this form.
 
     Attributes:
         agent: name of the agent; empty for a participant without a body, which sees everything.
-        side: rows of the field, and columns.
+        side: number of rows and of columns.
         sight: rows and columns to each side in which the agent sees foods.
         foods: row, column and level of each food, row by row.
-        agents: index, row, column and level of each agent, itself among them.
+        agents: index, row, column and level of each agent, including the observer.
         step: environment steps so far.
-        max_steps: after which the episode is truncated.
+        max_steps: step limit of the episode.
     """
 
     agent: str
@@ -35,17 +35,17 @@ class ForagingObservation:
 
     @property
     def food_levels(self) -> dict[Cell, int]:
-        """The level of the food in each cell that has one."""
+        """The level of the food in each cell that has food."""
         return {(row, col): level for row, col, level in self.foods}
 
     @property
     def cells(self) -> dict[int, Cell]:
-        """Where each agent stands, by its index."""
+        """The cell of each agent, by index."""
         return {agent: (row, col) for agent, row, col, _ in self.agents}
 
     @property
     def levels(self) -> dict[int, int]:
-        """The level of each agent, by its index."""
+        """The level of each agent, by index."""
         return {agent: level for agent, _, _, level in self.agents}
 
     def standing_next_to(self, cell: Cell) -> tuple[int, ...]:
@@ -53,32 +53,32 @@ class ForagingObservation:
         return tuple(agent for agent, own in self.cells.items() if distance(own, cell) == 1)
 
     def may_hold_food(self, cell: Cell, agent: int | None) -> bool:
-        """Whether there is food in a cell of this field, as far as an agent with its sight can know; None: anybody."""
+        """Whether a cell may hold food, as far as an agent can know with its sight; None: any agent."""
         inside = all(0 < part < self.side - 1 for part in cell)
         own = self.cells[agent] if agent is not None else cell
         out_of_sight = max(abs(own[0] - cell[0]), abs(own[1] - cell[1])) > self.sight
         return cell in self.food_levels or (inside and out_of_sight)
 
     def text(self) -> str:
-        """Return it in words."""
+        """Return the observation in words."""
         foods = ", ".join(f"{food_name((row, col))} of level {level}" for row, col, level in self.foods)
         agents = ", ".join(f"agent_{i} of level {level} at {row}, {col}" for i, row, col, level in self.agents)
         return f"Step {self.step} of {self.max_steps}. Foods: {foods or 'none in sight'}. Agents: {agents}."
 
 
 def neighbours(cell: Cell) -> tuple[Cell, ...]:
-    """Return the cells north, south, west and east of a cell, some of them perhaps off the field."""
+    """Return the cells north, south, west and east of a cell; some may be off the field."""
     row, col = cell
     return (row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)
 
 
 def food_name(cell: Cell) -> str:
-    """Return the name of the food in a cell, which no food ever leaves."""
+    """Return the name of the food in a cell; food never moves."""
     return f"food_{cell[0]}_{cell[1]}"
 
 
 def food_cell(name: str) -> Cell | None:
-    """Return the cell of the food that a text begins with; None where it begins with none."""
+    """Return the cell of the food named at the start of a text; None if there is none."""
     found = _NAME.match(name)
     return (int(found[1]), int(found[2])) if found else None
 

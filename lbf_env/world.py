@@ -1,4 +1,4 @@
-"""Level-based foraging joined to the loop: the environment is `ForagingEnv` of the package `lbforaging`."""
+"""Adapter that connects level-based foraging to the main loop, using `ForagingEnv` of the package `lbforaging`."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from quorum_base.drawing import Canvas, Drawing, Way
 from quorum_base.environments.errors import PlacementError, WorldError
 
 INSTALL = "pip install 'quorum-harness[lbf]'"
-"""What brings the package."""
+"""Command that installs the package."""
 
 
 class ForagingConfig(ComponentConfig):
-    """Configuration of level-based foraging; the package's own names are in the comments of the configuration file."""
+    """Configuration of level-based foraging; comments in the configuration file give the package's own names."""
 
     name: Literal["foraging"]
     n: PositiveInt
     """Number of agents."""
     side: Annotated[int, Field(ge=5, le=100)]
-    """Rows of the field, and columns."""
+    """Number of rows and of columns."""
     foods: PositiveInt
-    """Foods, at most: those that find no room are left out."""
+    """Maximum number of foods; foods that do not fit are left out."""
     max_level: PositiveInt
     """Highest level of an agent; the lowest is 1."""
     max_food_level: PositiveInt | None
@@ -57,15 +57,15 @@ class ForagingConfig(ComponentConfig):
     sight: PositiveInt | None
     """Rows and columns to each side that an agent sees; null: all."""
     penalty: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    """What those lose who load a food in vain."""
+    """Penalty for each agent that takes part in a failed attempt to load."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
 
 
 class ForagingWorld(World):
-    """Level-based foraging as the loop sees it.
+    """Level-based foraging as a world of the main loop.
 
-    It fulfils `Limited` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
+    Implements `Limited` and `GivesArrays` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`.
     Primitives are the numbers of the package's actions.
 
     Args:
@@ -104,13 +104,13 @@ class ForagingWorld(World):
         self._facts = {"side": config.side, "sight": config.sight, "penalty": config.penalty}
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw the field of a seed, as the package does in a new environment.
+        """Generate the field for a seed, as the package does in a new environment.
 
         Raises:
-            PlacementError: no food has found room.
+            PlacementError: no food fits the field.
         """
         for player in self.env.players:
-            player.position = None  # the package would keep clear of where they stood in the episode before
+            player.position = None  # otherwise the package avoids the last episode's cells
         self._arrays, _ = self.env.reset(seed=seed)
         self._look()
         self._spawned = len(self._field.foods)
@@ -122,12 +122,12 @@ class ForagingWorld(World):
         return {"side": field.side, "foods": field.foods, "agents": field.agents, "max_steps": field.max_steps}
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        """Truncate episodes after `max_steps` steps; implements `maeil.world.Limited`."""
         self.env._max_episode_steps = max_steps
         self._look()
 
     def observe(self, agent: int) -> ForagingObservation:
-        """Return what the package's array shows an agent, with the names of those it shows."""
+        """Return the part of the field in the agent's array of the package."""
         field = self._field
         corner = [max(part - self._sight, 0) for part in field.cells[agent]]
         rows = self._arrays[agent].reshape(-1, 3).astype(int)
@@ -148,7 +148,7 @@ class ForagingWorld(World):
         return self._field
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return which cells of a plan are off the field, have food in the way, or, as the agent sees, have none."""
+        """Return errors for cells of a plan off the field, blocked by food or, to the agent's knowledge, empty."""
         field, found = self._field, []
         for action in plan.actions:
             if isinstance(action, GoTo | Load):
@@ -166,36 +166,36 @@ class ForagingWorld(World):
         return tuple(found)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return the cells of the field, and of the foods; of all cells where an agent does not see them all."""
+        """Return the cells of the field and of the foods; if the agent does not see all cells, all for `load`."""
         places = range(self._field.side)
         blind = agent is not None and self._sight < self._field.side
         foods: list[dict[str, Sequence[int]]] = [{"row": [row], "col": [col]} for row, col, _ in self._field.foods]
         return {"go_to": [{"row": places, "col": places}], "load": [{"row": places, "col": places}] if blind else foods}
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:
-        """Return the foods in sight, and those that a text names."""
+        """Return the foods in sight and those named in a text."""
         seen = self._field if agent is None else self.observe(agent)
         named = (cell for cell in named_foods(text) if self._field.may_hold_food(cell, agent))
         return {"load": [food_name(cell) for cell in dict.fromkeys((*seen.food_levels, *named))]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the size of the field, how far agents see, and what it costs to load in vain."""
+        """Return the size of the field, the agents' sight, and the cost of a failed attempt to load."""
         return self._facts
 
     def array_sizes(self, agent: int) -> tuple[int, int]:
-        """Return the length of the package's observation, and the number of its actions."""
+        """Return the length of the package's observation and the number of its actions."""
         return self.env.observation_space[agent].shape[0], len(PRIMITIVES)
 
     def arrays(self, agent: int) -> Arrays:
-        """Return the package's observation, and a mask of what it calls valid."""
+        """Return the package's observation, and a mask of the actions it considers valid."""
         mask = np.zeros(len(PRIMITIVES), dtype=np.int8)
         mask[[action.value for action in self.env._valid_actions[self.env.players[agent]]]] = 1
         return Arrays(self._arrays[agent].copy(), mask)
 
     def action_of(self, agent: int, index: int) -> SymbolicAction:
-        """Return a walk to the next cell, a try to load the food that the package would load, or waiting.
+        """Return a walk to the next cell, an attempt to load the food that the package would load, or a wait.
 
-        Unlike the package's action, the walk goes round an agent in the way.
+        Unlike the package's action, the walk goes around an agent in the way.
         """
         near = neighbours(self._field.cells[agent])
         if index == LOAD:
@@ -232,7 +232,7 @@ class ForagingWorld(World):
         )
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the foods whose constraints have changed: see `lbf_env.symbolic.tasks`."""
+        """Return the foods whose constraints have changed; see `lbf_env.symbolic.tasks`."""
         now = {state.task: state for state in states(self._field, joint, plans)}
         over = [TaskState(task, 0, 0, 0, 0, 0, dependency=True) for task in self._known if task not in now]
         changed = [state for task, state in now.items() if state != self._known.get(task)]
@@ -240,7 +240,7 @@ class ForagingWorld(World):
         return (*changed, *over)
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
-        """Return the foods that matter now: see `lbf_env.symbolic.tasks`."""
+        """Return the relevant foods; see `lbf_env.symbolic.tasks`."""
         return open_tasks(self._field, plans, text)
 
     def distance(self, agent: int, other: int) -> float:
@@ -248,7 +248,7 @@ class ForagingWorld(World):
         return distance(self._field.cells[agent], self._field.cells[other])
 
     def progress(self) -> Progress:
-        """Return how many foods are loaded; the score is the sum of all rewards, 1 at most."""
+        """Return how many foods are loaded; the score is the sum of all rewards, at most 1."""
         return Progress(self._spawned - len(self._field.foods), self._spawned, self._score)
 
     def ansi(self) -> str:
@@ -264,7 +264,7 @@ class ForagingWorld(World):
         return picture.draw(self._field)
 
     def way(self, controller: Controller) -> Way | None:
-        """Return where a walk leads."""
+        """Return the way of a walk."""
         return controller.way() if isinstance(controller, Forage) else None
 
     def primitive_name(self, primitive: int) -> str:
@@ -272,7 +272,7 @@ class ForagingWorld(World):
         return PRIMITIVES[primitive]
 
     def _look(self) -> None:
-        """Take in the field as it is, in plain numbers."""
+        """Convert the current field into plain numbers."""
         env = self.env
         foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
         agents = tuple(

@@ -1,15 +1,15 @@
 """The two worlds of the LLaMAC paper: grid transportation (`transport`) and the Gaussian squeeze (`squeeze`).
 
-- To play: `TransportEnv` and `SqueezeEnv` (PettingZoo, dictionaries by agent, with action masks).
-- To reason about a state of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`,
-  `refusal(agent, move)` with a `FailureCode`, `after(joint)`, which gives a `Step`.
-  `TransportObservation.to_board()` makes one of what an agent sees.
-- To read and write the paper's text: `read_joint`, `write_joint`, `read_board`, `write_board`, `observation_line`.
-- To know how few steps a board takes: `bracket`, and `solve` with the extra `optimum`; `load_instances` gives the
-  frozen boards of the benchmark with optimum and plan; `replay` carries a plan out.
-- The squeeze: `Game` is what a round pays and what pays best, `curve` judges a run of rounds.
+- Environments: `TransportEnv` and `SqueezeEnv` (PettingZoo, dictionaries by agent, with action masks).
+- States of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`, `refusal(agent, move)` with a
+  `FailureCode`, `after(joint)`, which returns a `Step`. `TransportObservation.to_board()` builds one from an agent's
+  observation.
+- The paper's text: `read_joint`, `write_joint`, `read_board`, `write_board`, `observation_line`.
+- Optimal number of steps: `bracket`, and `solve` with the extra `optimum`; `load_instances` returns the frozen boards
+  of the benchmark with optimum and plan; `replay` executes a plan.
+- The squeeze: `Game` has the reward of a round and the best sum; `curve` evaluates a run of rounds.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+Names are imported on first use, so the light modules stay light; `__init__.pyi` lists them. Importing the package
 registers `quorum/Transport-v0` and `quorum/Squeeze-v0` with Gymnasium.
 """
 

@@ -1,4 +1,4 @@
-"""The kernels of this package, and what they are compiled by."""
+"""The kernels of this package and their compiler."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ KERNELS = KernelSet(
     [_PACKAGE / "transport" / f"{name}.py" for name in ("arrays", "grid", "kernel")],
     rehearsal=["env=transport n=4 agents=heuristic max_steps=4"],
 )
-"""All of them, with the constants that are compiled into them."""
+"""All kernels, with the constants compiled into them."""
 
 compiled_borrowing = KERNELS.borrowing

@@ -1,4 +1,4 @@
-"""What this package shares with the other worlds and offers under its own name."""
+"""Names shared with the other worlds, re-exported under this package."""
 
 from quorum_base.environments.errors import ActionError, EpisodeError, LayoutError, WorldError
 

@@ -1,4 +1,4 @@
-"""The team as one agent: grid transportation and the squeeze as environments of Gymnasium."""
+"""The team as one agent: grid transportation and the squeeze as Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def transport_teams(
     entry_rule: str = "final_state",
     **arguments: Any,
 ) -> TransportVecEnv:
-    """The batch of `quorum/Transport-v0` for `gymnasium.make_vec`.
+    """Make the batch of `quorum/Transport-v0` for `gymnasium.make_vec`.
 
     Args:
         num_envs: Number of boards.
-        n: Number of agents, one for each cell.
-        rows: Rows of the grid, a divisor of `n`; None: as near to a square as can be.
+        n: Number of agents, one per cell.
+        rows: Rows of the grid, a divisor of `n`; None: as square as possible.
         difficulty: `"easy"` or `"hard"`.
         entry_rule: `"final_state"` or `"start_empty"`.
         arguments: See `TransportVecEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
     return TransportVecEnv(num_envs, grid_for(n, rows, difficulty, entry_rule), **arguments)
 
@@ -52,13 +52,13 @@ def transport_teams(
 class TransportTeamEnv(TeamEnv):
     """The rules of `TransportEnv` for a learner that decides for the team; `quorum/Transport-v0` of `gymnasium.make`.
 
-    With the same arguments and seed it is one board of `TransportVecEnv`, without the leading dimension.
+    With the same arguments and seed it behaves like one board of `TransportVecEnv`, without the leading dimension.
 
     Args:
         arguments: See `transport_teams`; there is no autoreset here.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: dict[str, Any] = batch_metadata(TransportEnv)
@@ -75,7 +75,7 @@ class SqueezeTeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
         arguments: See `SqueezeEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: dict[str, Any] = batch_metadata(SqueezeEnv)
@@ -90,7 +90,7 @@ class SqueezeTeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin an episode, as `SqueezeEnv.reset` does."""
+        """Start an episode, as `SqueezeEnv.reset` does."""
         super().reset(seed=seed_number(seed))
         return self._shown(*self.world.reset(seed=seed, options=options))
 
@@ -101,8 +101,8 @@ class SqueezeTeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
             action: Integers 0..9, shape (n,), by agent index.
 
         Raises:
-            ActionError: The actions are not that; nothing has happened.
-            EpisodeError: There is no running episode.
+            ActionError: The actions have another shape or type, or are out of range; nothing has happened.
+            EpisodeError: No episode is running.
         """
         names = self.world.possible_agents
         joint = in_range(integers(action, (len(names),)), HIGHEST + 1).tolist()
@@ -111,15 +111,15 @@ class SqueezeTeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
         return seen, rewards[names[0]], over[names[0]], cut[names[0]], info
 
     def state(self) -> Array:
-        """What `SqueezeEnv.state` gives."""
+        """Return the result of `SqueezeEnv.state`."""
         return self.world.state()
 
     def action_masks(self) -> Array:
-        """What each agent can do, int8 `(n, 10)`: all."""
+        """Return each agent's action mask, int8 `(n, 10)`; every action is possible."""
         return np.array(list(self.world.action_masks().values()))
 
     def render(self) -> Any:
-        """What `SqueezeEnv.render` gives."""
+        """Return the result of `SqueezeEnv.render`."""
         return self.world.render()
 
     def _shown(self, observations: Mapping[str, Any], infos: Mapping[str, Any]) -> tuple[Array, dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Wrappers for learners: other observations and rewards of the same worlds.
+"""Wrappers for learners: other observations and rewards for the same worlds.
 
-An agent's action is one number already, so there is nothing to flatten.
+An agent's action is already a single number, so there is nothing to flatten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Egocentric", "FlatObservations", "TeamReward"]
 
 
 class Egocentric(ObservingWrapper):
-    """A `TransportEnv` in which each agent sees the boxes and targets around it, and not only those in its reach.
+    """A `TransportEnv` in which each agent sees the boxes and targets around it, not only those within its reach.
 
     Observation: `observation`: int8 `(4 radius + 3, 4 radius + 3, 11)`, by place in half units, the agent's cell in the
         middle: the boxes there by colour, the targets by colour, and 1 outside the grid. `action_mask` as before.
@@ -31,7 +31,7 @@ class Egocentric(ObservingWrapper):
         radius: Cells that the agent sees to each side, with their corners.
 
     Raises:
-        WorldError: It is not a `TransportEnv`, or the radius is not an integer from 0 on.
+        WorldError: The environment is not a `TransportEnv`, or the radius is not an integer >= 0.
     """
 
     def __init__(self, env: ParallelEnv, radius: int = 5) -> None:

@@ -1,9 +1,9 @@
 """The multi-agent environment interaction loop (MAEIL): two clocks, plans, messages, and a trace.
 
-The environment's clock `t` counts primitive steps. The cognitive clock `t_hat` runs while the environment stands
-still, and orders everything that agents think and say. Source: EmCoop (arXiv 2603.00349).
+The environment's clock `t` counts primitive steps. The cognitive clock `t_hat` runs while the environment is paused,
+and orders everything that agents think and say. Source: EmCoop (arXiv 2603.00349).
 
-Each name is imported when it is first used; `__init__.pyi` lists them.
+Names are imported on first use; `__init__.pyi` lists them.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Acting in a step: what an action of an environment may be, who takes one, and how a step ends an episode."""
+"""Primitive actions: their type, the agents that act in a step, and how a step ends an episode."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from maeil.contracts import check_items, described, wrong_answer
 from maeil.outcomes import Outcome
 
 Primitive = int | float | str | Sequence[Any] | Mapping[str, Any] | None
-"""What an agent does in one environment step, JSON-ready.
+"""An agent's action in one environment step, JSON-ready.
 
-A whole number for discrete actions; numbers, lists and mappings for continuous and structured ones; None for an agent
-that is off turn (`maeil.world.World.acting`), and for no other.
+An integer for discrete actions; numbers, lists and mappings for continuous and structured ones. None is only for an
+agent that is off turn (`maeil.world.World.acting`).
 """
 
 
@@ -21,10 +21,10 @@ def acting_in(turns: Callable[[], Sequence[int] | None], agents: int) -> Sequenc
 
     Args:
         turns: the world's method `acting`.
-        agents: number of its agents.
+        agents: number of agents in the world.
 
     Raises:
-        ContractError: the world names none, or some that it does not have.
+        ContractError: the world returns no agents, or unknown ones.
     """
     found = turns()
     if found is None:
@@ -37,11 +37,11 @@ def acting_in(turns: Callable[[], Sequence[int] | None], agents: int) -> Sequenc
 
 
 def end_of(*, success: bool, failure: bool = False, truncated: bool = False) -> Outcome | None:
-    """Return how an episode ends with a step; None if it goes on. The first reason that holds counts.
+    """Return how an episode ends with a step; None if it continues. The first true argument decides.
 
     Args:
         success: the task is finished.
-        failure: the task is not finished, and can no longer be (all agents are dead).
+        failure: the task can no longer be finished (all agents are dead, for example).
         truncated: the world's step limit is reached.
     """
     if success:

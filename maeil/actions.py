@@ -1,4 +1,4 @@
-"""Symbolic actions: what a plan is made of, and the vocabulary that a world offers."""
+"""Symbolic actions, the parts of a plan, and the vocabulary that a world offers."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class SymbolicAction(BaseModel):
     phrase: ClassVar[str] = ""
     """The action in words, for people: `push block {block} by {steps} cell(s)`.
 
-    A name in braces stands for the value of this argument. What stands in brackets is left out where one of its
-    arguments is null, and `(s)` behind a number of 1. It need not tell all. Without a phrase the action is said by its
-    name and arguments.
+    A name in braces stands for the value of that argument. Text in brackets is omitted if one of its arguments is null,
+    and `(s)` is omitted after the number 1. The phrase need not mention every argument. Without a phrase, people see
+    the action's name and arguments.
     """
 
     action: str
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments alone, JSON-ready, without the action's name."""
+        """Return the arguments without the action's name, JSON-ready."""
         return self.model_dump(mode="json", exclude={"action"})
 
     def __str__(self) -> str:
-        """Read as a call: `push_block(block=3, steps=2, timeout=null)`."""
+        """Return the action as a call: `push_block(block=3, steps=2, timeout=null)`."""
         return as_call(self.model_dump(mode="json"))
 
 
 def as_call(action: Mapping[str, Any]) -> str:
-    """Write an action, JSON-ready with its name in `action`, as a call."""
+    """Write a JSON-ready action, with its name in `action`, as a call."""
     shown = [f"{key}={'null' if value is None else value}" for key, value in action.items() if key != "action"]
     return f"{action['action']}({', '.join(shown)})"
 
@@ -52,10 +52,10 @@ _BETWEEN = re.compile(r", (?=\w+=)")
 
 
 def read_call(call: str) -> dict[str, Any]:
-    """Read a call as plain data: the inverse of `as_call`, for arguments that are numbers, null, or words.
+    """Parse a call into plain data: the inverse of `as_call`, for arguments that are numbers, null, or words.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a call.
     """
     found = _CALL.fullmatch(call)
     if found is None:
@@ -84,8 +84,8 @@ class Vocabulary:
     """The symbolic actions that the agents of a world may use, by name.
 
     Args:
-        actions: the action models; their names are the defaults of their `action` field.
-        only: the agents, by index, that may use an action, by its name; an action that is not there is for all.
+        actions: the action models; the default of each model's `action` field is its name.
+        only: for an action, by name, the indices of the agents that may use it; all agents may use the other actions.
     """
 
     def __init__(self, *actions: type[SymbolicAction], only: Mapping[str, Sequence[int]] | None = None) -> None:
@@ -120,7 +120,7 @@ class Vocabulary:
         """Make an action from plain data.
 
         Raises:
-            InvalidThought: unknown action, or an argument that is missing, unknown or out of its range.
+            InvalidThought: the action is unknown, or an argument is missing, unknown or out of range.
         """
         name = data.get("action")
         model = self._models.get(name) if isinstance(name, str) else None

@@ -1,4 +1,4 @@
-"""The calls of language models, as far as the loop knows of them."""
+"""Language model calls, as the loop sees them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a language model, as the cognitive clock and the metrics need it.
+    """One language model call, as the cognitive clock and the metrics need it.
 
     Attributes:
         completion_tokens: tokens written by the model: the cost of a thought in the clock's default unit.
-        record: everything else that is known of the call, JSON-ready.
-        reasoning_tokens: those of the completion tokens that were thoughts.
+        record: all other data about the call, JSON-ready.
+        reasoning_tokens: the completion tokens that were reasoning.
     """
 
     completion_tokens: int
@@ -24,30 +24,30 @@ class Call:
     reasoning_tokens: int = 0
 
     def noted(self, **notes: object) -> Call:
-        """Return the call with more in its record, JSON-ready."""
+        """Return the call with additional JSON-ready data in its record."""
         return replace(self, record={**self.record, **notes})
 
 
 class LedgerEntry(Protocol):
-    """A call in a ledger, of which more is known as it goes on."""
+    """A call in a ledger, completed while it is under way."""
 
     @property
     def call(self) -> Call | None:
-        """The call as far as it is known; None while nobody was asked, or nothing was answered yet."""
+        """The call so far; None before the model has answered."""
 
 
 class Ledger:
-    """The calls of one thought as they are made, in the order in which they began.
+    """The calls of one thought, in the order in which they started.
 
-    A thought that comes to its end reports its calls itself, with what it made of them (`Thought.calls`). One that does
-    not (a budget is used up, it is cancelled, it fails) reports nothing, and what was answered is paid all the same.
+    A thought that completes can report its calls itself, with details (`Thought.calls`). A thought that does not
+    complete (it fails, is cancelled or exceeds a budget) reports nothing, but its answers still have to be paid for.
     """
 
     def __init__(self) -> None:
         self._entries: list[LedgerEntry] = []
 
     def enter(self, entry: LedgerEntry) -> None:
-        """Enter a call that begins."""
+        """Enter a call that starts now."""
         self._entries.append(entry)
 
     @property
@@ -61,7 +61,7 @@ _LEDGER: ContextVar[Ledger] = ContextVar("ledger")
 
 @contextmanager
 def entered_in(ledger: Ledger) -> Iterator[None]:
-    """Have the calls that are made inside, in tasks started there as well, entered in a ledger."""
+    """Enter the calls made in this context in a ledger, including those of tasks started in it."""
     token = _LEDGER.set(ledger)
     try:
         yield
@@ -70,5 +70,5 @@ def entered_in(ledger: Ledger) -> Iterator[None]:
 
 
 def current_ledger() -> Ledger:
-    """Return the ledger of the thought under way; one that nobody reads where none is."""
+    """Return the ledger of the current thought; outside of thoughts, a new ledger that is discarded."""
     return _LEDGER.get(None) or Ledger()

@@ -1,4 +1,4 @@
-"""The cognitive clock: a queue of events, and nothing else that could order anything."""
+"""The cognitive clock: its units, and the event queue, which alone determines the order of events."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ P = TypeVar("P")
 
 
 class ClockCount(StrEnum):
-    """Which tokens of an answer move the cognitive clock, where tokens do."""
+    """Which tokens of a completion advance the cognitive clock when its unit is tokens."""
 
     ALL = "all"
-    """Thoughts and answer: an agent that thinks longer is later."""
+    """Reasoning and answer: an agent that reasons longer is later."""
 
     ANSWER = "answer"
-    """The answer alone: thinking takes no time, as if it were faster than everything else."""
+    """The answer only: reasoning takes no cognitive time."""
 
 
 class ClockUnit(StrEnum):
-    """What moves the cognitive clock."""
+    """The unit of the cognitive clock."""
 
     TOKENS = "tokens"
-    """Completion tokens of the calls made, as `ClockCount` says; 1 for a thought without a call."""
+    """Completion tokens of the calls, counted according to `ClockCount`; 1 for a thought without a call."""
 
     FIXED = "fixed"
     """1 for each thought."""
@@ -35,7 +35,7 @@ class ClockUnit(StrEnum):
     """Measured wall time: not reproducible."""
 
     def cost(self, calls: tuple[Call, ...], seconds: float, count: ClockCount = ClockCount.ALL) -> float:
-        """Return how far a thought moves its agent."""
+        """Return the cost of a thought: how far it advances its agent on the clock."""
         match self:
             case ClockUnit.TOKENS if calls and count is ClockCount.ANSWER:
                 return max(1, sum(call.completion_tokens - call.reasoning_tokens for call in calls))
@@ -49,7 +49,7 @@ class ClockUnit(StrEnum):
 
 @dataclass(slots=True)
 class EventQueue(Generic[P]):
-    """Events to come, ordered by `(time, agent index, sequence number)`."""
+    """Future events, ordered by `(time, agent index, sequence number)`."""
 
     _heap: list[tuple[float, int, int, P]] = field(default_factory=list)
     _pushed: int = 0
@@ -58,12 +58,12 @@ class EventQueue(Generic[P]):
         return len(self._heap)
 
     def push(self, time: float, agent: int, event: P) -> None:
-        """Add an event that happens to `agent` at `time`."""
+        """Add an event for `agent` at `time`."""
         heapq.heappush(self._heap, (time, agent, self._pushed, event))
         self._pushed += 1
 
     def pop(self, instant: float) -> tuple[int, P] | None:
-        """Take the next event if it happens at this instant: its agent and the event."""
+        """Remove and return the next event with its agent if it is due at this instant; otherwise return None."""
         if self._heap and self._heap[0][0] == instant:
             _, agent, _, event = heapq.heappop(self._heap)
             return agent, event

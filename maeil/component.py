@@ -1,4 +1,4 @@
-"""Components: how a world, a team of minds, a topology, an extension or a language model is offered to be chosen."""
+"""Components: worlds, teams of minds, topologies, extensions and language models that a configuration can choose."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from maeil.topology import Topology
 from maeil.world import World
 
 RECORDED: Mapping[str, bool] = {"recorded": True}
-"""The pydantic context for values that were read from the folder of a run."""
+"""The pydantic context for validating values read from the folder of a run."""
 
 
 def may_name_files(info: ValidationInfo) -> bool:
-    """Whether a value may be the path of a file, which its validator reads.
+    """Whether a value may be the path of a file for its validator to read.
 
-    A value of a recorded run may not: it holds the content itself, and the folder may be untrusted.
+    Values of a recorded run may not: they contain the file's content, and the folder may be untrusted.
     """
     return info.context is not RECORDED
 
@@ -28,8 +28,8 @@ def may_name_files(info: ValidationInfo) -> bool:
 class ComponentConfig(BaseModel):
     """Base of every component's configuration.
 
-    Fields have no defaults: the values stand in the configuration files alone, so a missing, unknown or wrong key
-    fails when it is read.
+    Fields have no defaults. All values are in the configuration files, so that missing, unknown and invalid keys fail
+    on loading.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,12 +40,12 @@ class ComponentConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Marks a key that came with a later version, by `Annotated`, and gives the value of the versions before it.
+    """Marks a key that a later version added, with `Annotated`; its value reproduces the behaviour of older versions.
 
-    While the key has this value it is no part of what names a cell, so that earlier cells keep their names.
+    A key with this value is excluded from the cell hash, so hashes of older cells stay valid.
 
     Attributes:
-        value: as JSON has it.
+        value: the value as JSON data.
     """
 
     value: object
@@ -53,11 +53,11 @@ class Usual:
 
 @dataclass(frozen=True, slots=True)
 class TopologyContext:
-    """What a topology is built for.
+    """The context in which a topology is built.
 
     Attributes:
         agents: number of embodied agents.
-        seeds: the place of its random streams.
+        seeds: the topology's random streams.
     """
 
     agents: int
@@ -65,51 +65,51 @@ class TopologyContext:
 
 
 class NamesFile:
-    """Marks a key of a mind or an extension that names a file, by `Annotated`.
+    """Marks a key of a mind or an extension that names a file, with `Annotated`.
 
-    What the file holds is part of what names a cell (`Component.inputs`); where it is, is not.
+    The cell hash includes the file's content (`Component.inputs`), but not its path.
     """
 
 
 class Compatibility(StrEnum):
-    """Which other minds the minds of a component can share a team with."""
+    """Which other minds can share a team with the minds of a component."""
 
     ANYBODY = "anybody"
-    """Any: each of them decides for itself."""
+    """Any other minds: each mind decides for itself."""
     SAME_KIND = "same_kind"
-    """Only minds of this component; their values may differ."""
+    """Only minds of the same component; their values may differ."""
     SAME_VALUES = "same_values"
-    """Only minds of this component with the same values: one of them decides for the others."""
+    """Only minds of the same component with the same values: one of them decides for the others."""
 
 
 class Handover(StrEnum):
     """How a component takes over from another one in the middle of an episode."""
 
     FRESH = "fresh"
-    """It starts there: everything it decides by is in its views."""
+    """It starts at the handover, because its decisions depend on its views only."""
     SHADOW = "shadow"
-    """It runs as a shadow from the start, and its answers are discarded until then. It asks no language model."""
+    """It runs as a shadow from the start; its answers are discarded until the handover. It asks no language model."""
     NEVER = "never"
-    """It cannot: its state has grown from its own beginning."""
+    """It cannot take over: its state depends on the whole episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamContext:
-    """What a team of minds is built for.
+    """The context in which a team of minds is built.
 
     Attributes:
-        world: the world that it acts in.
-        topology: how it may talk; with a coordinator when `topology.coordinated`.
-        seeds: the place of its random streams. The mind of participant i draws from `seeds.child(i)`: so what it draws
-            does not depend on whose minds the others are.
-        models: gives each participant, by name, the language model that it thinks with; minds that use none ignore it.
-        memories: what the team kept from the episode before, by `maeil.memory.Remembers.memory_name`; empty
-            where there was none. It comes from a file that may be untrusted: minds check it, and raise a `ValueError`
-            if it is not what they have written.
-        own: the participants, by index, whose minds are used; None: all. The others have minds of other components or
-            of other values, in a mixed team (`Component.compatible`).
-        thoughts: whether the model of a participant, by name, is to write its thoughts into its answers in a role,
-            where the prompts leave that open: one that thinks by itself is not.
+        world: the world in which the team acts.
+        topology: the team's topology; there is a coordinator if `topology.coordinated`.
+        seeds: the team's random streams. The mind of participant i uses `seeds.child(i)`, so its draws do not depend on
+            the other minds.
+        models: returns the language model of a participant, by name; minds without a model ignore it.
+        memories: the team's memories from the previous episode, by `maeil.memory.Remembers.memory_name`; empty if there
+            was none. They come from a file that may be untrusted: minds validate them, and raise a `ValueError` for
+            data in a wrong format.
+        own: indices of the participants that use these minds; None for all. In a mixed team, the others use minds of
+            other components or with other values (`Component.compatible`).
+        thoughts: whether to ask a participant's model for its reasoning, by name of the participant and role, if the
+            prompts leave that open. Reasoning models are not asked.
     """
 
     world: World
@@ -122,12 +122,12 @@ class TeamContext:
 
     @property
     def coordinates(self) -> bool:
-        """Whether a coordinator's mind is needed, after those of the agents."""
+        """Whether the team needs a coordinator's mind, after those of the agents."""
         return self.topology.coordinated and (self.own is None or len(self.world.agents) in self.own)
 
 
 def roles_of_topology(_config: Any) -> None:
-    """Return None: models are asked in the turns of the topology, and in no other role."""
+    """Return None: the mind asks models only in the turns of the topology, and has no roles."""
 
 
 C = TypeVar("C", bound=BaseModel)
@@ -137,39 +137,40 @@ B_co = TypeVar("B_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Component(Generic[C, X, B_co]):
-    """A component that can be chosen in a configuration.
+    """A component that a configuration can choose.
 
-    | kind | context | what is built |
+    | kind | context | result of `build` |
     |---|---|---|
     | world | None | `maeil.world.World` |
     | topology | `TopologyContext` | `maeil.topology.Topology` |
-    | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of a coordinator |
+    | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: agents by index, then the coordinator |
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
     | extension of the loop | `ExtensionContext` | `maeil.extension.Extension` |
     | engine of sweeps | None | `quorum.sweeps.engines.protocol.Engine` |
     | tracker of runs | None | `quorum.runs.tracking.Tracker` |
 
     Attributes:
-        config: schema of its group's values.
-        build: makes it from its values and its context. A `ValueError` is reported as a mistake in the values.
-        uses_models: for minds: whether they think with the language models of their `TeamContext`.
-        talks: for minds: whether the topology changes what they do.
-        remembers: for minds: whether they keep a memory for the next episode, by `maeil.memory.Remembers`.
-        compatible: for minds: which other minds they can share a team with.
-        handover: for minds: how they take over in a branch of an episode. For topologies: `FRESH` if their turns follow
-            from the state of the conversation alone, so that one can take over where a conversation begins.
-        requires: for minds and topologies: returns the extensions without which they cannot work, with the values of
-            each, by the values.
-        inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
-            value names, each under a name without the path of a machine, or, of such a file, under its key
-            (`NamesFile`); given the values and the name of the world. They are part of the name of a cell.
-            `quorum_base.digests` makes them. A `ValueError` is a mistake in the values.
-        roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
-            where it has one; None for none. For minds: those in which they ask language models; None for those of the
-            topology.
-        modules: imports the modules that the values name, and returns their names; given the values. What these are is
-            part of the name of a cell. A `ValueError` is a mistake in a value, whose key it begins with: `id: ...`.
-        draws: for minds: whether they draw at random by themselves, apart from what language models do.
+        config: schema of the component's values.
+        build: builds the component from its values and its context. A `ValueError` is reported as an error in the
+            values.
+        uses_models: for minds: whether they use the language models of their `TeamContext`.
+        talks: for minds: whether the topology affects them.
+        remembers: for minds: whether they keep a memory for the next episode (`maeil.memory.Remembers`).
+        compatible: for minds: which other minds can share a team with them.
+        handover: for minds: how they take over in a branch of an episode. For topologies: `FRESH` if their turns depend
+            on the state of the conversation only, so that they can take over when a conversation starts.
+        requires: for minds and topologies: returns the extensions that they require, by name, with their values; takes
+            the component's values.
+        inputs: returns digests of everything else that affects runs, such as the text of templates or a file that a
+            value names; takes the values and the name of the world. The digests are part of the cell hash, so their
+            names must not contain local paths; a file named by a value goes under its key (`NamesFile`).
+            `quorum_base.digests` computes them. A `ValueError` is reported as an error in the values.
+        roles: returns roles; takes the values. For topologies: the roles in their turns, and `maeil.mind.COORDINATOR`
+            if there is one; None for none. For minds: the roles in which they ask language models; None for those of
+            the topology.
+        modules: imports the modules that the values name, and returns their names; takes the values. The content of the
+            modules is part of the cell hash. A `ValueError` is an error in a value, and starts with its key: `id: ...`.
+        draws: for minds: whether they make random choices of their own, apart from language models.
     """
 
     config: type[C]
@@ -187,14 +188,14 @@ class Component(Generic[C, X, B_co]):
 
     @property
     def answers(self) -> bool:
-        """For minds: whether they ask a language model turn by turn, and so answer what extensions ask in turns."""
+        """For minds: whether they ask a language model in every turn, and so can answer questions of extensions."""
         return self.uses_models and self.roles is roles_of_topology
 
     def __post_init__(self) -> None:
         """Check the arguments.
 
         Raises:
-            TypeError: one does not have its type.
+            TypeError: an argument has the wrong type.
         """
         if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
             raise TypeError(

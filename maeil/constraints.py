@@ -1,6 +1,6 @@
-"""Follows the cooperation constraints of every task, from what a world reports, and shows the tasks that matter now.
+"""Tracks the cooperation constraints of all tasks as reported by a world, and selects open tasks for feedback.
 
-Source: EmCoop (arXiv 2603.00349), whose RQ3 has the feedback.
+Source: EmCoop (arXiv 2603.00349); the feedback is that of RQ3.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from maeil.world import World
 def missing(state: TaskState) -> tuple[Constraint, ...]:
     """Return the constraints that a task's state violates; the first one is the cause of a failed attempt.
 
-    Who acts on a task takes part in it, so who is missing is missing at the right time, too: the cause is what comes
-    first, a prerequisite, then agents committed to the task, then their place, then the moment. `JOINT` stands alone:
-    enough agents satisfy each of the others, but not enough the same ones.
+    An agent that acts on a task also takes part in it, so an agent missing from participation is missing from the
+    temporal constraint too. Hence the order of causes: prerequisites, committed agents, their position, their timing.
+    `JOINT` comes alone: each other constraint has enough agents, but too few agents satisfy all of them.
     """
     counted = (Constraint.PARTICIPATION, Constraint.SPATIAL, Constraint.TEMPORAL)
     found = [] if state.dependency else [Constraint.DEPENDENCY]
@@ -34,12 +34,12 @@ def missing(state: TaskState) -> tuple[Constraint, ...]:
 
 
 class ConstraintTracker:
-    """Records the changes of all tasks and says what a failed attempt was missing.
+    """Records the changes of all tasks, and determines the missing constraints of failed attempts.
 
     Args:
         world: reports the states of its tasks.
-        team: what records the changes.
-        states: those that the world has already reported.
+        team: records the changes.
+        states: states that the world has already reported.
     """
 
     def __init__(self, world: World, team: Team, states: Mapping[Task, TaskState] | None = None) -> None:
@@ -49,11 +49,11 @@ class ConstraintTracker:
 
     @property
     def states(self) -> tuple[TaskState, ...]:
-        """The active tasks under the joint action of the last step; none before the first one."""
+        """The states of active tasks under the joint action of the last step; empty before the first step."""
         return tuple(self._states.values())
 
     def before_step(self, joint: Sequence[Primitive]) -> None:
-        """Take in the states under the joint action that is about to be taken, and under what was tried in vain."""
+        """Update the states for the coming joint action. An agent with an unmet attempt counts for that task."""
         plans = [_plan_of(agent) for agent in self._team.agents]
         constraints = self._world.constraints
         for state in check_items(
@@ -66,9 +66,10 @@ class ConstraintTracker:
             self._team.record(_change(state))
 
     def with_unmet(self, attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-        """Return the attempts of a step and those in vain, but for tasks that are over or were done; these are taken.
+        """Add the agents' unmet attempts to the attempts of a step, and clear them.
 
-        An agent tries one task in vain in a step: of several the last one.
+        Tasks that are over, or succeeded in this step, are left out. Each agent has at most one unmet task per step:
+        the last one.
         """
         done = {attempt.task for attempt in attempts if attempt.succeeded}
         agents: dict[Task, list[int]] = {}
@@ -80,10 +81,10 @@ class ConstraintTracker:
         return (*attempts, *unmet)
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
-        """Return the attempts of the step as records; a failed one says which constraints were missing.
+        """Return the attempts of the step as records, each failed one with its missing constraints.
 
         Raises:
-            ContractError: one failed at a task for which the world has reported no constraints.
+            ContractError: an attempt failed at a task without reported constraints.
         """
         for attempt in attempts:
             if not attempt.succeeded and attempt.task not in self._states:
@@ -105,14 +106,14 @@ class ConstraintTracker:
 
 
 def _plan_of(agent: Participant) -> Plan | None:
-    """Return the plan by which an agent takes part in tasks: see `World.constraints`."""
+    """Return the plan that counts for an agent's participation in tasks: see `World.constraints`."""
     if agent.unmet is not None:
         return Plan((), agent.unmet)
     return agent.plan.plan if agent.plan is not None else None
 
 
 def _change(state: TaskState) -> ConstraintChange:
-    """Return the event of a state; it is made at every step, so its fields are named and not searched for."""
+    """Return the event for a state. It names each field, since a generic copy is too slow for every step."""
     return ConstraintChange(
         state.task.plain(),
         threshold=state.threshold,
@@ -127,16 +128,16 @@ def _change(state: TaskState) -> ConstraintChange:
 
 
 UNNAMED = "something else than agents"
-"""What stands before a task whose dependency does not hold, where the world does not say what."""
+"""Stands for an unmet dependency that the world does not name."""
 
 
 class Feedback:
-    """Lists the open tasks that turns show and messages carry, evaluated only when one of them asks.
+    """Provides the open tasks for turns and messages, computed on demand.
 
     Args:
-        world: lists them, or only counts them.
-        team: whose plans they are seen with.
-        constraints: the numbers of the last step, for a world that only counts.
+        world: lists the open tasks, or only reports counts.
+        team: provides the current plans.
+        constraints: the counts of the last step, for a world that does not list open tasks.
     """
 
     def __init__(self, world: World, team: Team, constraints: ConstraintTracker) -> None:
@@ -147,18 +148,19 @@ class Feedback:
         self._of: object = None
 
     def forget(self) -> None:
-        """Ask the world again: it has changed within an instant."""
+        """Discard the cached list, because the world has changed within an instant."""
         self._of = None
 
     def shown(self, turn: Turn, known: Sequence[Message], first: int) -> tuple[OpenTask, ...]:
-        """Return the one list of tasks that a turn shows: in two of them, the values of a task could differ.
+        """Return the open tasks to show in a turn, always from one source, since two lists could contradict each other.
 
-        Who acts on a directive acts on what came with it. What came with messages of earlier conversations is out of
-        date, and so is to its sender what a message has carried.
+        The last message with tasks from another participant takes precedence, so that agents act on the tasks that came
+        with a directive. Tasks from earlier conversations are out of date, as are those in the participant's own
+        messages.
 
         Args:
             turn: the turn.
-            known: messages that its holder has read or sent, oldest first.
+            known: messages that the participant has read or sent, oldest first.
             first: number of the first message of this conversation.
         """
         for message in reversed(known):
@@ -169,15 +171,15 @@ class Feedback:
         return self.now() if turn.feedback else ()
 
     def carried(self, turn: Turn, draft: Draft) -> tuple[OpenTask, ...]:
-        """Return the tasks that a message of a turn carries: as they are now, and all that it names."""
+        """Return the tasks to attach to a message: the current open tasks, and all tasks that the message names."""
         carries = turn.feedback and turn.role
         return self.now(f"{draft.content} {draft.task or ''}") if carries else ()
 
     def now(self, text: str = "") -> tuple[OpenTask, ...]:
-        """Return the tasks that matter in the state as it is; those who ask at one instant get the same answer.
+        """Return the current open tasks, cached while time, plans and text stay the same.
 
         Args:
-            text: of a message that they are attached to, which may name more of them.
+            text: text of the message to which the tasks are attached; it may name additional tasks.
         """
         live = [agent.plan for agent in self._team.agents]
         asked = self._team.now.t, [plan.id if plan is not None else None for plan in live], text
@@ -191,7 +193,7 @@ class Feedback:
 
 
 def open_task(state: TaskState) -> OpenTask:
-    """Return what the numbers of a task tell of what it is missing: no names."""
+    """Return an open task derived from the counts of a task's state, without names of missing items."""
     needs = fewest(state.threshold, state.weights)
     more = fewest(max(0, state.threshold - state.spatial), state.weights)
     before = (UNNAMED,) if Constraint.DEPENDENCY in missing(state) else ()

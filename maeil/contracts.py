@@ -1,7 +1,7 @@
-"""What the loop makes sure of when it calls a world, a mind or a topology: that they give what their contracts say.
+"""Checks of the values that worlds, minds and topologies return to the loop.
 
-These checks stand where an answer comes in, so that a mistake is reported with the function that made it, and not found
-later in a frame of the loop or in a trace that nobody can read.
+The loop checks each value on return, so that an error names the function at fault instead of surfacing later, deep in
+the loop or in an unreadable trace.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ T = TypeVar("T")
 MAPPING: type[Mapping[str, Any]] = Mapping  # type: ignore[type-abstract] # `isinstance` takes it
 
 _SHOWN = 60
-"""Characters of a value that a message shows, at most."""
+"""Maximum length of a value in a message, in characters."""
 
 
 def wrong_answer(function: Callable[..., Any], found: str, what: str) -> ContractError:
-    """Return the error that a function of a component gave something else than its contract says.
+    """Return the error for a component's function that returned a value of the wrong type.
 
     Args:
-        function: it.
-        found: what it gave, in words.
-        what: what it must give, in words.
+        function: the function.
+        found: description of the value that it returned.
+        what: description of the value that it must return.
     """
     return ContractError(f"{name_of(function)}() returned {found}; it must return {what}", function)
 
 
 def check_type(value: object, wanted: type[T], function: Callable[..., Any], what: str) -> T:
-    """Return what a function of a component gave, which has the type that its contract says.
+    """Check the type of a value that a component's function returned; return the value.
 
     Args:
-        value: what it gave.
-        wanted: the type.
-        function: what gave it.
-        what: the type in words, for the message.
+        value: the value.
+        wanted: the required type.
+        function: the function that returned it.
+        what: description of the required type, for the message.
 
     Raises:
-        ContractError: it has another type.
+        ContractError: the value has another type.
     """
     if isinstance(value, wanted):
         return value
@@ -51,16 +51,16 @@ def check_type(value: object, wanted: type[T], function: Callable[..., Any], wha
 
 
 def check_items(values: object, wanted: type[T], function: Callable[..., Any], what: str) -> Sequence[T]:
-    """Return the list or tuple that a function of a component gave, all of one type.
+    """Check that a component's function returned a list or tuple of items of one type; return it.
 
     Args:
-        values: what it gave.
-        wanted: the type of each.
-        function: what gave it.
-        what: the whole in words, for the message.
+        values: the list or tuple.
+        wanted: the required type of each item.
+        function: the function that returned it.
+        what: description of the required value, for the message.
 
     Raises:
-        ContractError: it is no list or tuple, or one in it has another type.
+        ContractError: the value is not a list or tuple, or an item has another type.
     """
     if not isinstance(values, list | tuple):
         raise wrong_answer(function, described(values), what)
@@ -71,10 +71,10 @@ def check_items(values: object, wanted: type[T], function: Callable[..., Any], w
 
 
 def check_awaitable(answer: Awaitable[T], function: Callable[..., Any]) -> Awaitable[T]:
-    """Return what an async function of a component gave when it was called, which can be awaited.
+    """Check that calling a component's function returned an awaitable; return it.
 
     Raises:
-        ContractError: it has answered at once.
+        ContractError: the function is not async.
     """
     if inspect.isawaitable(answer):
         return answer
@@ -85,10 +85,10 @@ def check_awaitable(answer: Awaitable[T], function: Callable[..., Any]) -> Await
 
 @contextmanager
 def check_json(function: Callable[..., Any]) -> Iterator[None]:
-    """Write to the trace what a function of a component gave.
+    """Report errors of writing a returned value to the trace as errors of the function that returned it.
 
     Raises:
-        ContractError: it holds what JSON does not have.
+        ContractError: the value cannot be written as JSON.
     """
     try:
         yield
@@ -103,15 +103,15 @@ def check_json(function: Callable[..., Any]) -> Iterator[None]:
 
 
 def require_members(thing: object, contract: type, names: Sequence[str]) -> None:
-    """Make sure that an object has what a contract asks for.
+    """Check that an object has the members that a contract requires.
 
     Args:
         thing: the object.
         contract: the contract, for the message.
-        names: of its methods and attributes.
+        names: names of the required methods and attributes.
 
     Raises:
-        ContractError: it lacks some.
+        ContractError: a member is missing.
     """
     missing = [name for name in names if not hasattr(thing, name)]
     if missing:
@@ -121,14 +121,14 @@ def require_members(thing: object, contract: type, names: Sequence[str]) -> None
 
 
 def require_arguments(function: Callable[..., Any], *names: str) -> None:
-    """Make sure that a function can be called with so many arguments.
+    """Check that a function accepts a number of positional arguments.
 
     Args:
-        function: it.
-        names: of the arguments, for the message.
+        function: the function.
+        names: names of the arguments, for the message.
 
     Raises:
-        ContractError: it takes fewer, or needs more.
+        ContractError: it accepts fewer arguments, or requires more.
     """
     try:
         inspect.signature(function).bind(*names)
@@ -136,12 +136,12 @@ def require_arguments(function: Callable[..., Any], *names: str) -> None:
         raise ContractError(
             f"{name_of(function)}() cannot be called with ({', '.join(names)}): {error}", function
         ) from error
-    except ValueError:  # one without a signature, written in C
+    except ValueError:  # a function written in C may have no signature
         return
 
 
 def described(value: object) -> str:
-    """Return a value in words, with its type: `a tuple, (1, 2)`."""
+    """Describe a value with its type: `a tuple, (1, 2)`."""
     if value is None:
         return "None"
     kind = type(value).__name__
@@ -151,13 +151,13 @@ def described(value: object) -> str:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function or a class as its module has it: `Maze.step`."""
+    """Return the qualified name of a function or a class: `Maze.step`."""
     found = definition_of(function)
     return getattr(found, "__qualname__", type(found).__qualname__)
 
 
 def definition_of(function: Callable[..., Any]) -> Any:
-    """Return what was defined where a callable comes from: the function of a method, the class of an object."""
+    """Return the definition behind a callable: the function of a method, or the class of a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(getattr(function, "__func__", function))

@@ -1,4 +1,4 @@
-"""What the controllers of all worlds share: the usual ends of an action, and the one that repeats a primitive."""
+"""Helpers for the controllers of all worlds: common ends of actions, and a controller that repeats a primitive."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from maeil.actions import ActionStatus
 from maeil.world import ActionEnd
 
 SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
-"""The end of an action that came off."""
+"""The end of a successful action."""
 
 
 def failed(reason: str, *details: object) -> ActionEnd:
-    """Return the end of an action that failed: `failed("too_few_agents", 1, "of", 3)`.
+    """Return the end of a failed action: `failed("too_few_agents", 1, "of", 3)`.
 
     Args:
-        reason: why, as an identifier.
-        details: numbers and names that follow it.
+        reason: an identifier of the reason.
+        details: numbers and names to append to the reason.
     """
     return ActionEnd(ActionStatus.FAILED, " ".join(map(str, (reason, *details))))
 
 
 class Repeat:
-    """Does one primitive for a number of ticks, then succeeds; fulfils `maeil.world.Controller`.
+    """A `maeil.world.Controller` that repeats one primitive for a number of ticks, and then succeeds.
 
-    It carries out the actions that nothing in the state can end: to wait, to walk blindly, to act once.
+    It suits actions that no state of the world can end: waiting, walking blindly, acting once.
 
     Args:
-        primitive: given at each tick.
-        ticks: how often, at least once.
+        primitive: the primitive of each tick.
+        ticks: number of ticks, at least 1.
     """
 
     def __init__(self, primitive: Primitive, ticks: int) -> None:
@@ -38,7 +38,7 @@ class Repeat:
         self._left = ticks
 
     def status(self) -> ActionEnd | None:
-        """Return success when the ticks are over."""
+        """Return success after the last tick."""
         return None if self._left > 0 else SUCCESS
 
     def act(self) -> Primitive:
@@ -47,4 +47,4 @@ class Repeat:
         return self.primitive
 
     def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: there are no shared resources."""

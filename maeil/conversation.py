@@ -28,11 +28,10 @@ from maeil.world import GivesArrays, World
 
 
 class Conversation:
-    """Runs the conversation of each environment step, and is the state of it that a topology reads.
+    """Runs the conversation of each environment step, and exposes its state to the topology.
 
-    An instant of the cognitive clock is drained before the thoughts that it causes begin; all of these run at the same
-    time; and nothing is taken from the queue before every one of them has returned. So the order of events depends on
-    costs alone.
+    All events of an instant take effect before the thoughts that they cause start. These thoughts run concurrently, and
+    the next event leaves the queue only after all of them have returned. So the order of events depends on costs only.
     """
 
     def __init__(  # noqa: PLR0917 (made once)
@@ -40,16 +39,16 @@ class Conversation:
         extensions: Sequence[Extension] = (),
     ) -> None:  # fmt: skip
         self._world = world
-        # What a world can do is found out once: a look at a protocol costs more than the rest of a view.
+        # Checked once, because an isinstance check of a protocol takes longer than building the rest of a view.
         self._arrays = world.arrays if isinstance(world, GivesArrays) else None
         self._team = team
         self._usual = self._topology = topology
         self.settings = settings
-        """The parameters of the loop, which may change on the way."""
+        """The parameters of the loop; they may change during the episode."""
         self._feedback = feedback
         self._extensions = {extension.name: extension for extension in extensions}
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
-        # Thoughts that take effect, and messages that reach one of their recipients.
+        # Holds the ends of thoughts, and the arrivals of messages, one for each recipient.
         self._queue: EventQueue[Thinking | Message] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
@@ -58,7 +57,7 @@ class Conversation:
         self.opened_by: list[int] = []
         self.taken: list[TurnTaken] = []
 
-    # The state of the conversation, as a topology reads it.
+    # The state of the conversation, for topologies.
 
     @property
     def t(self) -> int:
@@ -67,20 +66,20 @@ class Conversation:
 
     @property
     def undecided(self) -> list[int]:
-        """Agents in R or I that are not thinking just now, ascending."""
+        """Agents in R or I that are not currently thinking, ascending."""
         return sorted(self._team.undecided - self._awaited)
 
     def found_by(self, extension: str) -> Any:
-        """Return what an extension offers to topologies; None without the extension."""
+        """Return an extension's data for topologies; None if the episode does not use the extension."""
         return self._extensions[extension].found() if extension in self._extensions else None
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody is thinking and no message is on its way."""
+        """Whether no participant is thinking and no message is in flight."""
         return not self._awaited and not self._queue
 
     def may_speak(self, participant: int) -> bool:
-        """Whether a participant could be given a turn."""
+        """Whether a participant may get a turn."""
         found = self._team.participants[participant]
         if participant in self._awaited:
             return False
@@ -95,13 +94,13 @@ class Conversation:
         return self._world.distance(agent, other)
 
     def open_tasks(self) -> Sequence[OpenTask]:
-        """Return the tasks that matter now."""
+        """Return the current open tasks."""
         return self._feedback.now()
 
-    # What the scheduler calls.
+    # Called by the scheduler.
 
     def begin_step(self) -> None:
-        """Forget the counts of the last environment step; wake those whose mail was left unread."""
+        """Reset the counts of the last environment step, and wake agents that have unread messages."""
         for participant in self._team.participants:
             participant.thoughts = participant.sent = participant.forced = 0
         for agent in self._team.agents:
@@ -112,12 +111,12 @@ class Conversation:
         """Let the participants think and talk until all agents are ready and the topology gives no more turns.
 
         Args:
-            topology: whose turns it is by; None: the team's own.
+            topology: the topology that gives the turns; None for the team's own.
 
         Raises:
-            StalledConversation: the topology leaves an agent without a turn and without a decision.
-            LimitReached: a wall-clock limit is over.
-            Exception: whatever a mind raises.
+            StalledConversation: the topology gives no turn to an agent that needs a decision.
+            LimitReached: a wall-clock limit has passed.
+            Exception: any error that a mind raises.
         """
         self._limits.check_episode()
         self._topology = topology or self._usual
@@ -166,12 +165,12 @@ class Conversation:
                     self._force_ready(turn, participant)
 
     def _left(self) -> list[Turn]:
-        """Turns that extensions give when the topology gives none and all is quiet."""
+        """Return the turns that extensions give when the conversation is quiet and the topology gives none."""
         found = (extension.turns(self) for extension in self._extensions.values()) if self.quiet else ()
         return next((list(turns) for turns in found if turns), [])
 
     def _think(self, attempt: TurnAttempt) -> None:
-        """Begin a thought: its author reads its mail and sees the world as it is now."""
+        """Start a thought: the participant reads its messages and observes the current state of the world."""
         participant = self._team.participants[attempt.turn.agent]
         participant.thoughts += 1
         self._awaited.add(participant.index)
@@ -192,7 +191,7 @@ class Conversation:
     def _view(
         self, attempt: TurnAttempt, participant: Participant, unread: tuple[Message, ...], notes: Sequence[Note]
     ) -> View:
-        """Return what a participant sees who begins to think."""
+        """Return the view of a participant that starts to think."""
         memory, turn = tuple(participant.memory), attempt.turn
         return View(
             agent=participant.index,
@@ -214,7 +213,7 @@ class Conversation:
         )
 
     async def _collect(self) -> None:
-        """Wait until every thought that has started has ended; only then is its end on the clock known."""
+        """Wait for all thoughts under way, since a thought's end on the clock is only known once it has returned."""
         if not self._in_flight:
             return
         self._team.flush()
@@ -231,7 +230,7 @@ class Conversation:
                 self._queue.push(self._team.now.t_hat + thinking.cost, thinking.view.agent, thinking)
 
     def _close_books(self) -> None:
-        """Record the thoughts that take no effect because the episode is over: what they have cost is paid."""
+        """Record the cost of thoughts that the end of the episode cuts short: their calls still have to be paid for."""
         while self._queue:
             instant = self._queue.next_time
             _, event = self._queue.pop(instant) or (0, None)
@@ -240,7 +239,7 @@ class Conversation:
                 self._record_end(event, (event.why_in_vain,))
 
     def _drain_instant(self) -> None:
-        """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
+        """Advance to the next instant and process its events in the order of the queue."""
         self._team.now.t_hat = instant = self._queue.next_time
         again: list[TurnAttempt] = []
         while (found := self._queue.pop(instant)) is not None:
@@ -253,14 +252,14 @@ class Conversation:
             self._think(attempt)
 
     def _take_effect(self, thinking: Thinking) -> TurnAttempt | None:
-        """Carry out a thought; or refuse it, and give the next attempt at its turn while there is one left."""
+        """Apply a thought; or refuse it, and return the next attempt at the turn if one is left."""
         attempt, thought, view = thinking.attempt, thinking.thought, thinking.view
         author = self._team.participants[attempt.turn.agent]
         try:
             failure = thought.failure if isinstance(thought, Thought) else ""
             reasons = (failure,) if failure else self._review(thought, view, author)
         except BaseException:
-            self._queue.push(self._team.now.t_hat, author.index, thinking)  # its calls are still to be recorded
+            self._queue.push(self._team.now.t_hat, author.index, thinking)  # so that its calls are still recorded
             raise
         self._record_end(thinking, reasons)
         spent = author.thoughts >= self.settings.max_thoughts_per_step
@@ -278,7 +277,7 @@ class Conversation:
         return None
 
     def _review(self, thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
-        """Return why a thought is refused, by the loop or by an extension."""
+        """Return the reasons why the loop or an extension refuses a thought; empty if it is accepted."""
         reasons = review(thought, view, author, self._world)
         if not thought.answers.keys() <= self._extensions.keys():
             think, unknown = author.mind.think, sorted(thought.answers.keys() - self._extensions.keys())
@@ -290,7 +289,7 @@ class Conversation:
         return (*reasons, *(why for one in self._extensions.values() for why in one.review(thought, view, author)))
 
     def _record_end(self, thinking: Thinking, refused: tuple[str, ...]) -> None:
-        """Record what a thought has cost, and why it takes no effect if it takes none."""
+        """Record the cost of a thought and, if it has no effect, the reasons."""
         calls = [call.record for call in thinking.calls]
         self._team.record(ThoughtEnd(thinking.view.agent, thinking.cost, calls, refused, round(thinking.seconds, 6)))
 
@@ -305,14 +304,14 @@ class Conversation:
             self._team.change_stage(author, Trigger.MESSAGE)
 
     def _fall_back(self, agent: Participant, flag: str) -> None:
-        """Decide in a mind's stead: the plan that the agent has, or one tick of doing nothing."""
+        """Decide for an agent whose mind gave no valid plan: resume its plan, or idle for one tick."""
         if agent.plan is not None:
             self._decide(agent, Resume.RESUME)
         else:
             self._decide(agent, Plan((self._world.idle,)), flag)
 
     def _force_ready(self, turn: Turn, participant: Participant) -> None:
-        """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
+        """End the turn of a participant that has no thoughts left. Its unread messages wait for the next step."""
         most, start = self.settings.max_thoughts_per_step * self.participants, self._world.start_action
         check_forced(participant, most, self.t, self._topology.turns, start)
         self.taken.append(TurnTaken(turn, 0))
@@ -323,7 +322,7 @@ class Conversation:
             participant.mailbox = mailbox
 
     def _send(self, sender: Participant, drafts: tuple[Draft, ...], turn: Turn) -> None:
-        """Send messages, with the open tasks that belong to them."""
+        """Send messages with their attached open tasks."""
         now = self._team.now
         for draft in drafts:
             tasks = self._feedback.carried(turn, draft)

@@ -1,16 +1,16 @@
-"""What can go wrong in the loop.
+"""The errors of the loop.
 
 MaeilError
-|- ContractError        a world, a mind or a topology gave what its contract does not allow
-|- IllegalTransition    a stage change that the table does not have (a bug)
-|- InvalidThought       a mind answered something that its turn or the state does not allow
-|- ChangeRefused        a world cannot be changed as it is asked to
-|- EpisodeStop          ends the episode with a labelled outcome, and is no bug
-|  |- LimitReached      a wall-clock limit is over: `error`
+|- ContractError        a world, a mind or a topology broke its contract
+|- IllegalTransition    a stage change that the table does not allow (a bug)
+|- InvalidThought       an answer that the turn or the state of the world does not allow
+|- ChangeRefused        a world cannot make a requested change
+|- EpisodeStop          ends the episode with a labelled outcome; not a bug
+|  |- LimitReached      a wall-clock limit has passed: `error`
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
 |  |- NewerTrace        written by a newer version of the schema
-|  |- ReplayMismatch    an episode that is brought back is not what its trace says
+|  |- ReplayMismatch    a replayed episode differs from its trace
 |- MetricError          a metric cannot be computed from a trace
 """
 
@@ -28,18 +28,18 @@ class MaeilError(Exception):
     """Base of every error of the loop.
 
     Attributes:
-        blamed: the function or class of a component that did not keep its contract; None where no single one is known.
+        blamed: the function or class that broke its contract; None if no single one is known.
     """
 
     blamed: Callable[..., Any] | None = None
 
 
 class ContractError(MaeilError):
-    """A world, a mind, a topology or one of their parts gave what its contract does not allow: a mistake in its code.
+    """A world, a mind, a topology or one of their parts broke its contract: an error in its code.
 
     Args:
         message: what is wrong, and what is expected.
-        blamed: the function or class.
+        blamed: the function or class at fault.
     """
 
     def __init__(self, message: str, blamed: Callable[..., Any]) -> None:
@@ -48,11 +48,11 @@ class ContractError(MaeilError):
 
 
 class IllegalTransition(MaeilError):
-    """A stage change that the table of stages does not have: a bug, never a user's mistake."""
+    """A stage change that the table of stages does not allow: a bug, never a user error."""
 
 
 class InvalidThought(MaeilError):
-    """A thought that its turn or the state of the world does not allow; `reasons` go back to the mind."""
+    """A thought that its turn or the state of the world does not allow; the mind gets the `reasons`."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__("; ".join(reasons))
@@ -60,17 +60,16 @@ class InvalidThought(MaeilError):
 
 
 class ChangeRefused(MaeilError):
-    """A world cannot be changed, or there can be no such state."""
+    """A world cannot be changed, or the requested state is impossible."""
 
 
 class EpisodeStop(MaeilError, Stop):
-    """Ends the episode where it stands; a mind raises it too when it cannot go on (a budget is used up, say).
+    """Ends the episode at once. A mind also raises it if it cannot continue (because a budget is used up, for example).
 
     Attributes:
-        outcome: what the episode's last event says; `FAILURE` for a method that gives up and is scored as far as it
-            came.
-        calls: all calls of language models of the thought that ends so, for a mind that knows more of them than its
-            models do (what was wrong with an answer, say); empty: those that its models have entered in the ledger.
+        outcome: outcome of the episode; `FAILURE` for a method that gives up, which is scored on its progress so far.
+        calls: all language model calls of the thought that raises it, if the mind can add details to their records
+            (what was wrong with an answer, for example); empty for the calls in the ledger.
     """
 
     outcome = Outcome.ERROR
@@ -78,19 +77,19 @@ class EpisodeStop(MaeilError, Stop):
 
     @property
     def urgent(self) -> bool:
-        """Whether the other thoughts under way are cancelled; else they come to their end, as their answers are paid.
+        """Whether other thoughts under way are cancelled. Otherwise they complete, since their answers are paid for.
 
-        With a provider that is gone, or a time that is over, there is nothing to wait for.
+        If a provider is gone or a time limit has passed, there is nothing to wait for.
         """
         return self.outcome == Outcome.ERROR
 
 
 class LimitReached(EpisodeStop):
-    """A wall-clock limit is over, which says nothing about the team."""
+    """A wall-clock limit has passed, which says nothing about the team."""
 
 
 class StalledConversation(MaeilError):
-    """Nobody has a turn, nothing is under way, and yet an agent is not ready."""
+    """No participant has a turn and nothing is under way, but an agent is not ready."""
 
 
 class TraceError(MaeilError):
@@ -102,7 +101,7 @@ class NewerTrace(TraceError):
 
 
 class ReplayMismatch(TraceError):
-    """Seed and joint actions do not give back what the trace says."""
+    """Seed and joint actions do not reproduce the trace."""
 
 
 class MetricError(MaeilError):

@@ -1,24 +1,24 @@
-# ruff: noqa: ARG002 - hooks that do nothing have no use for their arguments
-"""Extensions: how a method changes the loop without a change to the loop.
+# ruff: noqa: ARG002 - default hooks do nothing, so they ignore their arguments
+"""Extensions: hooks by which a method changes the behaviour of the loop without changing its code.
 
 An extension subclasses `Extension` and overrides the hooks it needs. In the order of an environment step:
 
 | hook | when | what it can do |
 |---|---|---|
-| `begin` | once, before the first event | keep the episode; change its first event by `start` |
-| `conversation_begins` | a conversation begins | change the world, adopt other settings |
-| `reads` | a participant begins to think | give it other messages to read |
-| `before_thought` | after that | show it notes |
+| `begin` | once, before the first event | keep the episode; `start` can change the first event |
+| `conversation_begins` | a conversation starts | change the world, adopt other settings |
+| `reads` | a participant starts to think | replace the messages that it reads |
+| `before_thought` | after `reads` | show the participant notes |
 | `review` | a thought has ended | refuse it, with reasons that its author sees |
-| `answered` | the thought is accepted, or refused for good | take the answer to what the turn asks |
-| `conversation_rests` | nobody thinks, nothing is in flight | compute what the topology reads by `found` |
+| `answered` | a thought is accepted, or refused for good | use the answer to the extension |
+| `conversation_rests` | no thought or message is in flight | compute data that the topology gets from `found` |
 | `turns` | the topology gives no turn | give turns itself |
-| `plans_committed` | all agents are ready, no plan has begun | interrupt agents, let them talk again |
+| `plans_committed` | all agents are ready, no plan has started | interrupt agents, let them talk again |
 | `after_step` | the world has made a step | interrupt agents |
-| `on_event` | at each event of the trace | follow what happens |
+| `on_event` | at each event of the trace | observe the episode |
 
-The hooks of several extensions run in the order of `run_episode(extensions=...)`. `docs/writing-an-extension.md` is the
-guide, `examples/blackboard` a whole one.
+The hooks of several extensions run in the order of `run_episode(extensions=...)`. See the guide
+`docs/writing-an-extension.md` and the complete example `examples/blackboard`.
 """
 
 from __future__ import annotations
@@ -41,43 +41,43 @@ from maeil.world import World
 
 
 class Episode(Protocol):
-    """An episode as its extensions see it, and what they can do in it."""
+    """The interface of an episode for its extensions."""
 
     world: World
     """The environment."""
     team: Team
     """The participants, and the clocks (`team.now`)."""
     topology: Topology
-    """How the team talks."""
+    """The team's topology."""
     constraints: ConstraintTracker
-    """The constraints of the active tasks, as the last step left them."""
+    """The constraints of the active tasks after the last step."""
 
     def record(self, event: Event) -> None:
         """Record an event of an extension."""
 
     def interrupt(self, agent: int, extension: str) -> None:
-        """Make an agent think again about its plan, if it is ready or at work; the trace names the extension."""
+        """Make an agent in W or X reconsider its plan. The trace gives the name of the extension as the reason."""
 
     async def converse(self, topology: Topology) -> None:
-        """Hold a conversation with the turns of another topology, until all agents are ready again."""
+        """Run a conversation with the turns of another topology until all agents are ready again."""
 
     def adopt(self, settings: LoopSettings) -> None:
-        """Go on with other settings; the clock's unit and the limits of the wall clock stay."""
+        """Continue with other settings. The clock unit and the wall-clock limits stay the same."""
 
     def world_changed(self) -> None:
-        """Take in that the world was changed from outside; actions that cannot go on end."""
+        """Update the loop after an external change of the world; actions that cannot continue end."""
 
 
 class Extension:
     """A method that takes part in the loop. Every hook does nothing unless it is overridden."""
 
     name: str
-    """Under which it is registered: `extension=NAME`, `Turn.asks`, `Thought.answers`."""
+    """Its registered name, as in `extension=NAME`, `Turn.asks` and `Thought.answers`."""
     episode: Episode
     """The episode; available from `begin` on."""
 
     def begin(self, episode: Episode) -> None:
-        """Take part in an episode. Nothing has been recorded yet."""
+        """Start to take part in an episode, before any event is recorded."""
         self.episode = episode
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
@@ -85,49 +85,49 @@ class Extension:
         return event
 
     def conversation_begins(self, topology: Topology) -> None:
-        """Act before anybody thinks: at the start of each step, and of each conversation that an extension begins."""
+        """Act before the first thought of a conversation: of each step's, and of those that extensions start."""
 
     def reads(self, participant: Participant, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return what a participant who begins to think reads in the place of the messages that lie in its mailbox.
+        """Return the messages that a participant reads at the start of a thought, instead of those in its mailbox.
 
-        It remembers what it reads. Who was woken, and that the messages were read, stays as it is.
+        Its memory keeps the returned messages. Wake-ups and read receipts are unaffected.
         """
         return messages
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:
-        """Return what to show a participant who begins to think; a coordinator sees what its agents are to see."""
+        """Return notes for a participant that starts to think; a coordinator gets the notes meant for its agents."""
         return ()
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
-        """Return why a thought is refused, one reason each; its author sees them and tries again."""
+        """Return the reasons for refusing a thought; its author sees them and tries again. Empty to accept it."""
         return ()
 
     def answered(self, view: View, answer: Any) -> None:
-        """Take the author's answer to this extension; None when it gave none, or when its thought was refused."""
+        """Receive the answer to this extension; None if the author gave none, or if its thought was refused."""
 
     async def conversation_rests(self, topology: Topology, conversation: ConversationState) -> None:
-        """Act when nobody is thinking and no message is in flight, before the topology is asked for turns."""
+        """Act when no thought or message is in flight, before the topology gives turns."""
 
     def found(self) -> Any:
-        """Return what topologies can read in this conversation (`ConversationState.found_by`)."""
+        """Return data for topologies in this conversation (`ConversationState.found_by`)."""
         return None
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return turns for agents who need one when the topology gives none."""
+        """Return turns for agents that need one if the topology gives none."""
         return ()
 
     async def plans_committed(self) -> None:
-        """Act when all agents are ready, before anything of a new plan is carried out."""
+        """Act when all agents are ready, before the first action of any new plan."""
 
     def after_step(self) -> None:
-        """Act after a step that has not ended the episode."""
+        """Act after a step, unless it ended the episode."""
 
     def on_event(self, stamped: Stamped) -> None:
-        """Take an event of the trace, stamped with both clocks only; its number and wall time are 0."""
+        """Receive an event of the trace, stamped with both clocks only; its number and wall time are 0."""
 
 
 def no_skill(name: str) -> Callable[..., Any]:
-    """Return nothing.
+    """Reject any name of a skill.
 
     Raises:
         ValueError: always.
@@ -137,14 +137,13 @@ def no_skill(name: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class ExtensionContext:
-    """What an extension is built for.
+    """The context in which an extension is built.
 
     Attributes:
         world: the world of the episode.
-        topology: how its team talks.
-        seeds: the place of its random streams.
-        skill: returns what the skills of the world have under a name, such as `repair`. It raises a `ValueError` where
-            they have nothing.
+        topology: the team's topology.
+        seeds: the extension's random streams.
+        skill: returns a skill of the world by name, such as `repair`. It raises a `ValueError` if there is none.
     """
 
     world: World

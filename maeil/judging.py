@@ -1,6 +1,6 @@
-"""The contract of rules that judge committed plans before they run, and advise others.
+"""The contract of plan rules, which judge committed plans before they run, and suggest better ones.
 
-The rules are those of one world. `quorum.methods.repair` asks them (COOP2-Repair, arXiv 2603.00349 v2).
+Each world has its own rules. `quorum.methods.repair` uses them (COOP2-Repair, arXiv 2603.00349 v2).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Violation:
 
     Attributes:
         task: the task.
-        constraint: which of its constraints.
-        agents: whose plans serve the task, ascending.
-        expected: how many agents are expected to satisfy it at once; of a dependency 0.
-        needed: how many have to; of a dependency 1.
+        constraint: the constraint.
+        agents: the agents whose plans serve the task, ascending.
+        expected: how many agents are expected to satisfy it at once; 0 for a dependency.
+        needed: how many agents have to satisfy it; 1 for a dependency.
     """
 
     task: Task
@@ -35,11 +35,11 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """An assignment that would satisfy the constraints, as far as the rules of the world can tell.
+    """An assignment that satisfies the constraints according to the rules of the world.
 
     Attributes:
-        task: what is to be done.
-        plans: a plan for each agent that is to take part.
+        task: the task.
+        plans: a plan for each agent that should take part.
     """
 
     task: Task
@@ -47,21 +47,21 @@ class Advice:
 
     @property
     def agents(self) -> tuple[int, ...]:
-        """Those who are to take part, ascending."""
+        """The agents that should take part, ascending."""
         return tuple(sorted(self.plans))
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What there is to judge: all agents are ready, and nothing has been carried out yet.
+    """The situation to judge: all agents are ready, and no new plan has started.
 
     Attributes:
-        world: as it is; it must be left so.
+        world: the world in its current state; rules must not change it.
         plans: the live plan of each agent, by index.
-        controllers: the running action of each of these plans; None where it has not begun.
-        states: the constraints of the active tasks, as the last step left them.
-        tasks: the task that each plan serves, by agent; plans that serve none are left out.
-        unmet: the task that agents have just tried in vain, with a plan that is over.
+        controllers: the running action of each of these plans; None if it has not started.
+        states: the constraints of the active tasks after the last step.
+        tasks: the task that each plan serves, by agent; plans without a task are left out.
+        unmet: the task that an agent has just attempted but could not act on, by agent; the plan for it is over.
     """
 
     world: World
@@ -81,23 +81,23 @@ class Moment:
 
 
 class PlanRules(ABC):
-    """What a world's rules say about plans. Tasks are those of `World.constraints`, under the same names."""
+    """A world's rules for judging plans. Tasks have the same names as in `World.constraints`."""
 
     cooldown: int
-    """Steps after the repair of a task in which it is not repaired again, unless the configuration says otherwise."""
+    """Steps after a repair before the same task may be repaired again; the configuration can override it."""
 
     @abstractmethod
     def task_of(self, world: World, agent: int, plan: Plan) -> Task | None:
-        """Return the task that a plan serves in the state as it is, by its actions; None where it serves none."""
+        """Return the task that a plan's actions serve in the current state; None if they serve none."""
 
     def cooldown_key(self, task: Task) -> str:
-        """Return what tasks share that cool down together: by itself, each for itself."""
+        """Return the key that tasks with a common cooldown share; by default, each task has its own."""
         return str(task)
 
     @abstractmethod
     def predict(self, moment: Moment) -> Sequence[Violation]:
-        """Return what plans are expected to violate, by a rule of thumb."""
+        """Return the constraints that the plans will probably violate, according to a heuristic."""
 
     @abstractmethod
     def advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
-        """Return an assignment that replaces plans that are expected to fail; None if the rules know none."""
+        """Return an assignment to replace plans that will probably fail; None if the rules find none."""

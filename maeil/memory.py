@@ -1,4 +1,4 @@
-"""The contract of memory that outlives an episode: what a mind takes along to the next one."""
+"""The contract of memory across episodes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Protocol, runtime_checkable
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A mind that takes something along from one episode to the next.
+    """A mind that keeps a memory from one episode to the next.
 
-    When an episode is over, each name is asked for once. The team of the next episode is built with the answers
-    (`maeil.component.TeamContext.memories`), which have been written as JSON and read again meanwhile.
+    At the end of an episode, `remember` is called once for each memory name. The memories are saved as JSON, and the
+    team of the next episode is built with them (`maeil.component.TeamContext.memories`).
     """
 
     @property
     def memory_name(self) -> str:
-        """The name under which it is kept: that of its participant, or one that all minds share who share a memory."""
+        """The name of the memory: that of the participant, or a common name for minds that share a memory."""
 
     def remember(self) -> Any:
-        """Return what it takes along, JSON-ready: plain numbers, texts, lists and dicts with texts as keys."""
+        """Return the memory as JSON-ready data: numbers, strings, lists and dicts with string keys."""

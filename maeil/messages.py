@@ -13,7 +13,7 @@ from maeil.tasks import OpenTask
 
 
 class MessageKind(StrEnum):
-    """What a message does."""
+    """The purpose of a message."""
 
     INFORM = "inform"
     PROPOSE = "propose"
@@ -25,32 +25,32 @@ class MessageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a message asks of one of the others.
+    """A request to one participant within a message.
 
     Attributes:
         agent: index of the participant.
-        task: what it is asked to do.
+        task: the task that it should do.
     """
 
     agent: int
     task: Task
 
     def plain(self) -> dict[str, Any]:
-        """Return it JSON-ready."""
+        """Return the request as JSON-ready data."""
         return {"agent": self.agent, "task": self.task.plain()}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message as a mind writes it: not yet sent.
+    """A message as written by a mind, not yet sent.
 
     Attributes:
-        recipients: indices of those who shall read it; a broadcast is one draft with many recipients.
+        recipients: indices of the recipients; a broadcast is one draft with many recipients.
         content: the text.
-        kind: what the message does.
-        task: what its author says that it does itself; None where it says nothing of the kind.
-        asks: what it asks of others; None where its author does not say: then the text alone holds what it claims and
-            asks, and no rule reads it.
+        kind: purpose of the message.
+        task: the task that the author commits to; None if it states none.
+        asks: requests to others. None if the author does not list them: then commitments and requests are in the text
+            only, which no rule reads.
     """
 
     recipients: tuple[int, ...]
@@ -60,10 +60,10 @@ class Draft:
     asks: tuple[Ask, ...] | None = None
 
     def in_words(self, names: Sequence[str]) -> str:
-        """Return the text that its readers get: what only the fields say follows the content.
+        """Return the text for the recipients: the content, followed by what only `task` and `asks` state.
 
         Args:
-            names: of all participants by index.
+            names: names of all participants, by index.
         """
         content, said = self.content, _words(self.content)
         if self.asks is None:
@@ -81,7 +81,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def _words(text: str) -> str:
-    """Fold a text, so that `block_3` is in `Take Block 3!`, and not in `block_31`."""
+    """Normalize a text for comparison by words: `block_3` is in `Take Block 3!`, but not in `block_31`."""
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
@@ -91,16 +91,16 @@ class Message:
 
     Attributes:
         id: number of the message in its episode, from 0.
-        sender: index of the participant who sent it.
-        recipients: indices of those it goes to, ascending.
+        sender: index of the sender.
+        recipients: indices of the recipients, ascending.
         content: the text.
-        kind: what the message does.
+        kind: purpose of the message.
         t: environment step in which it was sent.
-        sent_at: cognitive time of the send.
-        delivered_at: cognitive time at which it lies in the mailboxes.
-        constraints: the open tasks when it was sent, where the topology attaches them.
-        task: what its sender says that it does itself.
-        asks: what it asks of others; None where that is known by its text alone.
+        sent_at: cognitive time of sending.
+        delivered_at: cognitive time of arrival in the mailboxes.
+        constraints: the open tasks at the time of sending, if the topology attaches them.
+        task: the task that the sender commits to.
+        asks: requests to others; None if only the text states them.
     """
 
     id: int

@@ -1,4 +1,4 @@
-"""The contract of a mind: what it sees when it has a turn, and what it may answer."""
+"""The contract of a mind: the view that it gets in a turn, and the thought that it returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Act(StrEnum):
-    """What a turn lets its holder do."""
+    """What a participant may do in a turn."""
 
     SPEAK = "speak"
     ACKNOWLEDGE = "acknowledge"
@@ -31,15 +31,15 @@ class Turn:
     """A turn in the conversation, given by the topology.
 
     Attributes:
-        agent: index of the participant whose turn it is.
+        agent: index of the participant that has the turn.
         acts: what it may do.
-        recipients: whom it may write to in this turn, ascending.
-        limit: how many messages it may send in this turn; None for any number.
-        role: its part in the topology ("leader", "follower"), empty where all are equal.
-        feedback: whether it sees the tasks that matter with what each is missing. Where its holder has a role, its
-            messages carry them, and those that they name; of equals each sees them itself.
-        task: what the team has allotted to its holder before it plans; None where it has allotted nothing.
-        partners: the others to whom it has allotted the same now, ascending.
+        recipients: participants that it may write to in this turn, ascending.
+        limit: maximum number of messages in this turn; None for no limit.
+        role: the participant's role in the topology ("leader", "follower"); empty if all are equal.
+        feedback: whether the participant sees the open tasks and what they lack. If it has a role, its messages carry
+            these tasks, and any other task that they name; without roles, each participant sees the tasks itself.
+        task: the task that the team assigned to the participant before it plans; None if it assigned none.
+        partners: the other participants with the same assignment, ascending.
         asks: names of the extensions that want an answer in this turn (`Thought.answers`).
     """
 
@@ -55,26 +55,26 @@ class Turn:
 
     @property
     def words(self) -> list[str]:
-        """What it allows and asks for, as traces and prompts write it."""
+        """The names of `acts` and `asks`, as written in traces and prompts."""
         return sorted((*self.acts, *self.asks))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an extension shows a participant in a turn.
+    """A note from an extension to a participant in a turn.
 
-    A prompt holds `shown` as a block, and ends with `template`. A mind that knows the extension reads `content`.
+    A prompt contains `shown` as a block, and ends with `template`. A mind that knows the extension reads `content`.
 
     Attributes:
         source: name of the extension.
-        content: what it says, in the extension's own type.
-        block: name of the block of a prompt that holds `shown`.
-        shown: the same as JSON-ready data; empty for a note without data.
+        content: the content, in the extension's own type.
+        block: name of the prompt block that contains `shown`.
+        shown: the content as JSON-ready data; empty for a note without data.
         template: the Jinja file that explains the block.
-        agents: those whose plans the note is about, ascending.
-        replan: whether they must commit a new plan: they cannot resume the one that they have.
-        words: what a prompt says about how the team talks in this turn; empty: what the topology says.
-        wanted: the names of what others need help with or news of, by their indices.
+        agents: agents with plans that the note is about, ascending.
+        replan: whether these agents must commit a new plan instead of resuming the current one.
+        words: the prompt's description of how the team talks in this turn; empty for that of the topology.
+        wanted: by index of another agent, the names of what it needs help with or news of.
     """
 
     source: str
@@ -90,15 +90,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan as its own agent sees it: the current one with its progress, or an earlier one with its end.
+    """A plan as its own agent sees it: the current plan with its progress, or an earlier plan with its end.
 
     Attributes:
         id: name of the plan.
-        task: what it is for.
+        task: the task that it serves.
         actions: its actions as text, in order.
-        done: how many of them have succeeded.
-        status: where it stands.
-        reason: why it ended, empty while it lives.
+        done: number of actions that have succeeded.
+        status: status of the plan.
+        reason: why it ended; empty while it is live.
     """
 
     id: str
@@ -110,10 +110,10 @@ class PlanView:
 
 
 class Observation(Protocol):
-    """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text.
+    """The symbolic observation of one agent: a JSON-ready record of the world's own type, also available as text.
 
-    A prompt shows what its method `shown()` returns, if it has one: less than minds without a language model see, or in
-    a shorter form, JSON-ready. No plan needs what it leaves out.
+    It may have a method `shown()`, which returns a shorter, JSON-ready form for prompts. This form may omit details
+    that no plan needs.
     """
 
     def text(self) -> str:
@@ -121,21 +121,21 @@ class Observation(Protocol):
 
 
 class Arrays(NamedTuple):
-    """What an agent sees as a learner's environment gives it (`maeil.world.GivesArrays`)."""
+    """An agent's observation in the format of the world's environment for learners (`maeil.world.GivesArrays`)."""
 
     observation: npt.NDArray[np.float32]
-    """Of any shape, the same in all episodes of a world."""
+    """An array of any shape, the same in all episodes of a world."""
     mask: npt.NDArray[np.int8]
-    """(actions,): 1 for an action that can matter now, at least one."""
+    """(actions,): 1 for each action that can have an effect now, at least one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """What a coordinator sees of an agent.
+    """A coordinator's view of an agent.
 
     Attributes:
-        plan: its live plan with its progress, or None: it needs one.
-        outcomes: its last plans that ended, oldest first.
+        plan: the live plan with its progress; None if the agent needs a plan.
+        outcomes: the last plans that ended, oldest first.
     """
 
     plan: PlanView | None
@@ -144,27 +144,27 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a mind sees when it thinks.
+    """The complete input of a mind for one thought.
 
     Attributes:
         agent: own index.
-        name: own name, as the world calls it.
+        name: own name in the world.
         names: names of all participants by index.
-        turn: what the topology allows now.
+        turn: the turn, which says what the topology allows now.
         t: environment step.
-        t_hat: cognitive time at which the thought begins.
-        observation: the world as this agent sees it; the whole of it for a coordinator, which has no body.
+        t_hat: cognitive time at the start of the thought.
+        observation: the agent's observation; for a coordinator, which has no body, the whole world.
         unread: messages that have arrived since the last thought, in order of arrival.
         memory: earlier messages, sent and read, oldest first, at most `memory.messages` of them.
         plan: the current plan with its progress, or None.
         outcomes: the last plans that ended, oldest first.
-        constraints: the tasks that matter, each with what it is missing: those that the last message of this
-            conversation with tasks has brought; else, in a turn with feedback, as they are now.
-        problems: why this agent's previous answer was refused; empty at a first try.
+        constraints: the open tasks and what they lack: those attached to the latest message in this conversation that
+            has any; otherwise, in a turn with feedback, the current ones.
+        problems: why this agent's previous answer was refused; empty on the first attempt.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
-        notes: what extensions show in this turn, in the order of the extensions.
-        arrays: returns the observation and the mask of actions as arrays, while the mind thinks; they are not computed
-            unless it is called. None for a coordinator, and in a world that is no `maeil.world.GivesArrays`.
+        notes: notes from extensions for this turn, in the order of the extensions.
+        arrays: returns the observation and the action mask as arrays. They are computed on call, so call it only during
+            the thought. None for a coordinator, and in a world that does not implement `maeil.world.GivesArrays`.
     """
 
     agent: int
@@ -186,17 +186,17 @@ class View:
 
     @property
     def may_resume(self) -> bool:
-        """Whether it has a plan that it may resume."""
+        """Whether the agent has a plan that it may resume."""
         return self.plan is not None and not any(note.replan for note in self.notes)
 
     @property
     def reconsidered(self) -> frozenset[int]:
-        """The agents whose plans some note is about: whoever plans for them should look at these plans again."""
+        """The agents with plans that a note is about; their planner should reconsider these plans."""
         return frozenset(agent for note in self.notes for agent in note.agents)
 
     @property
     def wanted(self) -> Mapping[int, tuple[str, ...]]:
-        """The names of what others need help with or news of, by their indices, as notes say."""
+        """What others need help with or news of, by agent index, from all notes."""
         return {agent: names for note in self.notes for agent, names in note.wanted.items()}
 
     def noted(self, source: str) -> list[Any]:
@@ -205,22 +205,22 @@ class View:
 
 
 class Resume(StrEnum):
-    """The decision of an interrupted agent to go on with the plan that it has."""
+    """The decision of an interrupted agent to continue its current plan."""
 
     RESUME = "resume"
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What a mind answers.
+    """A mind's answer to a turn.
 
     Attributes:
         decision: a plan to commit, `Resume.RESUME`, or None for neither.
-        messages: what it wants to send.
-        calls: the language-model calls it made on the way; empty: those that its models have entered in the ledger.
-        failure: why there is no answer, for a mind that has tried in vain to get one: it is not asked again, and its
-            agent keeps its plan, or idles for a step.
-        answers: what it answers to extensions, by their names, each in the extension's own type.
+        messages: messages to send.
+        calls: its language model calls; empty for those in the ledger.
+        failure: why the mind could not get an answer (from its model, for example). It is then not asked again in this
+            turn, and its agent keeps its plan, or idles for a step.
+        answers: answers to extensions, by name, each in the extension's own type.
     """
 
     decision: Plan | Resume | None = None
@@ -231,16 +231,16 @@ class Thought:
 
 
 COORDINATOR = "coordinator"
-"""The name of the participant without a body, where a topology has one."""
+"""The name of a topology's participant without a body."""
 
 
 @runtime_checkable
 class Mind(Protocol):
     """Decides for one participant.
 
-    An embodied agent's mind commits plans. A coordinator is a mind without a body: it lives on the cognitive clock
-    alone, sees the whole world, commits no plan, and is ready when it has nothing to say.
+    An embodied agent's mind commits plans. A coordinator is a mind without a body: it acts on the cognitive clock only,
+    sees the whole world, commits no plans, and is ready when it has nothing to say.
     """
 
     async def think(self, view: View) -> Thought:
-        """Answer a turn. The world stands still meanwhile; other minds may be thinking at the same time."""
+        """Answer a turn. The world is paused meanwhile; other minds may think at the same time."""

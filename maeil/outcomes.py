@@ -1,4 +1,4 @@
-"""How episodes end: one word each, the same in traces, tables, viewer and guide."""
+"""The outcomes of episodes, with the same names in traces, tables, the viewer and the guide."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """How an episode ended. All but `ERROR` say something about the team, and are pooled in statistics."""
+    """How an episode ended. All outcomes except `ERROR` say something about the team, and statistics include them."""
 
     SUCCESS = "success"
     """The task is finished."""
     FAILURE = "failure"
-    """The task can no longer be finished: the world says so, or a method gave up, and is scored as far as it came."""
+    """The world reports that the task can no longer be finished, or a method gave up; the score so far counts."""
     ENDED = "ended"
-    """The episode has ended by itself, and its world does not say whether that is good."""
+    """The episode ended by itself, and the world does not judge the result."""
     TRUNCATED = "truncated"
-    """The step limit came first."""
+    """The episode reached the step limit."""
     BUDGET = "budget"
     """A budget of money, tokens or calls is used up."""
     ERROR = "error"
-    """A provider, the code, a wall-clock limit or the user broke it off."""
+    """A provider, the code, a wall-clock limit or the user stopped the episode."""

@@ -1,4 +1,4 @@
-"""The execution of the team's live plans: action by action, as primitives of the world."""
+"""Executes the team's live plans, action by action, as primitives of the world."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class PlanExecution:
         self._team = team
 
     def settle(self) -> bool:
-        """Start and end actions until nothing changes any more in the state as it is.
+        """Start and end actions in the current state until nothing changes any more.
 
-        An action may end before its first step (an agent that is already where it shall go), and one agent's action
-        may end because another's has begun (a rendezvous), so all are asked again after every change.
+        An action may end before its first step (if the agent is already at its destination), and an agent's action may
+        end because another one has started (a rendezvous). So every change triggers another round over all agents.
 
         Returns:
-            Whether an agent's plan has ended, so that it must think before the world can go on.
+            Whether an agent's plan has ended, so that the agent must think before the world can continue.
         """
         thinkers = False
         executing = [agent for agent in self._team.agents if agent.stage is Stage.EXECUTE]
@@ -58,14 +58,14 @@ class PlanExecution:
         return thinkers
 
     def take_turns(self) -> None:
-        """Give the turn to the agents that act in the coming step, in a world in which agents take turns."""
+        """In a world in which agents take turns, give the turn to the agents that act in the coming step."""
         acting = acting_in(self._world.acting, len(self._team.agents))
         if acting is not None:
             self._team.take_turns(acting)
             self.settle()
 
     def act(self) -> list[Primitive]:
-        """Return the joint action of this step. Every agent must be in X, with a running action, or off turn."""
+        """Return the joint action of this step. Each agent must be off turn, or in X with a running action."""
         joint: list[Primitive] = []
         for agent in self._team.agents:
             if agent.stage is Stage.OFF_TURN:
@@ -109,10 +109,10 @@ class PlanExecution:
 
 
 def check_transition(transition: Transition, world: World) -> None:
-    """Make sure that the parts of a transition can be recorded.
+    """Check the types of a transition's fields, so that it can be recorded.
 
     Raises:
-        ContractError: one has another type.
+        ContractError: a field has the wrong type.
     """
     reward = transition.reward
     if not isinstance(reward, int | float):

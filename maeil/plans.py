@@ -1,4 +1,4 @@
-"""Plans: what an agent has committed itself to, and the one way in which each plan ends."""
+"""Plans that agents commit to, with their tasks and their status."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from maeil.actions import SymbolicAction, as_call
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a plan is for, so that plans can be compared across agents.
+    """The task that a plan serves, for comparing plans across agents.
 
     Attributes:
-        kind: the sort of task, in the words of the world ("deliver").
-        target: what it is done to ("block_3").
+        kind: kind of task, in the world's own terms ("deliver").
+        target: object of the task ("block_3").
     """
 
     kind: str
@@ -25,7 +25,7 @@ class Task:
         return f"{self.kind}:{self.target}"
 
     def plain(self) -> dict[str, str]:
-        """Return it JSON-ready."""
+        """Return the task as JSON-ready data."""
         return {"kind": self.kind, "target": self.target}
 
 
@@ -34,9 +34,9 @@ class Plan:
     """A sequence of symbolic actions with the task they serve.
 
     Attributes:
-        actions: executed in order; never empty once committed (the scheduler refuses an empty plan).
-        task: what the plan is for, where the mind says so.
-        rationale: a short reason in words.
+        actions: actions in the order of execution; the loop refuses plans without actions.
+        task: the task that the plan serves, if the mind states it.
+        rationale: a short reason.
     """
 
     actions: tuple[SymbolicAction, ...]
@@ -45,15 +45,15 @@ class Plan:
 
 
 class PlanStatus(StrEnum):
-    """The state of a committed plan. The first two are passing; each plan ends in exactly one of the others."""
+    """The status of a committed plan. `COMMITTED` and `RUNNING` are temporary; every plan ends in one of the others."""
 
     COMMITTED = "committed"
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
-    INTERRUPTED = "interrupted"  # given up for another plan after it had begun to run
-    REPLACED = "replaced"  # given up for another plan before its first step
+    INTERRUPTED = "interrupted"  # abandoned for another plan while running
+    REPLACED = "replaced"  # abandoned for another plan before its first step
     CANCELLED = "cancelled"  # cut off by the end of the episode
 
     @property
@@ -64,17 +64,17 @@ class PlanStatus(StrEnum):
 
 @dataclass(slots=True)
 class LivePlan:
-    """A committed plan on its way to its end.
+    """A committed plan and its progress.
 
     Attributes:
         id: `P<agent>.<k>`, the k-th plan of its agent, from 1.
         agent: index of the agent.
-        plan: what was committed.
+        plan: the committed plan.
         status: current status.
-        index: number of actions that have succeeded so far, also the index of the action that runs now.
-        reason: why it ended, empty while it lives.
-        flag: `invalid_plan`, `parse_failure`, `empty_answer` or `forced_ready` when the scheduler committed it in the
-            mind's stead, `advised` when a repair did, else empty.
+        index: number of actions that have succeeded so far, which is also the index of the current action.
+        reason: why it ended; empty while it is live.
+        flag: `invalid_plan`, `parse_failure`, `empty_answer` or `forced_ready` if the loop committed it instead of the
+            mind, `advised` if a repair did; otherwise empty.
     """
 
     id: str
@@ -85,16 +85,16 @@ class LivePlan:
     reason: str = ""
     flag: str = ""
     data: list[dict[str, Any]] = field(init=False)
-    """The actions JSON-ready, as the trace has them."""
+    """The actions as JSON-ready data, for the trace."""
     calls: tuple[str, ...] = field(init=False)
-    """The actions as text, written once for all who see the plan."""
+    """The actions as text, for views of the plan."""
 
     def __post_init__(self) -> None:
-        """Write the actions, once for all readers."""
+        """Serialize the actions once for all readers."""
         self.data = [action.model_dump(mode="json") for action in self.plan.actions]
         self.calls = tuple(map(as_call, self.data))
 
     @property
     def rest(self) -> tuple[SymbolicAction, ...]:
-        """The actions that have not succeeded yet, from the one that runs now on."""
+        """The remaining actions, starting with the current one."""
         return self.plan.actions[self.index :]

@@ -1,4 +1,4 @@
-"""The check of a thought before anything of it takes effect: its turn, the vocabulary, the state of the world."""
+"""Checks a thought against its turn, the vocabulary and the state of the world before it takes effect."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 
 def review(thought: object, view: View, author: Participant, world: World) -> tuple[str, ...]:
-    """Return why a thought is refused, as far as the loop itself can see.
+    """Return the loop's reasons for refusing a thought.
 
     Args:
-        thought: what the mind returned.
-        view: the turn that it answers, and what its author saw.
-        author: who thought it.
-        world: checks a plan against the state.
+        thought: the mind's return value.
+        view: the view that the mind got, with the turn.
+        author: the participant.
+        world: checks a plan against the current state.
 
     Returns:
-        One reason each, empty when the thought is accepted. They go back to the mind, so they say what to fix.
+        The reasons, worded for the mind so that it can fix its answer; empty if the thought is accepted.
 
     Raises:
-        ContractError: it is no thought, or a part of it has a type that it cannot have: that is the mind's code, and
-            nothing that it could fix by another answer.
+        ContractError: it is not a thought, or a part of it has the wrong type. This is an error in the mind's code,
+            which another answer would not fix.
     """
     thought = check_type(thought, Thought, author.mind.think, "a maeil.Thought")
     return (
@@ -91,17 +91,17 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
 
 
 def check_part(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:
-    """Return a part of a thought, which has the type that the contract says.
+    """Check the type of a part of a thought; return the part.
 
     Args:
-        part: it; also an answer to an extension, or a part of that.
-        wanted: the type.
-        author: whose thought it is.
-        what: the part in words.
-        words: the type in words.
+        part: the part; also an answer to an extension, or a part of such an answer.
+        wanted: the required type.
+        author: the participant whose mind returned the thought.
+        what: description of the part.
+        words: description of the required type.
 
     Raises:
-        ContractError: it has another type.
+        ContractError: the part has another type.
     """
     if isinstance(part, wanted):
         return part

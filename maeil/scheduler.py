@@ -1,4 +1,4 @@
-"""The loop itself: converse, execute, step, until the world is done."""
+"""The loop itself: converse, execute and step until the episode ends."""
 
 from __future__ import annotations
 
@@ -51,17 +51,18 @@ async def run_episode(
         world: the environment; it is reset with `seed`.
         minds: one for each agent, in index order.
         topology: who may speak to whom, and when.
-        seed: names the board.
+        seed: determines the board.
         settings: parameters of the loop.
-        recorder: takes every event; what it has is whole up to the last environment step at any instant.
+        recorder: records every event; at any time, it is complete up to the last environment step.
         coordinators: names and minds of participants without a body.
-        extensions: methods that take part, in the order in which their hooks run.
+        extensions: extensions, in the order in which their hooks run.
 
     Returns:
-        How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
+        The last event of the trace, with the outcome. An `EpisodeStop` determines the outcome.
 
     Raises:
-        Exception: whatever a mind, the world or an extension raises; the trace then ends with the outcome `error`.
+        Exception: any error that a mind, the world or an extension raises; the trace then ends with the outcome
+            `error`.
     """
     team = Team(world.agents, minds, coordinators, settings, recorder)
     board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that holds the board")
@@ -88,7 +89,7 @@ async def run_episode(
 
 
 class _Episode:
-    """The state of the loop between its calls; fulfils `maeil.extension.Episode`."""
+    """The state of the loop; implements `maeil.extension.Episode`."""
 
     def __init__(
         self, world: World, team: Team, topology: Topology, settings: LoopSettings, extensions: Sequence[Extension]
@@ -123,7 +124,7 @@ class _Episode:
         self._execution.settle()
 
     async def run(self) -> Outcome:
-        """Run until the world is over."""
+        """Run until the world ends the episode."""
         self._record_progress()
         self._execution.take_turns()
         while self._end is None:
@@ -133,7 +134,7 @@ class _Episode:
             waiting = [agent for agent in self.team.agents if agent.stage is Stage.WAIT]
             for agent in waiting:
                 self.team.change_stage(agent, Trigger.ALL_READY)
-            # Without a new or resumed plan everything has been settled after the last step.
+            # Without a new or resumed plan, all actions have already settled after the last step.
             if not (waiting and self._execution.settle()):
                 self._step()
         return self._end
@@ -172,7 +173,7 @@ class _Episode:
             self.team.record(ScoreChange(progress.reached, progress.goals, progress.score))
 
     def end(self, outcome: Outcome, reason: str = "") -> EpisodeEnd:
-        """Cancel what is still alive and write the last event."""
+        """Cancel all live plans and record the last event."""
         for agent in self.team.agents:
             if agent.plan is not None:
                 self.team.end_plan(agent, PlanStatus.CANCELLED, "episode_end")

@@ -1,6 +1,6 @@
-"""Random streams that are derived from one seed and a path, so that a new component shifts nobody else's draws.
+"""Random streams derived from a seed and a path, so that adding a component does not change the draws of others.
 
-The idea of hierarchical paths is MASEval's.
+The idea of hierarchical paths comes from MASEval.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """A place in the tree of random streams.
+    """A node in the tree of random streams.
 
     Attributes:
         seed: the seed of the episode.
-        path: where in the tree this is, e.g. `minds/3`.
+        path: path of the node, such as `minds/3`.
     """
 
     seed: int
     path: str = ""
 
     def child(self, name: str | int) -> Seeds:
-        """Return the place below this one."""
+        """Return the child node with this name."""
         return Seeds(self.seed, f"{self.path}/{name}" if self.path else str(name))
 
     def integer(self) -> int:
-        """Return this place's seed as an integer of 64 bits."""
+        """Return the node's seed as a 64-bit integer."""
         digest = hashlib.sha256(f"{self.seed}:{self.path}".encode()).digest()
         return int.from_bytes(digest[:8], "little")
 
     def generator(self) -> np.random.Generator:
-        """Return a generator that starts this place's stream."""
+        """Return a new generator at the start of the node's stream."""
         return np.random.Generator(np.random.PCG64(self.integer()))

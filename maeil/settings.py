@@ -9,19 +9,19 @@ from maeil.clock import ClockCount, ClockUnit
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """How an episode is run.
+    """The parameters of the loop for an episode.
 
     Attributes:
-        clock_unit: what moves the cognitive clock.
-        clock_count: which tokens do, where tokens move it.
-        delivery: cognitive time from the send of a message to its arrival.
-        max_thoughts_per_step: thoughts of one participant in one environment step, at most.
-        max_repairs: how often a refused thought is asked for again.
-        memory_messages: earlier messages that a mind sees.
-        memory_plans: ended plans that a mind sees.
+        clock_unit: unit of the cognitive clock.
+        clock_count: which tokens count, if the unit is tokens.
+        delivery: cognitive time from sending a message to its arrival.
+        max_thoughts_per_step: maximum number of thoughts of one participant in one environment step.
+        max_repairs: how often the loop asks again after a refused thought.
+        memory_messages: number of earlier messages that a mind sees.
+        memory_plans: number of ended plans that a mind sees.
         thought_seconds: wall-clock limit of a thought; None for none.
         episode_seconds: wall-clock limit of the episode; None for none.
-        max_steps: environment steps after which a world that goes on is wrong; None for any number.
+        max_steps: environment steps after which the world must have ended the episode; None for no limit.
     """
 
     clock_unit: ClockUnit = ClockUnit.TOKENS

@@ -1,7 +1,6 @@
 """The cognitive stages of an agent and the changes between them.
 
-Source: EmCoop (arXiv 2603.00349, section on MAEIL), which has R, W, X and I. O is for worlds in which agents take
-turns.
+Source: EmCoop (arXiv 2603.00349, section on MAEIL) for R, W, X and I. O is for worlds in which agents take turns.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from maeil.errors import IllegalTransition
 
 
 class Stage(StrEnum):
-    """Where an agent is in the loop."""
+    """An agent's stage in the loop: it reasons, waits, executes, is interrupted, or is off turn."""
 
     REASON = "R"
     WAIT = "W"
@@ -22,7 +21,7 @@ class Stage(StrEnum):
 
 
 class Trigger(StrEnum):
-    """What moves an agent from one stage to another."""
+    """The cause of a stage change."""
 
     PLAN_COMMITTED = "plan_committed"
     ALL_READY = "all_ready"
@@ -52,14 +51,14 @@ TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
     (Stage.OFF_TURN, Trigger.TURN): Stage.REASON,
     (Stage.OFF_TURN, Trigger.TURN_WITH_PLAN): Stage.EXECUTE,
 }
-"""Every legal change. X -> W after a step is implied: an agent with a live plan simply stays in X."""
+"""All legal changes. X -> W after a step is implied: an agent with a live plan simply stays in X."""
 
 
 def after(stage: Stage, trigger: Trigger) -> Stage:
-    """Return the stage that follows.
+    """Return the next stage.
 
     Raises:
-        IllegalTransition: the table has no such change.
+        IllegalTransition: the table does not allow this change.
     """
     try:
         return TRANSITIONS[stage, trigger]
@@ -71,5 +70,5 @@ _THINKING = (Stage.REASON, Stage.INTERRUPTED)
 
 
 def may_send(stage: Stage) -> bool:
-    """Return whether an agent in this stage may send messages: only while it reasons or is interrupted."""
+    """Return whether an agent in this stage may send messages, which is only while it reasons or is interrupted."""
     return stage in _THINKING

@@ -1,4 +1,4 @@
-"""What a world reports of its cooperative tasks: their constraints, attempts at them, and who is capable."""
+"""A world's reports on its cooperative tasks: constraints, attempts, and changes of capabilities."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 from maeil.plans import Task
 
 Tasks = Mapping[str, Sequence[str]]
-"""What plans may be for: the targets of each kind of task."""
+"""The tasks that plans may serve: the targets of each kind of task."""
 
 NAMED = 2
-"""Tasks of each kind that a refusal names, at most."""
+"""Maximum number of tasks of each kind in the message of a refusal."""
 
 
 def no_such_task(task: Task, tasks: Tasks) -> str:
-    """Return why a plan for a task that does not exist is refused, with some of those that do."""
+    """Return the reason for refusing a plan for an unknown task, with examples of existing tasks."""
     few = [str(Task(kind, target)) for kind, targets in tasks.items() for target in targets[:NAMED]]
     return f"there is no task {task}; there are, for example, {', '.join(few)}" if few else f"there is no task {task}"
 
 
 class Constraint(StrEnum):
-    """What a task needs of the agents and of the world; `TaskState` has a field of the name of each."""
+    """A kind of constraint of a cooperative task. `TaskState` has a field with the name of each."""
 
     SPATIAL = "spatial"
     TEMPORAL = "temporal"
@@ -35,11 +35,11 @@ class Constraint(StrEnum):
 
 
 def fewest(threshold: float, weights: Sequence[float] | None) -> int:
-    """Return the fewest agents that reach a threshold together; one more than there are, where all do not.
+    """Return the smallest number of agents that reach a threshold together; if all do not, one more than all.
 
     Args:
         threshold: p, a number of agents, or a sum of weights.
-        weights: of each agent; None where each counts for 1.
+        weights: weight of each agent; None if each counts as 1.
     """
     if weights is None:
         return ceil(threshold)
@@ -51,21 +51,21 @@ def fewest(threshold: float, weights: Sequence[float] | None) -> int:
 class TaskState:
     """The cooperation constraints of one task (EmCoop, arXiv 2603.00349, section on cooperative constraints).
 
-    Where agents count for different amounts, as by their levels in level-based foraging, `weights` has that of each,
-    and the threshold and all counts of agents are sums of weights.
+    If agents have different weights, such as their levels in level-based foraging, `weights` contains them, and the
+    threshold and all counts of agents are sums of weights.
 
     Attributes:
         task: the task.
-        threshold: p, how many agents it takes.
-        spatial: number of agents that are in place.
-        temporal: number of agents whose action of this step works on it.
-        participation: number of agents that are involved in it: their live plan serves it, or they act on it.
+        threshold: p, the number of agents that it takes.
+        spatial: number of agents in place.
+        temporal: number of agents whose action in this step works on it.
+        participation: number of agents involved: their live plan serves it, or they act on it.
         joint: number of agents that are in place, act on it and are able to.
-        dependency: whether everything else that it needs holds, such as a tool for each of p agents.
-        literal: threshold and spatial by EmCoop's literal definition, and of the threshold as many agents as its
-            dependency allows (the holders of a tool; all where it depends on nothing). None where threshold and spatial
-            are those above, and all or none can.
-        weights: what each agent counts for, by index; None where each counts for 1.
+        dependency: whether all its prerequisites hold, such as a tool for each of p agents.
+        literal: threshold and spatial by EmCoop's literal definition, and how many of the threshold's agents its
+            dependency allows (the holders of a tool; all if there is no dependency). None if threshold and spatial
+            are the same as above, and the dependency allows all agents or none.
+        weights: weight of each agent, by index; None if each counts as 1.
     """
 
     task: Task
@@ -81,20 +81,21 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
-    """A task that matters now, as feedback shows it: who is there, and what is missing by name.
+    """An open task in feedback: the agents involved, and what is missing, by name.
 
-    A `TaskState` counts under the joint action of a step, for the record. This is what somebody can act on who plans,
-    while the world stands still. Agents are indices, ascending.
+    A `TaskState` holds counts under the joint action of a step, for the trace. An `OpenTask` is for planning, while the
+    world is paused. Agents are indices, ascending.
 
     Attributes:
         task: the task.
-        needs: p, how many agents it takes at the same time, as things stand: what else it meets later is not counted.
-        more: how many more of those who are able have to come in place.
-        in_place: who is in place; None where the world does not say who.
-        able: who is able to take part; None for everybody.
-        planned: whose live plan serves it.
-        missing: what those who would do it lack, by name, and how much of it.
-        before: what stands before it, by name: what is in its way, or the tasks that have to be done first.
+        needs: p, the number of agents that it takes at the same time in the current state, without obstacles that it
+            will meet later.
+        more: how many more able agents have to get in place.
+        in_place: the agents in place; None if the world does not report them.
+        able: the agents that are able to take part; None for all.
+        planned: the agents with a live plan for it.
+        missing: what its agents lack, by name, with amounts.
+        before: names of obstacles to remove first, or of tasks to do first.
     """
 
     task: Task
@@ -107,7 +108,7 @@ class OpenTask:
     before: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, Any]:
-        """Return it JSON-ready, without what there is nothing to say about."""
+        """Return the open task as JSON-ready data, without empty fields."""
         found = {
             "task": self.task.plain(),
             "needs": self.needs,
@@ -127,9 +128,9 @@ class Attempt:
 
     Attributes:
         task: the task.
-        agents: who took part, ascending.
-        succeeded: whether it came off.
-        unmet: whether it never came to a primitive: the loop makes these of `maeil.world.ActionEnd.unmet`.
+        agents: the agents that took part, ascending.
+        succeeded: whether it succeeded.
+        unmet: whether it failed before any primitive; the loop creates these from `maeil.world.ActionEnd.unmet`.
     """
 
     task: Task
@@ -140,7 +141,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityChange:
-    """An agent has gained or lost what it needs to take part in tasks (a tool, say)."""
+    """An agent has gained or lost a prerequisite for tasks, such as a tool."""
 
     agent: int
     capability: str

@@ -1,4 +1,4 @@
-"""The participants of an episode, and every change of their stages and plans, each recorded as it is made."""
+"""The participants of an episode; records each change of their stages and plans."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Participant:
     """An agent, or a coordinator when `embodied` is false.
 
     Attributes:
-        index: place among the participants; agents come first.
+        index: index among the participants; agents come first.
         name: name in the world.
-        mind: what decides for it.
+        mind: decides for the participant.
         embodied: whether it acts in the world.
-        stage: stage of an agent; a coordinator stays in R, which binds it to nothing.
-        mailbox: messages that have arrived and are not read.
+        stage: stage of an agent; a coordinator always stays in R, which has no effect.
+        mailbox: messages that have arrived and are unread.
         memory: messages sent and read, oldest first.
         plan: the live plan.
         controller: the running action of that plan.
-        unmet: the task that it has tried in vain since the last step, before any primitive (`ActionEnd.unmet`).
+        unmet: the task that it attempted since the last step but could not act on (`ActionEnd.unmet`).
         outcomes: the last plans that ended.
         plans: number of plans committed so far.
         thoughts: thoughts started in this environment step.
         sent: messages sent in this environment step.
-        forced: turns in this environment step for which no thought was left.
+        forced: turns in this environment step for which it had no thoughts left.
     """
 
     index: int
@@ -63,19 +63,19 @@ class Participant:
     forced: int = 0
 
     def plan_view(self) -> PlanView | None:
-        """Return the live plan as its agent sees it."""
+        """Return the agent's view of its live plan; None if it has none."""
         return _view(self.plan) if self.plan is not None else None
 
 
 class Team:
-    """All participants, with the clocks and the recorder that their changes are stamped with.
+    """All participants, with the clocks and the recorder for their changes.
 
     Args:
-        names: of the agents.
-        minds: of the agents, in the same order.
+        names: names of the agents.
+        minds: minds of the agents, in the same order.
         coordinators: names and minds of participants without a body.
         settings: parameters of the loop.
-        recorder: takes every event.
+        recorder: records every event.
     """
 
     def __init__(
@@ -109,11 +109,11 @@ class Team:
         self._listeners: list[Callable[[Stamped], None]] = []
 
     def members(self) -> tuple[MemberView, ...]:
-        """Return the plans of all agents, as a coordinator sees them."""
+        """Return the coordinator's view of all agents."""
         return tuple(MemberView(agent.plan_view(), tuple(agent.outcomes)) for agent in self.agents)
 
     def record(self, event: Event) -> None:
-        """Record an event that happens now."""
+        """Record an event at the current time."""
         self._recorder.record(event, self.now.t, self.now.t_hat)
         if self._listeners:
             stamped = Stamped(0, self.now.t, self.now.t_hat, 0.0, event)
@@ -125,24 +125,24 @@ class Team:
         self._listeners.append(listener)
 
     def remember(self, messages: int) -> None:
-        """Keep at least so many earlier messages for each participant."""
+        """Keep at least this many earlier messages for each participant."""
         for one in self.participants:
             one.memory = deque(one.memory, maxlen=max(messages, one.memory.maxlen or 0))
 
     def flush(self) -> None:
-        """See to it that all that was recorded survives the death of the process."""
+        """Flush the recorder, so that all events so far survive the death of the process."""
         self._recorder.flush()
 
     def change_stage(self, agent: Participant, trigger: Trigger, reason: str = "") -> None:
-        """Move an agent to the stage that follows.
+        """Move an agent to its next stage.
 
         Args:
             agent: the agent.
-            trigger: what moves it.
-            reason: what the trace says about it; empty: the trigger.
+            trigger: cause of the change.
+            reason: reason for the trace; empty for the trigger.
 
         Raises:
-            IllegalTransition: the table has no such change.
+            IllegalTransition: the table of stages does not allow this change.
         """
         before = agent.stage
         agent.stage = after(before, trigger)
@@ -153,10 +153,10 @@ class Team:
         self.record(StageChange(agent.index, before, agent.stage, reason or trigger))
 
     def take_turns(self, acting: Sequence[int]) -> None:
-        """Put all agents off turn but those that act in the coming step; these go on with their plans, or think.
+        """Put all agents off turn except those that act in the coming step, which continue their plans, or think.
 
         Args:
-            acting: their indices.
+            acting: indices of the agents that act.
         """
         for agent in self.agents:
             if agent.index not in acting:
@@ -166,7 +166,7 @@ class Team:
                 self.change_stage(agent, Trigger.TURN if agent.plan is None else Trigger.TURN_WITH_PLAN)
 
     def commit(self, agent: Participant, plan: Plan, flag: str = "") -> None:
-        """Commit a plan: out of R as the agent's plan, out of I in place of the plan that it had."""
+        """Commit a plan: as a new plan in R, or instead of the current plan in I."""
         trigger = Trigger.PLAN_COMMITTED
         if agent.plan is not None:
             running = agent.plan.status is PlanStatus.RUNNING
@@ -188,7 +188,7 @@ class Team:
         self.change_stage(agent, trigger)
 
     def end_plan(self, agent: Participant, status: PlanStatus, reason: str = "") -> None:
-        """Give the live plan its final status; an action that still runs is cancelled first."""
+        """Give the live plan its final status, after cancelling an action that still runs."""
         plan = agent.plan
         assert plan is not None
         if agent.controller is not None:
@@ -201,12 +201,12 @@ class Team:
         self.record(PlanChange(plan.id, agent.index, status, reason))
 
     def run_plan(self, plan: LivePlan) -> None:
-        """Note that a committed plan has begun to run."""
+        """Mark a committed plan as running."""
         plan.status = PlanStatus.RUNNING
         self.record(PlanChange(plan.id, plan.agent, PlanStatus.RUNNING))
 
     def record_action(self, plan: LivePlan, status: str, reason: str = "") -> None:
-        """Record that the present action of a plan took a status."""
+        """Record the status of a plan's current action."""
         action = plan.plan.actions[plan.index].action
         self.record(ActionChange(plan.id, plan.agent, plan.index, action, status, reason))
 

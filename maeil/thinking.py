@@ -1,4 +1,4 @@
-"""A thought from its start to its end, however it ends: what its mind sees, and how long it may take."""
+"""Thoughts under way, from start to end: their views, results and time limits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 _NOTHING = Thought()
 _LOOK = 0.01
-"""Seconds between two looks at a limit that is nearly over."""
+"""Minimum seconds between two checks of a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnAttempt:
-    """One try at a turn: a refused thought leads to another attempt at the same turn."""
+    """One attempt at a turn; a refused thought leads to another attempt at the same turn."""
 
     turn: Turn
     number: int = 0
@@ -33,11 +33,11 @@ class TurnAttempt:
 
 
 class Limits:
-    """The limits of one episode, counted from here. Waiting for a place in our own queue does not count.
+    """The time limits of one episode, which starts now. Time in the harness's own queue does not count.
 
     Args:
-        thought_seconds: longest time that a mind may take for a thought; None for any.
-        episode_seconds: longest time that the episode may take; None for any.
+        thought_seconds: maximum time of a thought; None for no limit.
+        episode_seconds: maximum time of the episode; None for no limit.
     """
 
     def __init__(self, thought_seconds: float | None, episode_seconds: float | None) -> None:
@@ -46,25 +46,25 @@ class Limits:
         self._episode = Stopwatch()
 
     def check_episode(self) -> None:
-        """End an episode that has taken too long.
+        """Check the time limit of the episode.
 
         Raises:
-            LimitReached: it has.
+            LimitReached: the time is over.
         """
         limit = self._episode_seconds
         if limit is not None and self._episode.seconds >= limit:
             raise LimitReached(f"episode_seconds: {limit:g} s are over")
 
     async def bound(self, think: Callable[[], Awaitable[T]], name: str, stopwatch: Stopwatch) -> T:
-        """Return what a thought returns, within its limit and what is left of the episode.
+        """Run a thought within its own limit and the remaining time of the episode; return its result.
 
         Args:
-            think: begins the thought.
-            name: who thinks.
-            stopwatch: of the thought.
+            think: starts the thought.
+            name: name of the participant.
+            stopwatch: measures the thought.
 
         Raises:
-            LimitReached: the time is over; the thought is cancelled.
+            LimitReached: the time is over, and the thought was cancelled.
         """
         both = ((self._thought_seconds, stopwatch), (self._episode_seconds, self._episode))
         bounds = [(limit, watch) for limit, watch in both if limit is not None]
@@ -87,7 +87,7 @@ class Limits:
 
 
 async def _end_when_over(scope: asyncio.Timeout, bounds: Sequence[tuple[float, Stopwatch]]) -> None:
-    """End a scope when a limit is over, by a stopwatch that may stand meanwhile."""
+    """End a timeout scope when a limit has passed on its stopwatch, which may pause."""
     while (left := min(limit - stopwatch.seconds for limit, stopwatch in bounds)) > 0:
         await asyncio.sleep(max(left, _LOOK))
     scope.reschedule(0)
@@ -95,17 +95,17 @@ async def _end_when_over(scope: asyncio.Timeout, bounds: Sequence[tuple[float, S
 
 @dataclass(slots=True)
 class Thinking:
-    """A thought under way, and what is known of it when it is over.
+    """A thought under way, and later its result.
 
     Attributes:
-        attempt: what it answers.
-        view: what its mind sees.
-        ledger: the calls of its models.
-        returned: whether its mind has answered.
-        thought: what it has answered, which need be no thought at all; an empty one before.
-        stop: what came out of its mind instead, if something did.
-        seconds: wall time, without waiting for a place in our own queue.
-        cost: how far it moves its author on the cognitive clock.
+        attempt: the attempt at a turn that it belongs to.
+        view: the view of its mind.
+        ledger: the language model calls.
+        returned: whether the mind has returned an answer.
+        thought: the answer, not checked yet, so it may have another type; an empty thought before the mind returns.
+        stop: the error that the mind raised, if any.
+        seconds: wall time, without time in the harness's own queue.
+        cost: its duration on the cognitive clock.
     """
 
     attempt: TurnAttempt
@@ -118,12 +118,12 @@ class Thinking:
     cost: float = 0
 
     async def run(self, mind: Mind, limits: Limits) -> None:
-        """Have the mind think.
+        """Let the mind think.
 
         Raises:
-            LimitReached: a wall-clock limit is over.
-            ContractError: the mind answers at once, and not by something that can be awaited.
-            Exception: whatever the mind raises.
+            LimitReached: a wall-clock limit has passed.
+            ContractError: the mind's `think` is not async.
+            Exception: any error that the mind raises.
         """
         stopwatch = Stopwatch()
         try:
@@ -140,26 +140,26 @@ class Thinking:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls as the mind reports them, else as its models have entered them."""
+        """The calls reported by the mind; if it reports none, those in the ledger."""
         reported = self.stop.calls if isinstance(self.stop, EpisodeStop) else getattr(self.thought, "calls", ())
         return reported or self.ledger.calls
 
     @property
     def why_in_vain(self) -> str:
-        """Why the thought takes no effect when the episode is over before its instant has come."""
+        """The reason why a thought has no effect if the episode ends before its instant."""
         return CUT_SHORT if self.stop is None else str(self.stop) or type(self.stop).__name__
 
     @property
     def failure_flag(self) -> str:
-        """What kind of failure the thought is, by the last call that it made."""
+        """The kind of failure, according to the thought's last call."""
         return "empty_answer" if self.calls and "empty_answer" in self.calls[-1].record else "parse_failure"
 
 
 def observation_of(participant: Participant, world: World) -> Observation:
-    """Return what a participant observes: the whole world where it has no body.
+    """Return a participant's observation; for a participant without a body, the whole world.
 
     Raises:
-        ContractError: it is no observation.
+        ContractError: the world does not return an observation.
     """
     observe = world.observe if participant.embodied else world.global_observation
     found = world.observe(participant.index) if participant.embodied else world.global_observation()

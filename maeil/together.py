@@ -12,14 +12,15 @@ T = TypeVar("T")
 
 
 async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
-    """Run functions at the same time, and return their results in order when every one of them has ended.
+    """Run async functions concurrently, and return their results in order when all of them have ended.
 
-    When one raises, the others are cancelled and waited for. A `Stop` that is not urgent lets them come to their end
-    instead. To cancel this cancels all of them.
+    If a function raises an error, the others are cancelled, and this function waits for them. If it raises a `Stop`
+    that is not urgent, the others run to their end. Cancelling this function cancels all of them.
 
     Raises:
-        BaseException: the first, in the order of the functions, of what made the others end; else the first stop.
-        asyncio.CancelledError: this was cancelled, or a function raised it by itself.
+        BaseException: the first error that ended the others, in the order of the functions; without any, the first
+            `Stop`.
+        asyncio.CancelledError: this function was cancelled, or one of the functions raised it.
     """
     results: dict[int, T] = {}
     failures: dict[int, Exception] = {}
@@ -27,7 +28,7 @@ async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
 
     async def run(place: int, function: Callable[[], Awaitable[T]]) -> None:
         try:
-            with without_exit():  # which would end the event loop
+            with without_exit():  # sys.exit would end the event loop
                 results[place] = await function()
         except Exception as error:
             if isinstance(error, Stop) and not error.urgent:
@@ -42,7 +43,7 @@ async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
             for place, function in running:
                 group.create_task(run(place, function))
     except ExceptionGroup:
-        pass  # its members are in `failures`, where their order does not depend on time
+        pass  # its members are in `failures`, in an order that does not depend on timing
     for found in (failures, stops):
         if found:
             raise found[min(found)]

@@ -1,4 +1,4 @@
-"""Errors of components that make a conversation or an episode go on without end, or name who does not take part."""
+"""Checks for endless conversations and episodes, and for turns with unknown participants."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from maeil.team import Participant
 
 
 def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
-    """Make sure that those whom a turn names take part.
+    """Check that a turn names only participants of the episode.
 
     Args:
-        turn: of a conversation.
-        participants: their number.
+        turn: the turn.
+        participants: number of participants.
         give: the method that gave the turn.
 
     Raises:
-        ContractError: one does not.
+        ContractError: the turn names an unknown participant.
     """
     named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
     everybody = range(participants)
@@ -36,17 +36,17 @@ def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
 def check_forced(
     participant: Participant, most: int, t: int, give: Callable[..., Any], start_action: Callable[..., Any]
 ) -> None:
-    """Count that a participant is made ready, and make sure that the conversation of a step ends.
+    """Count how often a participant is forced to be ready, and check that the conversation of a step ends.
 
     Args:
-        participant: who is made ready.
-        most: times that this may happen in a step.
+        participant: the participant.
+        most: maximum number of times in a step.
         t: the step.
         give: the method that gives turns.
-        start_action: the method that starts the idle action of those who are made ready.
+        start_action: the method that starts the idle action of a participant that is forced to be ready.
 
     Raises:
-        ContractError: one of the two makes it go on without end.
+        ContractError: one of these methods makes the conversation endless.
     """
     participant.forced += 1
     if participant.forced <= most:
@@ -58,10 +58,10 @@ def check_forced(
 
 
 def check_ends(step: Callable[..., Any], t: int, max_steps: int | None) -> None:
-    """Make sure that a world that has not ended an episode has steps left.
+    """Check that a world ends an episode within `max_steps`.
 
     Raises:
-        ContractError: it has none.
+        ContractError: the episode continues after the last allowed step.
     """
     if t == max_steps:
         wrong = f"has not ended the episode after {max_steps} steps: its Transition must have an end"

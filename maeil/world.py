@@ -1,4 +1,4 @@
-"""The contract of a world: what the loop needs of an environment."""
+"""The contract of a world: the interface between the loop and an environment."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class ActionEnd:
 
     Attributes:
         status: how it ended.
-        reason: why, for anything but plain success; an identifier first (`block_gone`), numbers behind it.
-        unmet: the task that the agent has tried in vain without a primitive for it: it has waited for others at its
-            place, or the world has refused the action. That is an attempt that failed, if the task is active.
+        reason: why it ended, unless it simply succeeded; an identifier (`block_gone`), followed by numbers.
+        unmet: the task that the agent attempted but could not act on, because the others did not come, or because the
+            world refused the action. It counts as a failed attempt if the task is active.
     """
 
     status: ActionStatus
@@ -38,31 +38,31 @@ class Controller(Protocol):
     """Turns one symbolic action of one agent into primitives, tick by tick against the live state."""
 
     def status(self) -> ActionEnd | None:
-        """Return the end of the action in the state as it is; None while it runs.
+        """Return the end of the action in the current state; None while it runs.
 
-        Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
-        so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
+        The loop calls it before and after every environment step, for all agents in turn, until no result changes any
+        more. So if one agent's arrival completes a rendezvous, it does so for the whole team in the same tick.
         """
 
     def act(self) -> Primitive:
-        """Return the primitive for the coming environment step. Called once a step, only while `status()` is None."""
+        """Return the primitive for the coming step. Called once per step, and only while `status()` is None."""
 
     def close(self) -> None:
-        """Let go of whatever is shared with other controllers. Called once, however the action ended."""
+        """Release resources shared with other controllers. Called once, however the action ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What one environment step did.
+    """The result of one environment step.
 
     Attributes:
-        outcomes: what happened, one JSON-ready record each, in the world's own words, with `what` as its first key.
+        outcomes: the step's effects, as JSON-ready records in the world's own terms, with `what` as their first key.
         reward: the mean of the agents' rewards in this step.
         end: how the episode ends with this step: `SUCCESS`, `FAILURE` or `TRUNCATED`; `ENDED` if it ends by itself and
-            the world does not say what that means; None if it goes on. `maeil.acting.end_of` makes it of truth values.
+            the world does not judge the result; None if it continues. `maeil.acting.end_of` computes it from bools.
         attempts: attempts at tasks.
-        capabilities: changes of what agents are able to do.
-        rewards: of each agent, by index, where these differ; None where all get `reward`.
+        capabilities: changes of the agents' capabilities.
+        rewards: rewards of the agents, by index; None if all get `reward`.
     """
 
     outcomes: tuple[Mapping[str, Any], ...]
@@ -75,11 +75,11 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the team has come.
+    """The team's progress.
 
     Attributes:
         reached: goals reached so far (delivered blocks, placed boxes, achievements).
-        goals: goals in all.
+        goals: number of all goals.
         score: the world's own score.
     """
 
@@ -89,38 +89,38 @@ class Progress:
 
 
 NEAREST = 6
-"""Open tasks that feedback shows besides those of somebody's plan: the nearest ones."""
+"""Number of nearest open tasks in feedback, in addition to the tasks of current plans."""
 
 Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
-"""What plans may name: for an action, by name, the forms that it may have; of each form the values of some arguments.
+"""The values that plans may use: by name of an action, its possible forms, each with the values of some arguments.
 
-Values are integers (a `range`, or a list), strings, or None alone; `(None, range)` is None or an integer, and a pair of
-ranges a pair of integers. An action that is not there, or an argument, is not bound by the state; an action without a
-form cannot be carried out at all.
+Values are integers (a `range`, or a list), strings, or None alone; `(None, range)` means None or an integer, and a pair
+of ranges means a pair of integers. The state does not restrict actions and arguments that are missing here. An action
+with an empty list of forms is impossible.
 """
 
 
 class World(ABC):
-    """An environment joined to the loop: the base of every world.
+    """An environment for the loop: the base of every world.
 
-    Agents are indices `0 .. n-1` here; `agents` holds their names. Only `reset`, `step` and `Changeable.change` change
-    the world. All other methods may be called at any time, and change nothing but what `constraints` and the
-    controllers keep for themselves. Methods with a body are optional. `maeil.testing.check_world` holds a world
-    against this contract; docs/writing-a-world.md is the guide.
+    Methods identify agents by their indices `0 .. n-1`; `agents` contains their names. Only `reset`, `step` and
+    `Changeable.change` change the world. All other methods may be called at any time, and change nothing except the
+    internal state of `constraints` and of controllers. Methods with a body are optional. `maeil.testing.check_world`
+    checks a world against this contract; docs/writing-a-world.md is the guide.
     """
 
     name: str
     agents: tuple[str, ...]
     vocabulary: Vocabulary
     idle: SymbolicAction
-    """One tick of doing nothing, possible in every state: the plan of an agent whose mind returns no valid one."""
+    """An action that does nothing for one tick, possible in every state: the plan for an agent without a valid one."""
     shares_luck: bool = False
-    """Whether each random draw has a key (the step, its purpose, and the entity or cell that it is for), so that an
-    action changes no draw of what it does not reach."""
+    """Whether each random draw has a key (step, purpose, and entity or cell), so that an action does not change the
+    draws for things that it does not affect."""
 
     @abstractmethod
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw a new board from `seed` and return it as a JSON-ready record, from which alone it can be drawn again."""
+        """Generate a board from `seed`; return it as a JSON-ready record that suffices to draw a picture of it."""
 
     @abstractmethod
     def observe(self, agent: int) -> Observation:
@@ -132,105 +132,105 @@ class World(ABC):
 
     @abstractmethod
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return why a plan cannot be carried out in the present state: one reason each, empty when it can."""
+        """Return the reasons why a plan is impossible in the current state; empty if it is possible."""
 
     @abstractmethod
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
-        """Start an action."""
+        """Start an action, and return its controller."""
 
     @abstractmethod
     def step(self, joint: Sequence[Any]) -> Transition:
-        """Advance by one step with one `maeil.acting.Primitive` for each agent, as its controllers have given them."""
+        """Advance by one step, with one `maeil.acting.Primitive` for each agent, from its controller."""
 
     @abstractmethod
     def constraints(self, joint: Sequence[Any], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the states of the active tasks that are not what they were when this was last called.
+        """Return the states of the active tasks that have changed since the last call.
 
-        Called before every step with the joint action that is about to be taken, so that agents count where they act
-        from. The first call after a reset gives every active task. A task that is over is given a last time, with a
-        threshold of 0.
+        The loop calls it before every step with the coming joint action, so that agents count at the positions they act
+        from. The first call after a reset returns all active tasks. A task that is over is returned one last time, with
+        a threshold of 0.
 
         Args:
             joint: one primitive for each agent.
-            plans: the plan of each agent, None where there is none: the live one, or, of an agent that has just tried a
-                task in vain (`ActionEnd.unmet`), one without actions for that task.
+            plans: the live plan of each agent; None for an agent without one. For an agent with an unmet attempt
+                (`ActionEnd.unmet`), it is a plan without actions for that task.
         """
 
     @abstractmethod
     def distance(self, agent: int, other: int) -> float | None:
-        """Return the distance between two agents in the world's own measure; None where it has none."""
+        """Return the distance between two agents in the world's own measure; None if it has none."""
 
     @abstractmethod
     def progress(self) -> Progress:
-        """Return how far the team has come."""
+        """Return the team's progress."""
 
     @abstractmethod
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
 
     def acting(self) -> Sequence[int] | None:
-        """Return the agents that act in the coming step, ascending, at least one until the episode ends; None: all.
+        """Return the agents that act in the coming step, ascending; at least one until the episode ends. None for all.
 
-        For worlds in which agents take turns, die, or sit an episode out. The loop asks no mind of an agent that is
-        off turn. A plan that still runs is kept until its turn comes.
+        This is for worlds in which agents take turns, die, or do not take part in an episode. The loop does not ask the
+        mind of an agent that is off turn. An unfinished plan continues when the agent's turn comes.
         """
         return None
 
     def ids(self, agent: int | None) -> Ids:  # noqa: ARG002
-        """Return what a plan of an agent may name now, so that answers can be bound to it; for None, of anybody.
+        """Return the values that a plan of an agent may use now, for constraining answers; None for any agent's plan.
 
-        It has everything that `check_plan` takes, except numbers beyond those that make a difference: no block can be
-        pushed farther than the grid is wide (`llm.grounded_schema`).
+        They include everything that `check_plan` accepts, except numbers too large to make a difference: no block can
+        be pushed farther than the width of the grid (`llm.grounded_schema`).
         """
         return {}
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks | None:  # noqa: ARG002
-        """Return the tasks that a plan may be for now; None if the world does not list them.
+        """Return the tasks that a plan may serve now; None if the world does not list them.
 
-        A kind without a target is none. `check_plan` takes a plan for each of them, and refuses one for any other, in
-        the words of `maeil.tasks.no_such_task`. It takes more only where an agent cannot know whether there is such a
-        task, and no `text` has named it.
+        A kind without targets has no tasks. `check_plan` accepts a plan for each listed task, and refuses a plan for
+        any other with the message of `maeil.tasks.no_such_task`. Exception: it also accepts a plan for an unlisted task
+        if the agent cannot know whether that task exists, and no `text` has named it.
 
         Args:
-            agent: index; None for all.
-            text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
+            agent: index of the agent; None for all.
+            text: text that the agent has read; tasks that it names are included if the agent cannot rule them out.
         """
         return None
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask] | None:  # noqa: ARG002
-        """Return the tasks that matter now and what they lack, by name; None if the world does not say.
+        """Return the open tasks and what they lack, by name; None if the world does not list them.
 
-        These are the tasks of a plan and of a text, then the nearest others, at most `NEAREST`. Behind them stand the
-        tasks that have to come before, where the world has such. A task that is over is not among them, and none is
-        there twice. The loop asks where a turn has feedback; for None it shows the numbers of the last step.
+        They are the tasks in plans and in the text, then the nearest others, at most `NEAREST`, and last any tasks that
+        have to be done before these. Tasks that are over are left out, and each task is listed once. The loop calls it
+        for turns with feedback; if it returns None, feedback shows the counts of the last step.
 
         Args:
-            plans: the live plan of each agent, None where there is none.
-            text: of a message: the tasks whose targets it names are among them.
+            plans: the live plan of each agent; None for an agent without one.
+            text: text of a message; tasks with targets that it names are included.
         """
         return None
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
+        """Return JSON-ready facts about the configuration, by name; templates access them as `facts`.
 
-        A prompt then has the rules of this configuration alone. `max_agents` is how many other agents a prompt lists
-        to an agent; None for all. Facts are known before the first reset, and the same for every agent, seed and size
-        of the team: the rules of a world are the beginning of all prompts of a sweep.
+        With them, prompts contain only the rules of this configuration. `max_agents` is the number of other agents that
+        a prompt lists for an agent; None for all. Facts are available before the first reset, and the same for every
+        agent, seed and team size, since all prompts of a sweep start with the rules of the world.
         """
         return {}
 
     def close(self) -> None:  # noqa: B027
-        """Release what Python does not free by itself: a process, a port, a licence, a window.
+        """Release resources that Python does not free by itself: a process, a port, a licence, a window.
 
-        Called when nothing more is asked of the world, perhaps twice.
+        Called after the last use of the world, possibly twice.
         """
 
 
 def require_world(world: Any) -> World:
-    """Return a world that has what its contract asks for.
+    """Check that an object is a world with the required attributes; return it.
 
     Raises:
-        ContractError: it is no world, or has no agents or no vocabulary.
+        ContractError: it is not a world, or has no agents or no vocabulary.
     """
     kind = type(world)
     if not isinstance(world, World):
@@ -249,38 +249,38 @@ def require_world(world: Any) -> World:
 
 @runtime_checkable
 class GivesArrays(Protocol):
-    """A world whose agents can be played by policies that were learned on its environments (`agents=policy`)."""
+    """A world in which policies trained on its environments can control agents (`agents=policy`)."""
 
     def array_sizes(self, agent: int) -> tuple[int, int]:
-        """Return how many numbers an observation of an agent has, and how many actions there are.
+        """Return the size of an agent's observation and the number of its actions.
 
-        They are known before the first reset.
+        They are available before the first reset.
         """
 
     def arrays(self, agent: int) -> Arrays:
-        """Return what an agent observes, as the environment for learners gives it, and the mask of its actions.
+        """Return an agent's observation, in the format of the environment for learners, and its action mask.
 
-        It changes nothing, and the arrays are the caller's own.
+        This changes nothing, and the caller owns the arrays.
         """
 
     def action_of(self, agent: int, index: int) -> SymbolicAction:
-        """Return the symbolic action of one step that does what an action does which the mask allows."""
+        """Return the one-step symbolic action that is equivalent to an action allowed by the mask."""
 
 
 @runtime_checkable
 class DrawsLots(Protocol):
-    """A world whose rules draw lots, so that what it will do does not follow from its state as others can know it."""
+    """A world with random rules, so that its future does not follow from its observable state."""
 
     def draw_from(self, seed: int) -> None:
-        """Draw from a stream of this seed, from 0 to 2**32 - 1, from now on.
+        """Use the random stream of this seed, from 0 to 2**32 - 1, from now on.
 
-        It is called on copies, on which something is tried out, at the start of an episode with `extension=luck`, and
-        at the branch point of `quorum branch --luck`.
+        It is called on copies for simulations, at the start of an episode with `extension=luck`, and at the branch
+        point of `quorum branch --luck`.
         """
 
 
 def keeps_luck_apart(world: World) -> bool:
-    """Return whether an action changes no draw of what it does not reach, as draws have keys or there are none."""
+    """Return whether an action leaves unrelated random draws unchanged, since draws have keys or there are none."""
     return world.shares_luck or not isinstance(world, DrawsLots)
 
 
@@ -289,7 +289,7 @@ W = TypeVar("W", bound=World)
 
 @contextmanager
 def closing_world(world: W) -> Iterator[W]:
-    """Close a world at the end."""
+    """Close a world at the end of the context."""
     try:
         yield world
     finally:
@@ -298,36 +298,36 @@ def closing_world(world: W) -> Iterator[W]:
 
 @runtime_checkable
 class Limited(Protocol):
-    """A world whose step limit can change from a step on, as in a branch with another `max_steps`."""
+    """A world with a step limit that can change during an episode, as in a branch with another `max_steps`."""
 
     def limit(self, max_steps: int) -> None:
-        """End the episode after so many steps, counted from its start; observations state it from now on.
+        """Set the step limit, counted from the start of the episode; observations show it from now on.
 
-        Nothing else changes. It holds for later episodes, too.
+        Nothing else changes. The limit also holds for later episodes.
 
         Args:
-            max_steps: as the configuration has it.
+            max_steps: the step limit, as in the configuration.
         """
 
 
 @runtime_checkable
 class Changeable(Protocol):
-    """A world whose state can be changed from outside, at the start of a step.
+    """A world that supports external changes of its state at the start of a step.
 
-    `quorum branch --world` asks for it (docs/branch.md).
+    `quorum branch --world` requires it (docs/branch.md).
     """
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Change parts of the present state; what is not named stays.
+        """Change parts of the current state; the other parts stay as they are.
 
-        Running actions go on from the new state, and end in the world's own way where they cannot. What is named and
-        is so already is no change: after it the world is what it was, with all that it keeps for itself. The same
-        change in the same state gives the same state.
+        Running actions continue from the new state, and end in the world's own way if they cannot continue. Setting a
+        part to its current value changes nothing, including internal state. The same change in the same state gives the
+        same new state.
 
         Args:
-            changes: JSON-ready, in the world's own words.
+            changes: JSON-ready changes, in the world's own terms.
 
         Raises:
-            ValueError: they cannot be read, or there can be no such state; the message names the place
-                (`blocks.3.position: ...`), and the world is as it was.
+            ValueError: the changes are malformed, or the new state is impossible; the message names the path
+                (`blocks.3.position: ...`), and the world is unchanged.
         """

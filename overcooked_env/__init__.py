@@ -1,8 +1,8 @@
-"""Overcooked (`overcooked`): the kitchen of the package `overcooked-ai`, joined to the loop.
+"""Overcooked (`overcooked`): connects the kitchen of the package `overcooked-ai` to the main loop.
 
-The rules, the layouts and the rewards are those of the package's `OvercookedGridworld`, which is imported when a world
-is built (extra `overcooked`). Here are the names by which minds read a kitchen and write plans:
-`KitchenObservation` and its cells, and the symbolic actions.
+Rules, layouts and rewards are those of the package's `OvercookedGridworld`, imported when a world is built (extra
+`overcooked`). This package exports the names that minds use to read a kitchen and write plans: `KitchenObservation` and
+its cells, and the symbolic actions.
 """
 
 import lazy_loader

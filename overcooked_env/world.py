@@ -1,4 +1,4 @@
-"""Overcooked joined to the loop: the kitchen is `OvercookedGridworld` of the package `overcooked-ai`."""
+"""Adapter that connects Overcooked to the main loop, using `OvercookedGridworld` of the package `overcooked-ai`."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ from quorum_base.environments.grid import Cell, distance
 from quorum_base.user_errors import choices_hint
 
 INSTALL = "pip install 'quorum-harness[overcooked]'"
-"""What brings the package."""
+"""Command that installs the package."""
 _AT = {"fill": POT, "cook": POT, "scoop": POT, "serve": SERVING, "put_down": COUNTER, "go_to": FLOOR}
-"""The letter of the cells where an action is done."""
+"""The letter of the cells where each action is done."""
 
 
 class OvercookedConfig(ComponentConfig):
@@ -64,19 +64,19 @@ class OvercookedConfig(ComponentConfig):
 
     name: Literal["overcooked"]
     n: PositiveInt
-    """Number of agents: that of the layout."""
+    """Number of agents; must match the layout."""
     layout: Annotated[str, Field(pattern=r"^\w+$")]
     """Name of a layout of the package."""
     drawn_starts: bool
-    """Whether a seed draws where agents start; otherwise they start where the layout has them, whatever the seed."""
+    """Whether a seed draws where agents start; otherwise they always start as in the layout."""
     soups: PositiveInt | None
-    """Ordered soups to serve, which ends an episode; null: as many as agents can in `max_steps`."""
+    """Number of ordered soups that ends an episode; null: as many as agents can serve in `max_steps`."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
 
 
 def load_package() -> ModuleType:
-    """Import `overcooked_ai_py.mdp.overcooked_mdp`, without what its old `gym` writes and warns about itself.
+    """Import `overcooked_ai_py.mdp.overcooked_mdp` without the output and warnings of its old `gym`.
 
     Raises:
         WorldError: the package is not installed.
@@ -92,16 +92,16 @@ def load_package() -> ModuleType:
 
 
 class OvercookedWorld(World):
-    """Overcooked as the loop sees it.
+    """Overcooked as a world of the main loop.
 
-    It fulfils `Limited` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`. Primitives are
-    the numbers of the package's actions.
+    Implements `Limited` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`. Primitives are the
+    numbers of the package's actions.
 
     Args:
         config: layout, starts and goal.
 
     Raises:
-        WorldError: the package is not installed, has no such layout, or has it for another number of agents.
+        WorldError: the package is not installed, or the layout is unknown or for another number of agents.
     """
 
     name = "overcooked"
@@ -131,10 +131,10 @@ class OvercookedWorld(World):
         self._facts = {"soups": config.soups, "tomatoes": bool(places(self._grid, DISPENSERS["tomato"]))}
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Start as the layout has it, or in an empty kitchen with drawn starts.
+        """Start as in the layout, or in an empty kitchen with random starts.
 
-        Drawn starts are on the cells from which one gets where a start of the layout gets, so that every kitchen that
-        takes a team stays one; who starts in which part is drawn, too.
+        Each random start is in the same connected part of the floor as a start of the layout, so that a kitchen that
+        requires a team still does. The assignment of agents to parts is random, too.
         """
         self._use_recipes()
         self.state = self.mdp.get_standard_start_state()
@@ -153,12 +153,12 @@ class OvercookedWorld(World):
         return {"grid": self._grid, "agents": self._seen.agents, "orders": self._orders, "max_steps": self._max_steps}
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        """Truncate episodes after `max_steps` steps; implements `maeil.world.Limited`."""
         self._max_steps = max_steps
         self._look()
 
     def observe(self, agent: int) -> KitchenObservation:
-        """Return the kitchen: agents see all of it."""
+        """Return the kitchen, which agents see completely."""
         return replace(self._seen, agent=self.agents[agent])
 
     def global_observation(self) -> KitchenObservation:
@@ -166,7 +166,7 @@ class OvercookedWorld(World):
         return self._seen
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what is wrong with the hand for the first action, and which actions are out of its reach."""
+        """Return errors for an unsuitable held item at the first action and for actions out of reach."""
         found, may = [], self.ids(agent)
         first, hand = next(iter(plan.actions), None), self._seen.held[agent]
         if isinstance(first, Work) and (reason := misfit(first, hand)):
@@ -181,9 +181,9 @@ class OvercookedWorld(World):
         return tuple(found)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return the cells in an agent's reach, by what can be done there, and the items that it can ever fetch.
+        """Return the cells within an agent's reach, by action, and the items it can ever fetch.
 
-        On a counter others can put anything. One without a body is shown what anybody can do.
+        Other agents can put anything on a counter. A participant without a body gets the union over all agents.
         """
         reach = {cell for one in range(len(self.agents)) if agent in (None, one) for cell in self._seen.reach(one)}
         cells = {name: [cell for cell in places(self._grid, letter) if cell in reach] for name, letter in _AT.items()}
@@ -196,11 +196,11 @@ class OvercookedWorld(World):
         return {**named, "fetch": [{"item": [*items, *soup]}], "serve": [{}] if cells["serve"] else []}
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002
-        """Return the soup of each pot, also for who cannot get there: they bring what it takes."""
+        """Return the soup of each pot, including for agents that cannot reach it, because they bring ingredients."""
         return {"soup": [pot_name(pot) for pot in self._seen.contents]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return how many soups are to be served, and whether there are tomatoes."""
+        """Return the number of soups to serve, and whether there are tomatoes."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
@@ -227,7 +227,7 @@ class OvercookedWorld(World):
         )
 
     def _happened(self, before: KitchenObservation, joint: Sequence[int], rewards: Sequence[float]) -> list[Any]:
-        """Return what each agent did or could not do in a step."""
+        """Return what each agent did, or failed to do, in a step."""
         found: list[Mapping[str, Any]] = []
         for agent, primitive in enumerate(joint):
             was, item, at = before.held[agent], self._seen.held[agent], before.facing[agent]
@@ -247,14 +247,14 @@ class OvercookedWorld(World):
         return found
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the soups whose constraints have changed: see `overcooked_env.symbolic.tasks`."""
+        """Return the soups whose constraints have changed; see `overcooked_env.symbolic.tasks`."""
         now = {state.task: state for state in states(self._seen, joint, plans)}
         changed = [state for task, state in now.items() if state != self._known.get(task)]
         self._known = now
         return changed
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002
-        """Return the soups that matter now: see `overcooked_env.symbolic.tasks`."""
+        """Return the relevant soups; see `overcooked_env.symbolic.tasks`."""
         return open_tasks(self._seen, plans)
 
     def distance(self, agent: int, other: int) -> float:
@@ -278,7 +278,7 @@ class OvercookedWorld(World):
         return picture.draw(self._seen)
 
     def way(self, controller: Controller) -> Way | None:
-        """Return where a walk leads."""
+        """Return the way of a walk."""
         return controller.way() if isinstance(controller, Errand) else None
 
     def primitive_name(self, primitive: int) -> str:
@@ -286,18 +286,18 @@ class OvercookedWorld(World):
         return PRIMITIVES[primitive]
 
     def _use_recipes(self) -> None:
-        """Let the package use the recipes of this layout: it keeps those of the last layout that was made, for all."""
+        """Set the package's recipes to those of this layout; they are global, and the last created layout sets them."""
         if self._package.Recipe.configuration is not self.mdp.recipe_config:
             self._package.Recipe.configure(self.mdp.recipe_config)
 
     def _read_orders(self) -> tuple[tuple[str, float, int], ...]:
-        """Return ingredients, reward and steps on the fire of each order."""
+        """Return ingredients, reward and cooking steps of each order."""
         recipes = self.state.all_orders
         value = self.mdp.get_recipe_value
         return tuple(("+".join(one.ingredients), float(value(self.state, one)), int(one.time)) for one in recipes)
 
     def _look(self) -> None:
-        """Take in the kitchen as it is, in plain numbers and names."""
+        """Convert the current kitchen into plain numbers and names."""
         self._use_recipes()
         agents = []
         for agent, player in enumerate(self.state.players):
@@ -317,7 +317,7 @@ class OvercookedWorld(World):
 
 
 def _name(item: Any) -> str:
-    """Return what an object of the package is called here; nothing where there is none."""
+    """Return the name of an object of the package; empty if there is none."""
     if item is None:
         return ""
     return f"soup of {'+'.join(sorted(item.ingredients))}" if item.name == "soup" else str(item.name)

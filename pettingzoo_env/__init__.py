@@ -1,1 +1,1 @@
-"""Environments of PettingZoo, parallel and turn by turn, described by themselves or by a YAML file."""
+"""PettingZoo environments, parallel and turn-based, described by themselves or by a YAML file."""

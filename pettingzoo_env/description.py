@@ -1,4 +1,4 @@
-"""The description of an environment: what its numbers mean, as data. Nothing in it is evaluated."""
+"""The description of an environment: the meaning of its numbers, as data that is never evaluated."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", max_length=60)]
-"""Of an action, a part of an observation, a task."""
+"""Name of an action, a part of an observation, or a task."""
 GUIDE = "docs/pettingzoo.md#describe-an-environment"
 Parts = Mapping[str, tuple[float, ...]]
-"""What an agent observes: the numbers of each part."""
+"""An agent's observation: the numbers of each part."""
 
 
 class Described(BaseModel):
@@ -25,38 +25,38 @@ class Described(BaseModel):
 
 
 class AgentDescription(Described):
-    """What the spaces of an agent mean."""
+    """The meaning of an agent's spaces."""
 
     actions: list[Name] | None = None
     """Names of the choices of a `Discrete` space, in order; null: their numbers."""
     wait: Name | int | None = None
-    """The choice of `wait`; null: the first that is legal, and zeros in spaces of numbers."""
+    """The choice for `wait`; null: the first legal one, and zeros in numeric spaces."""
     sequences: dict[Name, Annotated[list[Name | int], Field(min_length=1)]] = {}
-    """More choices, each of which is carried out as these, one a step."""
+    """Additional choices, each carried out as a sequence of these, one per step."""
     observation: dict[Name, PositiveInt | list[Name]] = {}
-    """Parts of the array that it observes, in order: how many numbers each has, or their names."""
+    """Parts of the observed array, in order: the number of values of each part, or their names."""
 
 
 class Measure(Described):
-    """A number that an agent observes, or the length of a vector of several."""
+    """A number that an agent observes, or the length of a vector."""
 
     part: str
     """Name of the part; `{target}` stands for the target of the task."""
     minus: str | None = None
-    """A part that is taken from it, number by number, such as the agent's own place; null: nothing."""
+    """A part to subtract, number by number, such as the agent's own position; null: none."""
     numbers: list[str | int] | None = None
-    """The names or indices of those of its numbers that count; null: all."""
+    """Names or indices of the numbers to use; null: all."""
 
     def value(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> float | None:
-        """Return it in what an agent observes; None where the agent has no such part.
+        """Return the value in an agent's observation; None if the agent has no such part.
 
         Args:
-            parts: what the agent observes.
-            names: those of the numbers of its parts.
-            target: of the task.
+            parts: the agent's observation.
+            names: names of the numbers of its parts.
+            target: target of the task.
 
         Raises:
-            ValueError: a part has no such number, or two parts have not as many.
+            ValueError: a part has no such number, or two parts differ in length.
         """
         vectors = []
         for part in (self.part, *([self.minus] if self.minus is not None else [])):
@@ -76,7 +76,7 @@ class Measure(Described):
 
 
 class Condition(Measure):
-    """A condition of a measure."""
+    """A condition on a measure."""
 
     equals: float | None = None
     at_most: float | None = None
@@ -89,7 +89,7 @@ class Condition(Measure):
         return self
 
     def holds(self, value: float | None) -> bool:
-        """Return whether it holds of a value; of none it does not."""
+        """Return whether the condition holds for a value; it does not hold for None."""
         return (
             value is not None
             and (self.equals is None or value == self.equals)
@@ -99,58 +99,58 @@ class Condition(Measure):
 
 
 class TaskDescription(Described):
-    """A kind of task. It is done while its condition holds for anybody."""
+    """A kind of task. A task is done while its condition holds for any agent."""
 
     targets: Annotated[list[Name], Field(min_length=1)]
-    """What there is of it."""
+    """Targets of this kind."""
     done_when: Condition
-    """When one is done, by what any agent observes."""
+    """Condition for the task to be done, on any agent's observation."""
     in_place_when: Condition | None = None
-    """When an agent is in place for it, by what it observes; null: everywhere."""
+    """Condition for an agent to be in place, on its observation; null: everywhere."""
     agents: PositiveInt | Measure = 1
-    """How many agents it takes at once; with `weight`, the sum of their weights that it takes."""
+    """Number of agents required at once; with `weight`, the required sum of their weights."""
     weight: Measure | None = None
-    """What an agent counts for, by what it observes, such as its level; null: 1."""
+    """Weight of an agent, from its observation, such as its level; null: 1."""
     text: str = ""
-    """What it is, for prompts."""
+    """Description for prompts."""
 
 
 class Grid(Described):
-    """How an environment that renders nothing is drawn: agents and things at the places that observations say."""
+    """How to draw an environment that renders nothing: agents and things at their observed positions."""
 
     columns: Annotated[int, Field(ge=1, le=200)]
     rows: Annotated[int, Field(ge=1, le=200)]
     agents: str | None = None
-    """The part of each agent's observation that begins with its column and row; null: agents are not drawn."""
+    """The part of each agent's observation that starts with its column and row; null: agents are not drawn."""
     things: list[str] = []
-    """Parts that say where things are, by what any agent observes."""
+    """Parts with the positions of things, in any agent's observation."""
     row_first: bool = False
     """Whether rows come before columns."""
     origin: Annotated[list[float], Field(min_length=2, max_length=2)] = [0, 0]
-    """Place of the left upper corner, as parts say places."""
+    """Position of the top-left corner, in the units of the parts."""
     cell: PositiveFloat = 1
-    """Width of a cell in their unit."""
+    """Width of a cell, in the units of the parts."""
 
 
 class Description(Described):
-    """What an environment means."""
+    """The meaning of an environment."""
 
     rules: str | None = None
-    """Its rules, for prompts; null: what its documentation says."""
+    """Rules of the environment, for prompts; null: its documentation."""
     agents: dict[str, AgentDescription] = {}
-    """By name or pattern (`speaker_*`): the first that fits an agent counts."""
+    """Agents by name or pattern (`speaker_*`); the first match counts."""
     tasks: dict[Name, TaskDescription] = {}
-    """What there is to do, by kind; with tasks, an episode is a success when all of them are done."""
+    """Tasks by kind; with tasks, an episode succeeds once all of them are done."""
     score: str = "mean"
-    """What counts as the score: the sum over steps of the agents' `mean` reward, of their `sum`, or of an agent's."""
+    """Score: the sum over steps of the agents' `mean` reward, of their `sum`, or of a named agent's reward."""
     success: float | None = None
-    """The score from which on an episode that ends by itself is a success; null: nothing says it. With tasks, these
-    decide."""
+    """The minimum score with which an episode that ends by itself is a success; null: no such rule. If there are tasks,
+    they decide."""
     drawing: Grid | None = None
-    """How it is drawn where it renders nothing."""
+    """How to draw an environment that renders nothing."""
 
     def of(self, agent: str) -> AgentDescription:
-        """Return what is said of an agent."""
+        """Return the description of an agent."""
         return next((own for name, own in self.agents.items() if fnmatchcase(agent, name)), AgentDescription())
 
 
@@ -158,7 +158,7 @@ def read_description(path: str) -> Description:
     """Read a description from a YAML file.
 
     Raises:
-        ValueError: there is no such file, or it holds none; the message names the keys.
+        ValueError: the file is missing or is not a description; the message names the keys.
     """
     try:
         found = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""One form for parallel environments and those that go turn by turn: who acts, what each observes, what each gets."""
+"""A common interface to parallel and turn-based environments: acting agents, observations and rewards."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from pettingzoo_env.symbolic.border import Border, place_in
 from quorum_base.environments.errors import WorldError
 
 _LONGEST = 2000
-"""Characters of an environment's documentation in a prompt, at most."""
+"""Maximum number of characters of an environment's documentation in a prompt."""
 _MOST_LEAVING = 10_000
-"""Agents that leave between two actions, at most: one that enters again and again would go on forever."""
+"""Maximum number of agents that leave between two actions, to stop an agent that re-enters forever."""
 _MARKUP = re.compile(r"<[^>\n]+>|^\|.*$|^#.*$|```[^`]*```", re.MULTILINE)
 _PICTURES = "rgb_array"
 _log = logging.getLogger(__name__)
 
 
 def find(environment: str) -> Callable[..., Any]:
-    """Import a module, and return the function of it that makes an environment. The current folder is searched last.
+    """Import a module and return its function that makes an environment. The current folder is searched last.
 
     Args:
-        environment: `MODULE:FUNCTION`; without a function, `parallel_env`, and else `env`.
+        environment: `MODULE:FUNCTION`; without a function, `parallel_env`, else `env`.
 
     Raises:
-        WorldError: there is no such module or function, or the module cannot be imported.
+        WorldError: the module or function is missing, or the module cannot be imported.
     """
     module, _, function = environment.partition(":")
     if os.getcwd() not in sys.path:
@@ -64,26 +64,26 @@ def find(environment: str) -> Callable[..., Any]:
 
 
 class Game:
-    """An environment of PettingZoo, played by agents with indices.
+    """A PettingZoo environment, played by agents with indices.
 
-    There is one environment at a time: it is closed before the next is made, and when the game is no longer used.
+    There is only one environment at a time: it is closed before the next is made, and when the game is no longer used.
 
     Args:
         environment: `MODULE[:FUNCTION]`.
         kwargs: arguments of the function.
 
     Attributes:
-        names: of all agents that may play, by index.
-        turns: whether one agent acts at a time.
-        renders: whether it draws itself.
-        observations: the last of each agent; None before its first.
-        legal: what each agent may do now, as `legal_of` has it; None for all.
+        names: names of all possible agents, by index.
+        turns: whether agents act one at a time.
+        renders: whether the environment draws itself.
+        observations: the last observation of each agent; None before its first.
+        legal: current legal actions of each agent, in the format of `legal_of`; None for all.
         over: whether the episode has ended.
-        truncated: whether that was by its step limit.
+        truncated: whether it ended by its step limit.
 
     Raises:
-        WorldError: it cannot be made; the message begins with `id` or `kwargs`.
-        ContractError: it is no environment as PettingZoo has them.
+        WorldError: the environment cannot be made; the message begins with `id` or `kwargs`.
+        ContractError: it violates PettingZoo's interface.
     """
 
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
@@ -103,7 +103,7 @@ class Game:
         self.spaces = [self._border.call("action_space", key) for key in self._keys]
 
     def _open(self) -> None:
-        """Make the environment. A maker that has failed is not tried again."""
+        """Make the environment. A function that has failed is not tried again."""
         while True:
             try:
                 env = self._makers[0]()
@@ -120,7 +120,7 @@ class Game:
         self._env, self._border, self.close = env, Border(self.id, env), weakref.finalize(self, _close, env, self.id)
 
     def reset(self, seed: int) -> None:
-        """Begin an episode, in an environment that has played no other: some keep more of one than they reset."""
+        """Start an episode in a fresh environment, because some do not reset everything."""
         if self._played:
             self.close()
             self._open()
@@ -140,20 +140,20 @@ class Game:
             raise self._border.wrong("reset", "nobody is left in its agents after reset()")
 
     def acting(self) -> list[int]:
-        """Return who acts in the coming step: indices, ascending."""
+        """Return the indices of the agents that act in the coming step, ascending."""
         if self.over:
             return [0]
         return sorted(self._indices([self._border.selected()] if self.turns else self._border.agents()))
 
     def living(self) -> list[int]:
-        """Return who has not left yet."""
+        """Return the agents that have not left yet."""
         return self._indices(self._border.agents())
 
     def step(self, actions: Mapping[int, Any]) -> list[float]:
-        """Take a step, and return what each agent gets, by index.
+        """Take a step and return each agent's reward, by index.
 
         Args:
-            actions: of those who act.
+            actions: actions of the acting agents.
         """
         if self.turns:
             rewards = self._turn(actions)
@@ -168,25 +168,25 @@ class Game:
         return [rewards.get(key, 0.0) for key in self._keys]
 
     def image(self) -> npt.NDArray[np.uint8]:
-        """Return its picture, RGB, uint8 of shape (height, width, 3)."""
+        """Return the rendered picture, RGB, uint8 of shape (height, width, 3)."""
         return self._border.picture()
 
     def wrong_draws(self, what: str) -> Exception:
-        """Return the error that two resets with one seed differ in what they show."""
+        """Return the error for two resets with one seed that differ in their observations."""
         return self._border.wrong("reset", f"draws that do not follow from the seed: {what}")
 
     def documentation(self) -> str:
-        """Return what the environment says of itself, without markup."""
+        """Return the environment's documentation without markup."""
         kind = type(self._env.unwrapped)
         module = inspect.getmodule(kind)
         text = kind.__dict__.get("__doc__") or (module.__doc__ if module is not None else None) or ""
         return re.sub(r"\n\s*\n+", "\n\n", _MARKUP.sub("", inspect.cleandoc(text))).strip()[:_LONGEST]
 
     def _turn(self, actions: Mapping[int, Any]) -> Mapping[Hashable, float]:
-        """Have the agent act whose turn it is, and return what each gets.
+        """Let the agent whose turn it is act, and return each agent's reward.
 
-        That is what `last()` of the environment will show it: `_cumulative_rewards`. One that never uses these has
-        `rewards` alone.
+        The reward is what `last()` of the environment will return: `_cumulative_rewards`. An environment that never
+        uses these has only `rewards`.
         """
         before, key = self._border.agents(), self._border.selected()
         self._advance(actions[self._index[key]])
@@ -199,10 +199,10 @@ class Game:
         return gains if self._accumulates else rewards
 
     def _advance(self, action: Any) -> None:
-        """Have the agent act whose turn it is; None takes one away whose episode has ended.
+        """Let the agent whose turn it is act; None removes an agent whose episode has ended.
 
-        What its reward was before, it has got when its turn came, and one that enters begins anew. One that is taken
-        away gets nothing more.
+        An agent has already received its earlier reward when its turn comes, and an agent that enters starts at zero. A
+        removed agent gets nothing more.
         """
         key, players, before = self._border.selected(), self._border.agents(), self._accumulated()
         self._border.call("step", action)
@@ -220,7 +220,7 @@ class Game:
         return found
 
     def _settle(self) -> None:
-        """Look at all agents, and have those leave whose episode has ended: their last look is at its end."""
+        """Update all observations, and remove agents whose episode has ended; their last observation shows its end."""
         left = 0
         while agents := self._border.agents():
             seen = {key: self._border.call("observe", key) for key in agents}
@@ -255,14 +255,14 @@ class Game:
 
 
 def _makers(make: Callable[..., Any], kwargs: Mapping[str, Any]) -> list[Callable[[], Any]]:
-    """Return the ways to make an environment, best first: one that renders pictures, and one that may not."""
+    """Return the ways to make an environment, best first: rendering pictures, then without rendering."""
     plain = partial(make, **kwargs)
     try:
         parameters = inspect.signature(make).parameters.values()
     except (TypeError, ValueError):
         return [plain]
     takes = any(own.name == "render_mode" or own.kind is own.VAR_KEYWORD for own in parameters)
-    known = getattr(make, "metadata", None)  # of a class; of a function, what it makes has it
+    known = getattr(make, "metadata", None)  # classes have it; for functions, the environment does
     if not takes or (known is not None and _PICTURES not in _modes(make)):
         return [plain]
     return [partial(make, **kwargs, render_mode=_PICTURES), plain]
@@ -276,6 +276,6 @@ def _modes(environment: Any) -> Iterable[str]:
 def _close(env: Any, environment: str) -> None:
     try:
         env.close()
-    except Exception as error:  # what was played is whole
+    except Exception as error:  # the played episode is complete
         place = place_in(error, environment.partition(":")[0])
         _log.warning("%s: close() fails: %s: %s%s", environment, type(error).__name__, error, place)

@@ -1,4 +1,4 @@
-"""Spaces of Gymnasium as plain data: types of actions, actions from values and back, observations by their parts."""
+"""Gymnasium spaces as plain data: types of actions, actions from and to values, observations by part."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pydantic import ConfigDict, Field, create_model
 from pettingzoo_env.description import Parts
 
 MOST = 512
-"""Numbers of an array that an observation shows; of a larger one it says the shape."""
+"""Maximum array size that an observation shows; of a larger array it shows the shape."""
 _LIMIT = 1e9
-"""A bound beyond it is none."""
+"""A bound beyond this value counts as unbounded."""
 
 
 def value_type(space: Any, place: str) -> Any:
-    """Return the type of the JSON values that stand for the actions of a space.
+    """Return the type of the JSON values that represent the actions of a space.
 
     Raises:
-        ValueError: there are none for such a space.
+        ValueError: the space is not supported.
     """
     match space:
         case spaces.Discrete():
@@ -44,10 +44,10 @@ def value_type(space: Any, place: str) -> Any:
 
 
 def action_of(space: Any, value: Any) -> Any:
-    """Return the action of a space that a value stands for.
+    """Return the action of a space that a value represents.
 
     Raises:
-        ValueError: the space does not have it.
+        ValueError: the space does not contain it.
     """
     match space:
         case spaces.Discrete():
@@ -64,11 +64,11 @@ def action_of(space: Any, value: Any) -> Any:
 
 
 def neutral(space: Any, legal: Any = None) -> Any:
-    """Return the value that stands for doing nothing: zeros, as far as the space has them and they are legal.
+    """Return the value for doing nothing: zeros, or the nearest values that are in the space and legal.
 
     Args:
-        space: of the agent.
-        legal: what it may do, as `legal_of` has it.
+        space: the agent's action space.
+        legal: its legal actions, in the format of `legal_of`.
     """
     match space:
         case spaces.Discrete():
@@ -85,15 +85,15 @@ def _nearest(value: int, legal: Sequence[int] | None) -> int:
 
 
 def legal_of(space: Any, mask: Any) -> Any:
-    """Return what a mask allows, in a form of Gymnasium: that of `space.sample(mask=...)`.
+    """Return the actions that a mask allows; masks have Gymnasium's format of `space.sample(mask=...)`.
 
     Returns:
-        The legal choices of a `Discrete` space; of a `MultiDiscrete` or `MultiBinary` one, those of each number, None
-        where all are legal; of a `Dict` or `Tuple`, the same for each part, by name. None where everything is legal,
-        and where nothing is: an agent that is off turn.
+        For a `Discrete` space, the legal choices; for `MultiDiscrete` or `MultiBinary`, the legal values of each
+        number, None if all are legal; for `Dict` or `Tuple`, the same for each part, by name. None if everything is
+        legal, or if nothing is, because the agent is off turn.
 
     Raises:
-        ValueError: it has another form; the message names it.
+        ValueError: the mask has another format; the message names it.
     """
     if mask is None:
         return None
@@ -147,11 +147,11 @@ def _form(mask: Any) -> str:
 
 
 def illegal(value: Any, legal: Any) -> Any:
-    """Return a part of a value that is not legal; None for none.
+    """Return a part of a value that is not legal; None if all are.
 
     Args:
-        value: of an action.
-        legal: what `legal_of` has found.
+        value: value of an action.
+        legal: the result of `legal_of`.
     """
     if legal is None:
         return None
@@ -180,16 +180,16 @@ def _parts(space: Any) -> Iterator[tuple[str, Any]]:
 
 
 def split(observation: Any, described_parts: Mapping[str, int | Sequence[str]]) -> dict[str, npt.NDArray[Any]]:
-    """Return the parts of an observation: arrays by name, the mask of actions left out.
+    """Return the parts of an observation: arrays by name, without the action mask.
 
-    What is nested has a name with points, `arm.joint`; of the part `observation`, where that is nested, without it.
+    Nested parts have dotted names, `arm.joint`; a nested part `observation` is left out of the name.
 
     Args:
-        observation: of an environment, as its border gives it; None for none.
+        observation: observation of an environment, as its border returns it; None for none.
         described_parts: the parts of its array, in order; empty for a whole array.
 
     Raises:
-        ValueError: its array has not as many numbers as these parts.
+        ValueError: the length of its array differs from that of these parts.
     """
     if isinstance(observation, Mapping):
         given = {key: part for key, part in observation.items() if key != "action_mask"}
@@ -219,7 +219,7 @@ def _leaves(nested: Any, name: str = "") -> Iterator[tuple[str, npt.NDArray[Any]
 
 
 def exact(array: npt.NDArray[Any]) -> Any:
-    """Return an array in a form that equals that of an equal one alone."""
+    """Return an array in a form that is equal only for equal arrays."""
     values = repr(array.tolist()) if array.dtype.hasobject else array.tobytes()
     return array.shape, array.dtype.str, values
 
@@ -231,7 +231,7 @@ def numbers(parts: Mapping[str, Any]) -> Parts:
 
 
 def shown(parts: Mapping[str, Any], described_parts: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
-    """Return an observation JSON-ready: numbers to four digits, of large arrays the shape."""
+    """Return an observation JSON-ready: numbers to four digits, large arrays as shapes."""
     found: dict[str, Any] = {}
     for name, array in parts.items():
         form, value = described_parts.get(name), short(array.tolist()) if array.size <= MOST else None
@@ -244,7 +244,7 @@ def shown(parts: Mapping[str, Any], described_parts: Mapping[str, int | Sequence
 
 
 def short(value: Any) -> Any:
-    """Return a value JSON-ready, its numbers to four digits; None for what is no number."""
+    """Return a value JSON-ready, its numbers to four digits; None if it is not a number."""
     if isinstance(value, list):
         return [short(part) for part in value]
     if isinstance(value, float):

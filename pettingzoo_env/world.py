@@ -1,4 +1,4 @@
-"""PettingZoo environments joined to the loop."""
+"""Adapter that connects PettingZoo environments to the main loop."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from quorum_base.environments.errors import WorldError
 from quorum_base.registry import NAMED_MODULES
 
 CELL = 25
-"""Pixels of a picture that are a cell of its canvas."""
+"""Pixels of a picture per cell of its canvas."""
 LARGEST = 720
-"""Pixels of the longer edge of a picture that is shown; of a larger one, every second or third pixel."""
+"""Maximum length of a picture's longer edge, in pixels; larger pictures show every second or third pixel."""
 TOOLS = ("pettingzoo.env_registry", "pettingzoo.utils")
-"""Modules whose functions import what their arguments name: no recorded run may call them."""
+"""Modules with functions that import what their arguments name; recorded runs must not call them."""
 WRAPPED = ("parallel_wrapper_fn.<locals>.par_fn", "aec_wrapper_fn.<locals>.aec_fn")
-"""Names of the functions in which modules wrap those that make their environments."""
+"""Names of the wrapper functions in which modules wrap their environment makers."""
 AGENT, THING = range(2)
 LEGEND = (MarkKind("agent", "#3b6ea5", "#7fb2e5", Shape.DISC), MarkKind("thing", "#4c8c4a", "#6fbf73"))
 
@@ -50,19 +50,19 @@ class PettingZooConfig(ComponentConfig):
 
     name: Literal["pettingzoo"]
     n: PositiveInt
-    """Number of agents: as many as the environment has."""
+    """Number of agents; must match the environment."""
     id: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*(:[A-Za-z_]\w*)?$")]
-    """`MODULE:FUNCTION` that makes it; without a function `parallel_env`, else `env`."""
+    """`MODULE:FUNCTION` that makes the environment; without a function `parallel_env`, else `env`."""
     kwargs: dict[str, Any]
     """Arguments of the function."""
     description: Annotated[Description | None, BeforeValidator(_described)]
-    """What its numbers mean, or a YAML file that says it; null: what it says of itself."""
+    """The meaning of its numbers, or the YAML file that contains it; null: taken from the environment."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     _recorded: bool = PrivateAttr(default=False)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Keep whether it was read from the folder of a run."""
+        """Record whether the configuration was read from the folder of a run."""
         self._recorded = context is RECORDED
 
     @field_serializer("description")
@@ -73,7 +73,7 @@ class PettingZooConfig(ComponentConfig):
         """Import the module of the environment, and return its name.
 
         Raises:
-            WorldError: it is not there, or was named by the folder of a run alone.
+            WorldError: it is missing, or only the folder of a run names it.
         """
         module = self.id.partition(":")[0]
         if self._recorded and module not in NAMED_MODULES:
@@ -90,7 +90,7 @@ class PettingZooConfig(ComponentConfig):
 
 
 class _Beginning(NamedTuple):
-    """What agents observe after a reset, each part in a form that can be compared; whether two resets have shown it."""
+    """Comparable observations after a reset, and whether a second reset has confirmed them."""
 
     seed: int
     seen: Sequence[Mapping[str, Any]]
@@ -99,13 +99,13 @@ class _Beginning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent observes.
+    """An agent's observation.
 
     Attributes:
         step: steps taken so far.
-        sees: the parts of its observation, or, for a participant without a body, those of each agent.
-        legal: the choices that it has now, or those of each number or part of its action; None for all.
-        reward: what it got since it last acted, that step included; None before it has.
+        sees: the parts of its observation or, for a participant without a body, those of each agent.
+        legal: its current choices, or those of each number or part of its action; None for all.
+        reward: its reward since it last acted, including that step; None before its first action.
     """
 
     step: int
@@ -114,26 +114,26 @@ class Seen:
     reward: float | None = None
 
     def shown(self) -> Mapping[str, Any]:
-        """Return what there is to say."""
+        """Return the fields that have a value."""
         found = {"step": self.step, "sees": self.sees, "legal": self.legal, "reward": self.reward}
         return {key: value for key, value in found.items() if value is not None}
 
     def text(self) -> str:
-        """Return it in words."""
+        """Return the observation in words."""
         return "; ".join(f"{key}: {value}" for key, value in self.shown().items())
 
 
 class PettingZooWorld(World):
-    """An environment as the loop sees it: fulfils `maeil.world.Limited`, too.
+    """An environment as a world of the main loop; implements `maeil.world.Limited`.
 
-    A copy is made by playing the same actions again, because environments hold what cannot be copied.
+    Copying replays the same actions, because environments contain state that cannot be copied.
 
     Args:
-        config: which environment, and what it means.
+        config: the environment and its meaning.
         game: the environment.
 
     Raises:
-        ValueError: it cannot be made, or the description does not fit it; the message names the key.
+        ValueError: it cannot be made, or the description does not match it; the message names the key.
     """
 
     name = "pettingzoo"
@@ -162,12 +162,12 @@ class PettingZooWorld(World):
         self.board = TaskBoard(self.description, game.names)
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Begin an episode; the record has a digest of what agents observe.
+        """Start an episode; the record contains a digest of the agents' observations.
 
-        A beginning that two resets have shown, and from which no step was taken, is not made again.
+        A start that two resets have confirmed, and from which no step was taken, is reused.
 
         Raises:
-            ContractError: the environment begins in another way than it has with this seed.
+            ContractError: the start differs from an earlier one with this seed.
         """
         if self._begun is None or not self._begun.confirmed or self._begun.seed != seed or self.joints:
             self.game.reset(seed)
@@ -186,11 +186,11 @@ class PettingZooWorld(World):
 
     @property
     def judged(self) -> bool:
-        """Whether the description says what the end of an episode means."""
+        """Whether the description defines the meaning of an episode's end."""
         return bool(self.description.tasks) or self.description.success is not None
 
     def _compare(self, seed: int) -> None:
-        """Keep how the episode begins, and make sure that it is as before with this seed."""
+        """Record the start of the episode, and check that it equals earlier ones with this seed."""
         seen = [{name: exact(array) for name, array in parts.items()} for parts in self._seen]
         before, self._begun = self._begun, _Beginning(seed, seen)
         if before is None or before.seed != seed:
@@ -205,27 +205,27 @@ class PettingZooWorld(World):
         self.game.close()
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps."""
+        """Truncate episodes after `max_steps` steps."""
         self._max_steps = max_steps
 
     def acting(self) -> Sequence[int]:
-        """Return who acts in the coming step."""
+        """Return the agents that act in the coming step."""
         return self.game.acting()
 
     def observe(self, agent: int) -> Seen:
-        """Return what an agent observes."""
+        """Return an agent's observation."""
         legal = self.abilities[agent].choices(self.game.legal[agent])
         seen = shown(self._seen[agent], self._forms[agent])
         return Seen(len(self.joints), seen, legal, short(self._gained[agent]))
 
     def global_observation(self) -> Seen:
-        """Return what all agents observe."""
+        """Return the observations of all agents."""
         own = {name: self.observe(agent) for agent, name in enumerate(self.agents)}
         legal = {name: {} if seen.legal is None else {"legal": seen.legal} for name, seen in own.items()}
         return Seen(len(self.joints), {name: {**seen.sees, **legal[name]} for name, seen in own.items()})
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what is not legal now, or not in the space of the agent at any time."""
+        """Return errors for actions that are illegal now, or never in the agent's space."""
         own, legal, found = self.abilities[agent], self.game.legal[agent], []
         for number, action in enumerate(plan.actions):
             for value in own.values(action) if not isinstance(action, Wait) else ():
@@ -236,11 +236,11 @@ class PettingZooWorld(World):
         return tuple(dict.fromkeys(reason for reason in found if reason))
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks | None:  # noqa: ARG002 (they are the same for all)
-        """Return what there is to do; None where the description has no tasks."""
+        """Return the tasks; None if the description has none."""
         return self.board.targets() if self.description.tasks else None
 
     def ids(self, agent: int | None) -> Ids:
-        """Return the choices that each action can begin with."""
+        """Return the possible first choices of each action."""
         if agent is None:
             return {}
         own = self.abilities[agent]
@@ -251,7 +251,7 @@ class PettingZooWorld(World):
         return found if choices is None else {**found, own.model.model_fields["action"].default: [{"choice": choices}]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the rules, and what there is to do."""
+        """Return the rules and the tasks."""
         rules = self.description.rules if self.description.rules is not None else self.game.documentation()
         tasks = {kind: own.text for kind, own in self.description.tasks.items()}
         return {"rules": rules.strip(), "turns": self.game.turns, "tasks": tasks, "environment": self.config.id}
@@ -261,7 +261,7 @@ class PettingZooWorld(World):
         return Doing(self.game, agent, self.abilities[agent], action)
 
     def step(self, joint: Sequence[Any]) -> Transition:
-        """Take a step: of all who act, or of the one whose turn it is."""
+        """Take a step with the actions of all acting agents, or of the one whose turn it is."""
         acting = self.game.acting()
         actions = {agent: action_of(self.game.spaces[agent], joint[agent]) for agent in acting}
         rewards = self.game.step(actions)
@@ -292,7 +292,7 @@ class PettingZooWorld(World):
         return self.board.changes(plans)
 
     def distance(self, agent: int, other: int) -> None:
-        """Return nothing: an environment does not say where agents are."""
+        """Return None: an environment does not report positions."""
 
     def score(self) -> float:
         """Return the score so far."""
@@ -300,15 +300,15 @@ class PettingZooWorld(World):
         return {**own, "mean": fmean(self.returns), "sum": sum(self.returns)}[self.description.score]
 
     def progress(self) -> Progress:
-        """Return how many of the described tasks are done, none of none without a description, and the score."""
+        """Return the number of described tasks that are done, 0 of 0 without a description, and the score."""
         return Progress(len(self.board.done()), len(self.board.tasks), self.score())
 
     def ansi(self) -> str:
-        """Return what each agent observes, an agent a line."""
+        """Return each agent's observation, one line per agent."""
         return "\n".join(f"{name}: {self.observe(agent).text()}" for agent, name in enumerate(self.agents))
 
     def primitive_name(self, primitive: Any) -> str:
-        """Return the name of a choice, where all agents name it alike; else its number or values."""
+        """Return the name of a choice if all agents use the same; else its number or values."""
         names = {str(own.described.actions) for own in self.abilities}
         if isinstance(primitive, int) and len(names) == 1:
             return str(self.abilities[0].name(primitive))
@@ -324,7 +324,7 @@ class PettingZooWorld(World):
         return [*map(numbers, self._seen)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
-        """Play the same episode again, in another environment."""
+        """Replay the same episode in another environment."""
         memo[id(self)] = other = copy(self)
         other._begun = None
         other._begin(Game(self.config.id, self.config.kwargs))
@@ -336,17 +336,17 @@ class PettingZooWorld(World):
 
 
 class _Rendered(PettingZooWorld):
-    """A world that renders itself: fulfils `quorum_base.drawing.Pictured`."""
+    """A world that renders itself; implements `quorum_base.drawing.Pictured`."""
 
     pictured = True
 
     def canvas(self) -> Canvas:
-        """Return a canvas of the shape of its pictures."""
+        """Return a canvas in the shape of its pictures."""
         height, width, _ = self._picture().shape
         return Canvas(max(1, round(width / CELL)), max(1, round(height / CELL)), (), ruled=False)
 
     def draw(self) -> Drawing:
-        """Return its picture."""
+        """Return the rendered picture."""
         return Drawing(b"", {}, image=self._picture())
 
     def _picture(self) -> Any:
@@ -356,7 +356,7 @@ class _Rendered(PettingZooWorld):
 
 
 class _Gridded(PettingZooWorld):
-    """A world whose description says how it is drawn: fulfils `quorum_base.drawing.Drawable`."""
+    """A world whose description says how to draw it; implements `quorum_base.drawing.Drawable`."""
 
     @property
     def _grid(self) -> Grid:
@@ -364,7 +364,7 @@ class _Gridded(PettingZooWorld):
         return self.description.drawing
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Begin an episode, and make sure that what is drawn is observed."""
+        """Start an episode, and check that everything drawn is observed."""
         begun, seen = super().reset(seed), [*map(numbers, self._seen)]
         for part in filter(None, (self._grid.agents, *self._grid.things)):
             if all(len(parts.get(part, ())) < 2 for parts in seen):
@@ -379,7 +379,7 @@ class _Gridded(PettingZooWorld):
         return Canvas(self._grid.columns, self._grid.rows, LEGEND)
 
     def draw(self) -> Drawing:
-        """Draw agents and things where observations say that they are, and nothing outside of the grid."""
+        """Draw agents and things at their observed positions; leave out positions outside the grid."""
         grid, marks = self._grid, dict[str, Mark]()
         things = [(thing, thing, Mark(THING, 0, 0, title=thing)) for thing in grid.things]
         for agent, (name, parts) in enumerate(zip(self.agents, map(numbers, self._seen), strict=True)):
@@ -395,7 +395,7 @@ class _Gridded(PettingZooWorld):
 
 
 def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
-    """Make the world: one that is drawn where the environment or its description does.
+    """Build the world: drawable if the environment or its description allows it.
 
     Raises:
         ValueError: it cannot be made; the message names the key.

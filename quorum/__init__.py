@@ -1,13 +1,13 @@
-"""Quorum (quorum-harness) from Python: run an episode, run a sweep, read the results as a table, compare them.
+"""Python API of Quorum (quorum-harness): run an episode, run a sweep, read results as a table, compare them.
 
-The functions take the words that follow the verbs of the command, and do the same. The guide is `docs/python.md`.
-Nothing heavy is imported before a name is used.
+The functions take the same arguments as the command's verbs, and do the same. The guide is `docs/python.md`. Heavy
+modules are imported only when a name is used.
 """
 
 import sys
 
 if sys.argv[:1] == ["-m"] and "quorum" in sys.orig_argv:
-    from quorum import _current_folder  # noqa: F401 (before anything is imported that could be found there)
+    from quorum import _current_folder  # noqa: F401 (must come before any import that the current folder could shadow)
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""`python -m quorum` is the command `quorum` of quorum-harness."""
+"""`python -m quorum` runs the `quorum` command of quorum-harness."""
 
 from quorum_harness import main
 

@@ -1,7 +1,7 @@
-"""`python -m quorum` imports nothing from the current folder, which may be untrusted, as the command `quorum`.
+"""Keeps `python -m quorum` from importing from the current folder, which may be untrusted, like the `quorum` command.
 
-Python puts the current folder first on the path of a module that it runs by `-m`. It stays there if Quorum itself comes
-from it, as in a checkout.
+Python puts the current folder first on `sys.path` for a module run with `-m`. The folder stays there if Quorum itself
+comes from it, as in a checkout.
 """
 
 import os

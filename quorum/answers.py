@@ -1,4 +1,4 @@
-"""What `quorum.run`, `quorum.results` and `quorum.compare` return: data that notebooks show, with verbs as methods."""
+"""The results of `quorum.run`, `quorum.results` and `quorum.compare`: data with methods and notebook displays."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_SHOWN = 50
-"""Rows of a table of runs that a notebook shows."""
+"""Rows of a table of runs that a notebook shows, at most."""
 
 
 def _added(kind: str) -> tuple[Any, ...]:
-    """Return the classes whose methods `Result` or `Results` has as well.
+    """Return the classes that packages add as bases of `Result` or `Results`.
 
-    An entry point of the group `quorum.api` names a module with classes of these names, without slots.
+    The group `api` of a `components.json`, or an entry point of the group `quorum.api`, names a module with classes of
+    these names, without slots.
     """
     modules = map(methods.get, methods.names())
     return tuple(getattr(module, kind) for module in modules if hasattr(module, kind))
 
 
 @dataclass(frozen=True, slots=True)
-class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases that packages add
-    """What an episode left. A notebook shows the board at its end and its main metrics."""
+class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases from packages
+    """The result of an episode. A notebook shows its final board and main metrics."""
 
     def _repr_html_(self) -> str:
-        """Return what `quorum run` prints, as HTML."""
+        """Return the output of `quorum run` as HTML."""
         rows, caption = tuple(summary.summary_rows(self)), SIMULATED if self.answering_models.simulated else ""
         remarks = [text for text in (self.reason, self.never_valid) if text]
         return _html([Table(self.cell.name, ("metric", "value"), rows, caption)], remarks, self.board)
@@ -50,17 +51,17 @@ class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases th
         """Draw a figure of the run; see `Comparison.plot`.
 
         Raises:
-            UserError: there is no such figure, it shows nothing of this run, or the run is damaged.
+            UserError: there is no such figure, it shows nothing for this run, or the run is damaged.
         """
         return alone(self.folder).plot(figure)
 
 
 @dataclass(frozen=True, slots=True)
-class Results(*_added("Results"), results.Results):  # type: ignore[misc] # the same
-    """The runs of one folder. A notebook shows a row for each."""
+class Results(*_added("Results"), results.Results):  # type: ignore[misc] # bases from packages
+    """The runs of one folder. A notebook shows one row per run."""
 
     def _repr_html_(self) -> str:
-        """Return what `quorum results` prints, as HTML, with the first runs alone where there are very many."""
+        """Return the output of `quorum results` as HTML, limited to the first runs if there are very many."""
         header, *lines = map(tuple, show.run_lines(self))
         cut = f"The first {MOST_SHOWN} of {len(lines)} runs. " if len(lines) > MOST_SHOWN else ""
         caption = cut + (SIMULATED if any(row.simulated for row in self.rows) else "")
@@ -71,7 +72,7 @@ class Results(*_added("Results"), results.Results):  # type: ignore[misc] # the 
         """Draw a figure of the comparison that `quorum.compare` makes of these runs; see `Comparison.plot`.
 
         Raises:
-            UserError: as `quorum.compare` and `Comparison.plot`.
+            UserError: see `quorum.compare` and `Comparison.plot`.
         """
         question = compare.Question(curves=figure == "curves")
         return answer(Comparison, compare.compare([self], question)).plot(figure)
@@ -79,25 +80,25 @@ class Results(*_added("Results"), results.Results):  # type: ignore[misc] # the 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(compare.Comparison):
-    """The answer of `quorum.compare`. A notebook shows its tables and its notes."""
+    """The result of `quorum.compare`. A notebook shows its tables and notes."""
 
     def _repr_html_(self) -> str:
-        """Return what `quorum compare` prints, as HTML."""
+        """Return the output of `quorum compare` as HTML."""
         return _html(tables(self), notes(self))
 
     def plot(self, figure: str = "overview") -> Figure:
-        """Draw a figure, as `quorum compare` writes it.
+        """Draw a figure as `quorum compare` writes it.
 
         Args:
             figure: `overview`, `metrics`, `difference`, `curves`, `budgets`, `radar`, `failures`, `failure_kinds`,
-                `pareto`, `crossplay` or `published`, or one of a plug-in. Of those that have a figure for each
-                metric, the first is drawn.
+                `pareto`, `crossplay` or `published`, or a figure of a plugin. If there is one figure for each metric,
+                the first is drawn.
 
         Returns:
-            A figure of Matplotlib; save it with `savefig`.
+            A Matplotlib figure; save it with `savefig`.
 
         Raises:
-            UserError: there is no such figure, or it shows nothing of these runs.
+            UserError: there is no such figure, or it shows nothing for these runs.
         """
         from quorum.comparison.figures import draw_figure  # noqa: PLC0415 - Matplotlib
 

@@ -1,4 +1,4 @@
-"""What Python programs and notebooks call. The command line does the same with the same parts."""
+"""The functions for Python programs and notebooks. The command line is built from the same parts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run(
     plugins: Sequence[str] = (),
     config_dir: Folder | Sequence[Folder] = (),
 ) -> Result:
-    """Run one episode, and keep its trace and metrics.
+    """Run one episode and save its trace and metrics.
 
     ```python
     result = quorum.run("n=4", "seed=3", "topology=debate", "agents=negotiator")
@@ -56,19 +56,19 @@ def run(
     ```
 
     Args:
-        overrides: what differs from the defaults, `KEY=VALUE`.
+        overrides: `KEY=VALUE` arguments that change the defaults.
         out: folder for results.
-        strict: refuse keys that have no effect on the minds that are chosen.
+        strict: reject keys without effect on the chosen minds.
         plugins: modules that register components.
-        config_dir: folders with more options of the groups; one may stand alone.
+        config_dir: one folder or several with more group options.
 
     Returns:
         The outcome, the metrics, and the folder with the trace.
 
     Raises:
-        UserError: the configuration is not valid, nothing can be written to `out`, a language model refuses to be
-            asked, or the code of a plug-in is wrong: the message names its line, the cause is what it raised, and the
-            folder of an episode that was under way says `error`.
+        UserError: the configuration is not valid, `out` cannot be written, a language model refuses requests, or a
+            plugin's code is wrong: the message names its line, the cause is its exception, and the folder of an episode
+            that was running says `error`.
         KeyboardInterrupt: the user stopped the episode.
     """
     load_plugins(plugins)
@@ -97,39 +97,39 @@ def sweep(
     progress: bool = False,
     cancel: Cancellation | None = None,
 ) -> SweepResult:
-    """Run a grid of episodes, or what is missing of it: the same call again goes on where it ended.
+    """Run the missing episodes of a grid; repeating the call continues where it stopped.
 
     ```python
     done = quorum.sweep("n=2,4", "agents=negotiator", "topology=individual,debate", "seed=range(0,5)", name="talk")
     done.failed, done.left
     ```
 
-    The episodes run in worker processes, which import the modules that `plugins` names, and never the program that
-    called.
+    The episodes run in worker processes, which import the modules named by `plugins`, but never the calling
+    program.
 
     Args:
-        words: the grid, `KEY=VALUES`; also `experiment=NAME`, `engine=NAME`, `engine.KEY=VALUE`.
+        words: the grid as `KEY=VALUES`; also `experiment=NAME`, `engine=NAME`, `engine.KEY=VALUE`.
         out: folder for results.
-        name: of the sweep, and of its folder in `out`; None for the usual one.
-        retry_failed: run the cells that ended in an error again.
-        limit: run so many of the missing cells, at most.
+        name: name of the sweep and of its folder in `out`; None for the default name.
+        retry_failed: run cells again that ended in an error.
+        limit: maximum number of missing cells to run.
         budget_usd: spend at most this much on the whole sweep, in US dollars.
-        budget_tokens: use at most so many tokens in the whole sweep.
-        budget_calls: ask language models at most this often in the whole sweep.
-        accept_versions: go on with results of other code.
-        strict: refuse keys that have no effect on the minds that are chosen.
-        skip_invalid: run the others where some cells cannot be run.
+        budget_tokens: use at most this many tokens in the whole sweep.
+        budget_calls: make at most this many model calls in the whole sweep.
+        accept_versions: continue a sweep with results of other code versions.
+        strict: reject keys without effect on the chosen minds.
+        skip_invalid: run the valid cells even if others are invalid.
         plugins: modules that register components.
-        config_dir: folders with more options of the groups; one may stand alone.
-        progress: show how far it is on standard error.
-        cancel: stops it from another thread.
+        config_dir: one folder or several with more group options.
+        progress: show the progress on standard error.
+        cancel: stops the sweep from another thread.
 
     Returns:
-        The folder, what was run and what is left, the cells that failed, and what was spent.
+        The folder, the cells that ran, remain or failed, and the spending.
 
     Raises:
-        UserError: the grid is not valid, or no cell can be run any more, whichever it is.
-        KeyboardInterrupt: the user stopped the sweep; the episodes that were under way are finished first.
+        UserError: the grid is not valid, or no cell can run any more.
+        KeyboardInterrupt: the user stopped the sweep; running episodes finish first.
     """
     request = SweepRequest(
         words=words,
@@ -159,10 +159,10 @@ def results(folder: Folder) -> Results:
     ```
 
     Args:
-        folder: of a sweep, the `out` of `run`, or a single run.
+        folder: folder of a sweep or of a single run, or the `out` of `run`.
 
     Returns:
-        A row a run, what is missing, and what cannot be read.
+        One row per run, the missing cells, and the runs that cannot be read.
 
     Raises:
         UserError: there is no such folder, or it holds no runs.
@@ -173,21 +173,21 @@ def results(folder: Folder) -> Results:
 
 @checked_arguments
 def trace(run: Folder | RunResult | Row, *, plugins: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Read the events of a run, whole or as a killed run left it.
+    """Read the events of a run, even if it was killed.
 
     ```python
     events = pandas.DataFrame(quorum.trace(result))
     ```
 
     Args:
-        run: a result of `run`, a row of `results`, or the folder of a run, or the file of its trace.
-        plugins: modules of extensions that have events of their own.
+        run: a result of `run`, a row of `results`, the folder of a run, or its trace file.
+        plugins: modules of extensions that define their own events.
 
     Returns:
         A dictionary for each line of `trace.jsonl`, in order; the guide describes each event (`docs/events.md`).
 
     Raises:
-        UserError: there is no trace, or it is damaged, of another version, or has an event of a missing plug-in.
+        UserError: there is no trace, or it is damaged, of another version, or has an event of a missing plugin.
     """
     load_plugins(plugins)
     folder = run.folder if isinstance(run, RunResult | Row) else Path(run)
@@ -213,20 +213,20 @@ def compare(
     ```
 
     Args:
-        folders: of sweeps, or of runs.
-        by: factors whose levels are compared: topology, agents, model, env, arm, or any key of the configuration.
-        across: the factor across which they are; None: `n` where it varies; `none`: no factor.
-        metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
-        baseline: the level from which differences are taken; None: none are.
+        folders: folders of sweeps or of runs.
+        by: factors whose levels to compare: topology, agents, model, env, arm, or any configuration key.
+        across: the factor across which to compare; None: `n` if it varies; `none`: no factor.
+        metrics: metrics to compare; empty: those that the sweeps name, or success, completion and steps.
+        baseline: the level to compute differences from; None: no differences.
         statistic: `mean`, `median` or `iqm`.
-        accept_versions: pool runs of different versions of the code, or of prompts and plug-ins.
-        curves: also the score along the steps, read from the traces.
+        accept_versions: pool runs of different versions of the code, prompts or plugins.
+        curves: also return the score by step, read from the traces.
 
     Returns:
-        Estimates by metric, level and value of `across`, differences, and the runs that count.
+        Estimates by metric, level and value of `across`, differences, and the included runs.
 
     Raises:
-        UserError: the runs do not have what is asked for, or cannot be compared.
+        UserError: the runs lack a requested factor or metric, or cannot be compared.
     """
     if not folders:
         raise UserError("compare(): name the folder of a sweep, or of runs")

@@ -1,4 +1,4 @@
-"""The command `quorum` of quorum-harness. Its verbs are in `quorum/verbs/`; this module decides how they end."""
+"""The `quorum` command of quorum-harness. Its verbs are in `quorum/verbs/`; this module handles how they end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quorum.verbs.app import app
 
 
 def main() -> None:
-    """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
+    """Run the command. A user's mistake prints one message and exits with code 2; a bug keeps its traceback."""
     _collect_rarely()
     show_warnings()
     show_in_any_encoding()
@@ -31,9 +31,9 @@ def _run() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        if isinstance(error, TyperException):  # the command line is wrong
+        if isinstance(error, TyperException):  # a mistake in the command line
             usage = StringIO()
-            error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
+            error.show(usage)  # type: ignore[attr-defined] # every Typer exception has it
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
         from quorum.installation.extension_errors import print_mistake  # noqa: PLC0415 (pydantic)
@@ -46,14 +46,14 @@ def _run() -> None:
 
 
 def _collect_rarely() -> None:
-    """Look for cyclic garbage less often: imports make none, and looking takes a third of the time of a short run."""
+    """Run the cyclic garbage collector less often: imports create no cycles, and it takes a third of a short run."""
     gc.set_threshold(300_000, 20, 100)
     atexit.register(_skip_last_collection)
 
 
 def _skip_last_collection() -> None:
-    """Leave out the collection with which Python ends: it frees nothing that the end does not."""
-    if "duckdb" not in sys.modules:  # which reports as leaks what is not freed by then
+    """Skip Python's final garbage collection: it frees nothing that exiting does not."""
+    if "duckdb" not in sys.modules:  # DuckDB reports objects that are not freed by then as leaks
         gc.freeze()
 
 

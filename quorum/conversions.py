@@ -1,4 +1,4 @@
-"""Between Python programs and the verbs: how what they give and what they get is converted."""
+"""Converts arguments and results between Python programs and the verbs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def answer(kind: Callable[..., T], found: Any) -> T:
-    """Return data as another class with the same fields and more methods."""
+    """Convert data to another class with the same fields and more methods."""
     return kind(**{one.name: getattr(found, one.name) for one in fields(found)})
 
 
@@ -28,7 +28,7 @@ def swept(request: SweepRequest, *, progress: bool) -> SweepResult:
     """Run a sweep.
 
     Raises:
-        UserError, KeyboardInterrupt: as `quorum.sweep`.
+        UserError, KeyboardInterrupt: see `quorum.sweep`.
     """
     load_plugins(request.plugins)
     with extension_errors():
@@ -41,7 +41,7 @@ def swept(request: SweepRequest, *, progress: bool) -> SweepResult:
 
 
 def paths(folders: Folder | Sequence[Folder]) -> tuple[Path, ...]:
-    """Return one folder or several as paths."""
+    """Return one folder or several as a tuple of paths."""
     return (Path(folders),) if isinstance(folders, str | PathLike) else tuple(map(Path, folders))
 
 

@@ -9,6 +9,9 @@
 | `Provider` | a language model behind a service | `llm=NAME` | `quorum.providers` |
 | `Engine` | runs the cells of a sweep somewhere | `engine=NAME` | `quorum.engines` |
 | `Courier` | delivers the requests of an engine's workers, such as in batches | by its engine | - |
+| `Verb` | a verb of the command | `quorum NAME` | `quorum.verbs` |
+| `Start` | how an episode starts: at the beginning, or after a recorded prefix | whoever plays it | - |
+| `Origin` | what a cell goes back to, such as a run that it continues | whoever plans it | `quorum.origins` |
 
 An implementation is offered as a `Component`, under a name: by an entry point of your package, or by a module that
 `--plugin` names and that calls `register`. Methods with a body are optional. `quorum new` writes a package of each
@@ -173,6 +176,43 @@ opens a `Delivery` in each worker, which takes the provider's place, and cancels
 
         async def close(self):
             pass
+
+**Verb.** A function whose signature and docstring Typer turns into a command. Guide: docs/writing-a-verb.md.
+
+    def longest(folder: Path, runs: int = 3):
+        """Show the runs that took the most steps."""
+
+    verb = Verb(longest, "Look", example="quorum longest runs/talk")
+
+**Start.** Whatever plays an episode takes a start and knows no subclass. Each method gets what an episode from the
+beginning has, and returns what this one has. `quorum.what_if.branch` has the start of branches.
+
+    class Watched(Start):
+        def extensions(self, cell, parts):
+            return (Steps(), *parts.extensions)
+
+**Origin.** It names its cells, labels their folders, and gives their rows columns. Everything follows from recorded
+values, so that results can be read without the run.
+
+    @dataclass(frozen=True)
+    class Recall(Origin):
+        run: str
+        memory: str
+
+        identity = property(lambda self: {"memory": self.memory})
+        label = "recall"
+        factors = property(lambda self: {"parent": self.run, "change": "memory", "draw": 0})
+        beginning = property(lambda self: (self.memory,))
+
+        def unchanged(self):
+            return replace(self, memory="")
+
+        def plain(self):
+            return {"kind": "recall", "run": self.run, "memory": self.memory}
+
+        @classmethod
+        def read(cls, plain):
+            return cls(str(plain["run"]), str(plain["memory"]))
 '''
 
 from maeil.component import Component, ComponentConfig
@@ -182,8 +222,11 @@ from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.provided import ProvidedModel as Provider
+from quorum.configuration.origin import Origin
+from quorum.episode.start import Start
 from quorum.sweeps.engines.courier import Courier
 from quorum.sweeps.engines.protocol import Engine
+from quorum.verbs.verb import Verb
 
 __all__ = [
     "Component",
@@ -193,7 +236,10 @@ __all__ = [
     "Engine",
     "Extension",
     "Mind",
+    "Origin",
     "Provider",
+    "Start",
     "Topology",
+    "Verb",
     "World",
 ]

@@ -1,1 +1,1 @@
-"""The base package: what the loop, the worlds and Quorum share. It imports nothing of the project."""
+"""The base package: code that the loop, the worlds and Quorum share. It imports no other package of the project."""

@@ -1,7 +1,8 @@
-"""What this project offers, by group and name: each folder lists what it offers in its `components.json`.
+"""The components of this project by group and name, as each folder lists them in its `components.json`.
 
-The groups are those of the entry points by which installed packages offer the same, without `quorum.`; a place is
-written as in an entry point: `package.module:attribute`, or a module that registers what it has when it is imported.
+The groups have the names of the entry-point groups in which installed packages offer such components, without
+`quorum.`. A location is written as in an entry point: `package.module:attribute`, or a module that registers its
+components on import.
 
 | group | what each name stands for |
 |---|---|
@@ -9,15 +10,16 @@ written as in an entry point: `package.module:attribute`, or a module that regis
 | `skills` | the skills of a world (`quorum.agents.skills.WorldSkills`) |
 | `roles` | `WORLD.ROLE`: a role that a method adds to the skills of a world |
 | `kernels` | compiled code of a world or a mind (`quorum_base.compilation.KernelSet`) |
-| `answers` | the part of an extension in answers (`quorum.agents.answer_parts.AnswerPart`) |
-| `simulated` | what the simulated model says to a request in a role |
+| `answers` | an extension's part of an answer (`quorum.agents.answer_parts.AnswerPart`) |
+| `simulated` | the simulated model's answers to requests in a role |
 | `verbs` | a verb of the command (`quorum.verbs.verb.Verb`) |
-| `hooks`, `measures`, `remarks` | what a satellite does for verbs of the core |
-| `origins` | what recorded cells go back to (`quorum.configuration.origin.Origin`) |
-| `api` | a module of methods of `quorum.Result` and `quorum.Results` |
+| `hooks`, `measures`, `remarks` | a satellite's contributions to verbs of the core |
+| `origins` | the origin of recorded cells (`quorum.configuration.origin.Origin`) |
+| `api` | a module with methods of `quorum.Result` and `quorum.Results` |
 | `events`, `metrics`, `figures` | a module that registers kinds of events, metrics, or figures |
 
-Nothing is imported before somebody asks for it, so a satellite or a method is added or removed with its folder.
+Components are imported on first use, so adding or deleting its folder is all it takes to add or remove a satellite or
+a method.
 """
 
 from __future__ import annotations
@@ -41,12 +43,12 @@ _LISTS = (
     "quorum/*/*/components.json",
     "quorum/*/*/*/components.json",
 )
-"""Where the lists are, in the order in which their names are shown: the core's comes first."""
+"""Locations of the lists, in the order in which their names are shown: the core's list comes first."""
 
 
 @cache
 def shipped(group: str) -> Mapping[str, str]:
-    """Return the place of each thing of a group, by name."""
+    """Return the location of each component of a group, by name."""
     return {name: place for listed in _listed() for name, place in listed.get(group, {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Digests of what a configuration names without holding it: texts and files."""
+"""Digests of texts and files that a configuration refers to."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from functools import lru_cache
 from pathlib import Path
 
 _SETTLED = 2_000_000_000
-"""Nanoseconds: a file that was changed later than this ago may change again without its time telling."""
+"""Nanoseconds: a file changed more recently than this may change again without a new modification time."""
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 of some bytes, in hexadecimal."""
+    """Return the SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def digest_file(file: Path) -> str | None:
-    """Return the SHA-256 of a file, in hexadecimal; None where there is no regular file that can be read.
+    """Return the SHA-256 of a file, in hexadecimal; None if it is not a readable regular file.
 
-    It is read again only when its size, its number or its times have changed since.
+    The file is read again only after its size, its inode number or its times have changed.
     """
     try:
         status = file.stat()
@@ -40,10 +40,10 @@ def _settled(file: Path, _size: int, _number: int, _changed: int, _moved: int) -
 
 
 def digest_now(file: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal, whatever is known of it.
+    """Return the SHA-256 of a file, in hexadecimal, without using the cache.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

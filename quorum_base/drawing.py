@@ -1,8 +1,8 @@
-"""The contract of a picture: what a world looks like at one instant, as data that any canvas can draw.
+"""The drawing contract: the appearance of a world at one instant, as data that any canvas can draw.
 
-A world that can be drawn is a `Drawable`: the viewer, the films and the terminal need no more of it. Everything is
-JSON-ready, and general over worlds: a grid whose cells have a ground, and marks (agents, blocks, bars) that lie on it.
-No kind differs from another by its colour alone: a shape, a texture or a sign goes with it.
+A world that implements `Drawable` works with the viewer, films and the terminal. All data is JSON-ready and independent
+of the world: a grid with a ground for each cell, and marks (agents, blocks, bars) on top of it. Kinds never differ by
+colour alone, but also by shape, texture or sign.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 PAPER = 255
-"""The ground of a cell that has none."""
+"""The value of a cell without ground."""
 
 
 class Shape(StrEnum):
@@ -26,11 +26,11 @@ class Shape(StrEnum):
     DISC = "disc"
     RING = "ring"  # the frame of a box; its texture lies within
     DIAMOND = "diamond"
-    WEDGE = "wedge"  # a triangle that points to where its mark is turned
+    WEDGE = "wedge"  # a triangle that points in the mark's direction
 
 
 class Texture(StrEnum):
-    """What lies over the colour of a kind."""
+    """A pattern over the colour of a kind."""
 
     PLAIN = "plain"
     DOTS = "dots"
@@ -41,7 +41,7 @@ class Texture(StrEnum):
 
 
 class Rotation(StrEnum):
-    """Where a mark looks."""
+    """The direction in which a mark faces."""
 
     RIGHT = "right"
     DOWN = "down"
@@ -51,15 +51,15 @@ class Rotation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MarkKind:
-    """A kind of thing, as the legend shows it.
+    """A kind of mark or ground, as the legend shows it.
 
     Attributes:
-        name: what it is called.
-        light: its colour on light paper, `#rrggbb`.
-        dark: its colour on dark paper.
-        shape: the outline of marks of this kind; a ground fills its cell.
-        texture: over the colour.
-        sign: a character that stands in each cell of this ground; empty for none.
+        name: name in the legend.
+        light: colour on a light background, `#rrggbb`.
+        dark: colour on a dark background.
+        shape: outline of marks of this kind; a ground fills its cell.
+        texture: pattern over the colour.
+        sign: a character drawn in each cell of this ground; empty for none.
     """
 
     name: str
@@ -72,15 +72,15 @@ class MarkKind:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """What stays as it is for a whole episode.
+    """The parts of a picture that stay the same for a whole episode.
 
     Attributes:
         width: in cells.
         height: in cells.
-        kinds: the legend; drawings name a kind by its index here. Fewer than `PAPER`. Marks of a later kind lie above
-            those of an earlier one.
-        ruled: whether lines part the cells.
-        margin: cells of paper around it, for marks that stand over its edge.
+        kinds: the legend, with fewer than `PAPER` entries. Drawings refer to a kind by its index here. Marks of a later
+            kind lie above those of an earlier one.
+        ruled: whether lines separate the cells.
+        margin: empty space around the grid, in cells, for marks that extend beyond its edge.
     """
 
     width: int
@@ -92,18 +92,18 @@ class Canvas:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A thing on the picture. Lengths are in cells, from the top left corner of the picture.
+    """An object in the picture. Lengths are in cells, from the top left corner of the picture.
 
     Attributes:
         kind: index in the legend.
-        x: of its left edge.
-        y: of its upper edge.
-        width: of its rectangle.
-        height: of its rectangle.
-        label: a few characters that are written on it.
-        title: what it is, in words, for whoever points at it.
-        agent: index of the agent that it is; None for anything else.
-        turn: where it looks.
+        x: position of the left edge.
+        y: position of the upper edge.
+        width: width of the rectangle.
+        height: height of the rectangle.
+        label: a few characters written on the mark.
+        title: description shown when the user points at the mark.
+        agent: index of the agent that the mark represents; None for anything else.
+        turn: direction in which the mark faces.
     """
 
     kind: int
@@ -122,12 +122,12 @@ class Drawing:
     """A world at one instant.
 
     Attributes:
-        ground: the kind of each cell, row by row, `PAPER` where there is none; empty where no cell has one.
-        marks: by a name that stays with a thing from one instant to the next.
-        caption: what there is to say of the instant, in a line; empty for nothing.
-        holdings: what each agent has, in words, by index; empty where agents have nothing.
-        image: a picture of the whole canvas below the marks, RGB, uint8 of shape (height, width, 3) in pixels, for a
-            world that draws itself; None for a ground of cells.
+        ground: the kind of each cell, row by row, `PAPER` for cells without ground; empty if no cell has a ground.
+        marks: by a name that identifies the same object from one instant to the next.
+        caption: one line about this instant; may be empty.
+        holdings: description of each agent's possessions, by index; empty if agents own nothing in this world.
+        image: RGB picture of the whole canvas below the marks, uint8 of shape (height, width, 3) in pixels, from a
+            world that renders itself; None for a ground of cells.
     """
 
     ground: bytes
@@ -139,16 +139,16 @@ class Drawing:
 
 @runtime_checkable
 class Drawable(Protocol):
-    """A world that can be drawn. It is asked between steps, and to be asked changes nothing."""
+    """A world that can be drawn. The methods are called between steps, and change nothing."""
 
     def canvas(self) -> Canvas:
-        """Return what stays as it is until the next reset."""
+        """Return the canvas, which stays the same until the next reset."""
 
     def draw(self) -> Drawing:
-        """Draw the world as it is."""
+        """Draw the world in its current state."""
 
     def primitive_name(self, primitive: Any) -> str:
-        """Return the name of a `maeil.acting.Primitive` other than None, for people."""
+        """Return the display name of a `maeil.acting.Primitive` other than None."""
 
 
 @runtime_checkable
@@ -160,12 +160,12 @@ class Pictured(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a running action leads. Lengths are in cells, from the top left corner of the picture.
+    """The path and the target of a running action. Lengths are in cells, from the top left corner of the picture.
 
     Attributes:
-        points: (x, y) of the middle of each cell of the path that is still to go. The first is where the agent, or
-            what it moves, is now; there is no other where nothing has to go anywhere.
-        target: x, y, width and height of what the action is about: a cell, or a thing; None for nothing.
+        points: (x, y) of the centre of each cell on the remaining path. The first is the current position of the agent,
+            or of the object that it moves. It is the only one if nothing has to move.
+        target: x, y, width and height of the target, a cell or an object; None for none.
     """
 
     points: tuple[tuple[float, float], ...] = ()
@@ -174,24 +174,24 @@ class Way:
 
 @runtime_checkable
 class ShowsWays(Protocol):
-    """A drawable world that says where its symbolic actions lead, so that the viewer draws what plans mean to do."""
+    """A drawable world that reports the paths of its symbolic actions, so that the viewer can draw plans."""
 
     def way(self, controller: Any) -> Way | None:
-        """Return the path that an action would walk from here if nothing else moved, and its target.
+        """Return the path that an action would take from here if nothing else moved, and its target.
 
-        It changes nothing.
+        This changes nothing.
 
         Args:
-            controller: the `maeil.world.Controller` of a running action: `start_action` gave it, and its `status()` is
-                None.
+            controller: the `maeil.world.Controller` of a running action: `start_action` returned it, and its
+                `status()` is None.
 
         Returns:
-            None where the action leads nowhere.
+            None if the action has neither path nor target.
         """
 
 
 class ObservationForm(StrEnum):
-    """How a prompt shows a language model what a participant observes."""
+    """How prompts present observations to a language model."""
 
     TEXT = "text"
     PICTURE = "picture"
@@ -199,28 +199,28 @@ class ObservationForm(StrEnum):
 
     @property
     def has_text(self) -> bool:
-        """Whether the observation stands in the prompt as text."""
+        """Whether the prompt contains the observation as text."""
         return self is not ObservationForm.PICTURE
 
     @property
     def has_picture(self) -> bool:
-        """Whether a picture goes with the prompt."""
+        """Whether the prompt comes with a picture."""
         return self is not ObservationForm.TEXT
 
 
 @dataclass(frozen=True, slots=True)
 class Depiction:
-    """What one participant observes, as a drawing for a model that sees.
+    """One participant's observation as a drawing, for a vision model.
 
     Attributes:
-        canvas: of the part of the world that is shown.
-        drawing: of that part; places are counted from its own top left cell.
-        left: number of its first column, as symbolic actions count columns.
-        top: number of its first row, the same.
-        across: what symbolic actions call the number of a column.
-        down: what they call that of a row.
-        lines: what stands in words below it.
-        legend: how to read the picture, in sentences for a prompt: what is numbered, what stands for what.
+        canvas: canvas of the visible part of the world.
+        drawing: drawing of that part, with positions from its own top left cell.
+        left: number of its first column, in the numbering of symbolic actions.
+        top: number of its first row, in the same numbering.
+        across: name of the column argument in symbolic actions.
+        down: name of the row argument in symbolic actions.
+        lines: text below the picture.
+        legend: sentences for a prompt on how to read the picture: its numbers and its symbols.
     """
 
     canvas: Canvas
@@ -235,10 +235,10 @@ class Depiction:
 
 @runtime_checkable
 class Depicted(Protocol):
-    """A world that can show a participant what it observes as a picture, no more than the observation says."""
+    """A world that can draw a participant's observation. The picture shows no more than the observation says."""
 
     observation: ObservationForm
-    """How prompts show observations."""
+    """How prompts present observations."""
 
     def depict(self, agent: int | None) -> Depiction:
-        """Draw what an agent observes now; for None, what a participant without a body does. It changes nothing."""
+        """Draw the current observation of an agent, or of a participant without a body (None). Changes nothing."""

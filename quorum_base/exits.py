@@ -1,4 +1,4 @@
-"""How the code of a component ends what runs: by a `Stop`, and not by `sys.exit`, which would end the whole command."""
+"""How a component's code stops a run: it raises a `Stop`. `sys.exit` would end the whole command."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from contextlib import contextmanager
 
 
 class Stop(Exception):
-    """Ends the function that raises it and all that run together with it."""
+    """Ends the function that raises it, and all functions that run together with it."""
 
     @property
     def urgent(self) -> bool:
-        """Whether the others are cancelled; else they come to their end."""
+        """Whether the other functions are cancelled; otherwise they run to their end."""
         return True
 
 
 class Exited(Exception):
-    """The code of a component called `sys.exit`; the cause is what that raised."""
+    """The code of a component called `sys.exit`; the cause is the `SystemExit`."""
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def without_exit() -> Iterator[None]:
     """Turn `sys.exit` in the code of components into an error like any other.
 
     Raises:
-        Exited: it was called.
+        Exited: the code called `sys.exit`.
     """
     try:
         yield
@@ -33,5 +33,5 @@ def without_exit() -> Iterator[None]:
 
 
 def describe_exit(error: SystemExit) -> str:
-    """Return what is wrong with code that raises it."""
+    """Return the error message for code that calls `sys.exit`."""
     return f"it calls sys.exit({error.code!r}), which would end Quorum: raise an error instead"

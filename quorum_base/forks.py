@@ -1,8 +1,8 @@
-"""What a process must not share with the children that it forks, and when it must not be forked.
+"""Fork safety: resources that forked children must not share, and locks during which no thread may fork.
 
-A forked child has a copy of all memory and of all open files, and of all threads only the one that forked. So a lock
-that another thread held is never released there, what that thread was changing stays half-changed, and files whose
-owner has died stay open: with them the locks of the operating system that should have died with it.
+A forked child has a copy of all memory and all open files, but only the thread that forked. A lock held by another
+thread is never released in the child, and data that the thread was changing stays half-changed. Open files outlive
+their owner, and with them the operating system's locks that should have ended with the owner.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from weakref import WeakSet
 
 
 class Closes(Protocol):
-    """What can be closed."""
+    """An object that can be closed."""
 
     def close(self) -> Any:
-        """Let go of it."""
+        """Release the resource."""
 
 
 Owned = TypeVar("Owned", bound=Closes)
@@ -25,17 +25,17 @@ Lock = TypeVar("Lock", bound=Any)
 
 
 def hold_in_forks(lock: Lock) -> Lock:
-    """Let no thread fork while another one holds a lock that can be acquired again: a child gets it free, for good.
+    """Prevent forks while another thread holds a reentrant lock, so that a child always gets the lock released.
 
     Args:
-        lock: of a module, for as long as the process lives.
+        lock: a module's lock, which lives as long as the process.
     """
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock
 
 
 def close_in_children(owned: Owned) -> Owned:
-    """Have something closed in children that are forked while it is in use: it belongs to this process alone."""
+    """Close a resource in forked children, since it belongs to this process alone."""
     with _CHANGING:
         _OWNED.add(owned)
     return owned

@@ -1,7 +1,7 @@
-"""Files inside a folder that may be untrusted: nothing outside it is reached, and nothing but regular files is opened.
+"""Safe access to files in an untrusted folder: only regular files, and nothing outside the folder.
 
-A name in a folder of somebody else can be a link to a file of yours, a pipe that never ends or a device. So each part
-of a name is opened below the one before it, links are not followed, and what is opened must be a regular file.
+A name in an untrusted folder can be a link to one of your own files, a pipe that never ends or a device. So each part
+of a name is opened relative to the one before it, links are not followed, and only regular files are opened.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from quorum_base.user_errors import UserError
 _BELOW = os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _LINKED = {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}
-"""What systems answer where a link stands and must not be followed."""
+"""Error codes of the systems for a link that must not be followed."""
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
-"""Answers of file systems on which folders cannot be synced."""
+"""Error codes of file systems that cannot sync folders."""
 
 
 class NotAFile(UserError, OSError):
-    """What has the name is a link, a folder, a pipe or a device; `strerror` says which it may be."""
+    """The name belongs to a link, a folder, a pipe or a device, or to a file with several names; see `strerror`."""
 
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(
@@ -48,21 +48,21 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
     """Open a regular file inside a folder, and return its descriptor.
 
     Args:
-        folder: it may itself be reached by links, since the user named it.
-        name: of the file, with `/` between folders.
-        flags: as of `os.open`, but for `O_TRUNC`: what is no file must not be cut before that is known.
-        mode: of a file that is made, as of `os.open`.
+        folder: its own path may contain links, since the user named it.
+        name: name of the file, with `/` between folders.
+        flags: as in `os.open`, but without `O_TRUNC`: nothing may be truncated before it is known to be a regular file.
+        mode: permissions of a new file, as in `os.open`.
 
     Raises:
-        NotAFile: a link stands there or on the way, or what has the name is no regular file, or is to be written and
-            has a second name.
+        NotAFile: the path contains a link, or the name is not that of a regular file, or the file is opened for writing
+            and has a second name.
         OSError: as `os.open`.
         ValueError: the name leads out of the folder.
     """
     assert not flags & os.O_TRUNC
     with _above(folder, name) as (place, last):
         try:
-            # A pipe would keep us waiting for its other end.
+            # Opening a pipe would block until its other end is opened.
             handle = os.open(last, flags | _BELOW | os.O_NONBLOCK, mode, dir_fd=place)
         except OSError as error:
             raise _explained(error, place, last, folder / name) from None
@@ -71,25 +71,25 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
         reason = "it is no file"
     elif reads or status.st_nlink <= 1:
         return handle
-    else:  # what is written in place is written under all of its names
+    else:  # writing in place would change the file under all of its names
         reason = "it has a second name (a hard link), which may stand elsewhere"
     os.close(handle)
     raise NotAFile(reason, folder / name)
 
 
 def write_inside(folder: Path, files: Mapping[str, bytes], mode: int = 0o666, *, synced: bool = True) -> None:
-    """Write files inside a folder, or replace what has their names: none gets its name before all are written.
+    """Write or replace files inside a folder. All are written under temporary names before any is renamed.
 
     Args:
-        folder: as of `open_inside`.
-        files: the data by name; the folders that a name goes through are there.
-        mode: of the files, as of `os.open`.
-        synced: whether they are on disk before they get their names, and these when this returns, so that they survive
-            a power cut.
+        folder: as in `open_inside`.
+        files: the data by name; the parent folders must exist.
+        mode: permissions of the files, as in `os.open`.
+        synced: sync the data to disk before renaming, and the names before returning, so that the files survive a power
+            cut.
 
     Raises:
-        OSError: as `open_inside`; `filename` is that of the file which cannot be written. None is replaced, unless what
-            has the name of a later one is a folder.
+        OSError: as `open_inside`; `filename` names the file that cannot be written. No file has been replaced, unless
+            a later name is that of a folder.
         ValueError: a name leads out of the folder.
     """
     passing: dict[tuple[int, str], str] = {}
@@ -109,7 +109,7 @@ def write_inside(folder: Path, files: Mapping[str, bytes], mode: int = 0o666, *,
                 os.replace(own, last, src_dir_fd=place, dst_dir_fd=place)
         except BaseException as error:
             for (place, _), own in passing.items():
-                with suppress(OSError):  # where nothing can be written, nothing can be removed
+                with suppress(OSError):  # if writing failed, removing may fail as well
                     os.unlink(own, dir_fd=place)
             if isinstance(error, OSError):
                 error.filename = str(folder / name)
@@ -119,10 +119,10 @@ def write_inside(folder: Path, files: Mapping[str, bytes], mode: int = 0o666, *,
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to disk, where the file system can.
+    """Sync the names in a folder to disk, if the file system supports it.
 
     Raises:
-        OSError: the disk does not take them.
+        OSError: the disk reports an error.
     """
     handle = os.open(folder, _FOLDER | os.O_CLOEXEC)
     try:
@@ -135,10 +135,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def list_inside(folder: Path, name: str) -> list[str]:
-    """Return the sorted names in a folder inside a folder; none where there is no such folder, or a link stands there.
+    """Return the sorted names in a subfolder; an empty list if it does not exist or its path contains a link.
 
     Raises:
-        OSError: it cannot be looked into.
+        OSError: it cannot be read.
         ValueError: the name leads out of the folder.
     """
     with suppress(FileNotFoundError, NotADirectoryError, NotAFile), _above(folder, f"{name}/any") as (place, _):
@@ -147,10 +147,10 @@ def list_inside(folder: Path, name: str) -> list[str]:
 
 
 def make_inside(folder: Path, name: str, mode: int = 0o777) -> None:
-    """Make a folder inside a folder, with those between them; what is there stays.
+    """Create a subfolder and its parents; existing folders stay as they are.
 
     Raises:
-        NotAFile: a link or a file stands there or on the way.
+        NotAFile: a part of the path is a link or a file.
         OSError: as `os.mkdir`.
         ValueError: the name leads out of the folder.
     """
@@ -158,15 +158,15 @@ def make_inside(folder: Path, name: str, mode: int = 0o777) -> None:
     for depth in range(len(parts)):
         with _above(folder, "/".join(parts[: depth + 1])) as (place, last), suppress(FileExistsError):
             os.mkdir(last, mode, dir_fd=place)
-    with _above(folder, f"{name}/any"):  # which opens them all
+    with _above(folder, f"{name}/any"):  # opens every part of the path, and so checks that each is a folder
         pass
 
 
 def move_inside(folder: Path, name: str, to: str) -> None:
-    """Give something inside a folder another name there; a link is moved, and its target stays.
+    """Rename a file, a folder or a link inside a folder; the target of a link stays where it is.
 
     Raises:
-        NotAFile: a link stands on the way.
+        NotAFile: the path to it contains a link.
         OSError: as `os.rename`.
         ValueError: a name leads out of the folder.
     """
@@ -175,10 +175,10 @@ def move_inside(folder: Path, name: str, to: str) -> None:
 
 
 def remove_inside(folder: Path, name: str) -> None:
-    """Remove what has a name inside a folder, if anything has: a folder with all in it; of a link the name alone.
+    """Remove a file, a folder with its contents, or a link (but not its target), if it exists.
 
     Raises:
-        OSError: as `os.unlink`; what cannot be removed of a folder stays.
+        OSError: as `os.unlink`. Parts of a folder that cannot be removed stay, without an error.
         ValueError: the name leads out of the folder.
     """
     with suppress(FileNotFoundError), _above(folder, name) as (place, last):
@@ -190,7 +190,7 @@ def remove_inside(folder: Path, name: str) -> None:
 
 @contextmanager
 def _above(folder: Path, name: str) -> Iterator[tuple[int, str]]:
-    """Open the folder that a name stands in, without following a link below the first one; give the last part, too."""
+    """Open the parent folder of a name without following links below `folder`; yield it and the name's last part."""
     *above, last = name.split("/")
     if any(part in ("", ".", "..") for part in (*above, last)):
         raise ValueError(f"{name!r} leads out of its folder")
@@ -210,7 +210,7 @@ def _above(folder: Path, name: str) -> Iterator[tuple[int, str]]:
 
 
 def _explained(error: OSError, place: int, name: str, path: Path) -> OSError:
-    """Return the error for what cannot be opened: a link is named as such."""
+    """Return a more specific error if the name is a link, or has the wrong type; otherwise return the same error."""
     if error.errno in _LINKED:
         with suppress(OSError):
             if stat.S_ISLNK(os.lstat(name, dir_fd=place).st_mode):

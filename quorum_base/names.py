@@ -1,4 +1,4 @@
-"""Lists of agents in a prompt: a run of numbered names is one entry, so that a list stays short in any team.
+"""Short lists of agents for prompts: a run of consecutively numbered names becomes one entry.
 
 ["agent_0", "agent_1", "agent_2", "coordinator"]  ->  ["agent_0..agent_2", "coordinator"]
 """
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)", re.DOTALL)
 _RUN = re.compile(r"(.*?)(0|[1-9][0-9]*)\.\.\1(0|[1-9][0-9]*)", re.DOTALL)
 _LEAST = 3
-"""Names of a run: two are as short by themselves."""
+"""Minimum length of a run: two names are as short on their own."""
 
 
 def fold_names(names: Sequence[str]) -> list[str]:
-    """Write each run of names that differ in a number alone, one after the other, as its first and last."""
+    """Replace each run of consecutively numbered names by its first and last name."""
     found: list[list[str]] = []
     for name in names:
         if found and name == _next(found[-1][-1]):
@@ -29,7 +29,7 @@ def fold_names(names: Sequence[str]) -> list[str]:
 
 
 def unfold_names(folded: Iterable[str]) -> list[str]:
-    """Write all names out: the inverse of `fold_names`, for names without `..` in them."""
+    """Expand a folded list: the inverse of `fold_names`, for names that do not contain `..`."""
     names: list[str] = []
     for entry in folded:
         run = _RUN.fullmatch(entry)

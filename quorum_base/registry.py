@@ -1,11 +1,12 @@
-"""Registries: what a configuration chooses by name, and what registers itself where it is defined.
+"""Registries: components that a configuration chooses by name, and objects that register themselves on import.
 
-What is chosen (`Registry`) comes from this project (the folders' `components.json`, imported when asked for), from an
-installed package that declares an entry point, or from a module named by `--plugin`, which is imported and calls
-`register` itself. Nothing that a configuration file names is imported.
+Components (`Registry`) come from three sources: this project (the folders' `components.json`; imported on first use),
+installed packages with entry points, and modules named by `--plugin`, which call `register` on import. Modules named in
+a configuration file are never imported.
 
 Metrics, figures and kinds of events register themselves (`Registered`) when their module is imported. Satellites list
-these modules in their `components.json`, installed packages declare them as entry points, `--plugin` imports a user's.
+these modules in their `components.json`, installed packages declare them as entry points, and `--plugin` imports those
+of a user.
 """
 
 from __future__ import annotations
@@ -27,46 +28,46 @@ T = TypeVar("T")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 NAMED_MODULES: set[str] = set()
-"""The modules that the user has named with `--plugin`: of those that a recorded run names, these alone are imported."""
+"""The modules that the user named with `--plugin`: the only modules named in a recorded run that may be imported."""
 
 
 @cache
 def _declared(_path: tuple[str, ...]) -> Any:
-    """Return the entry points of the packages on `sys.path`, which are read once: it takes 10 ms.
+    """Return the entry points of the packages on `sys.path`, cached because reading them takes 10 ms.
 
-    They are `EntryPoints` from Python 3.12 on and `SelectableGroups` before, both with `select`.
+    The type is `EntryPoints` since Python 3.12, and `SelectableGroups` before; both have `select`.
     """
     return entry_points()
 
 
 @cache
 def _offers(path: tuple[str, ...], group: str) -> Mapping[str, Sequence[EntryPoint]]:
-    """Return what packages offer in a group, by name; kept, since a simulated model asks for its world at each call."""
+    """Return the entry points of a group by name; cached, since a simulated model looks up its world on each call."""
     points = sorted(_declared(path).select(group=group), key=lambda point: (point.name, point.value))
     return {name: tuple(same) for name, same in groupby(points, key=lambda point: point.name)}
 
 
 def offers(group: str) -> Mapping[str, Sequence[EntryPoint]]:
-    """Return the entry points of installed packages in a group by name, in alphabetical order; nothing is imported."""
+    """Return the entry points of installed packages in a group, by name in alphabetical order, without importing."""
     return _offers(tuple(sys.path), group)
 
 
 def own(group: str) -> Mapping[str, EntryPoint]:
-    """Return what the folders of this project list for a group, as entry points; nothing is imported."""
+    """Return the components that this project's folders list for a group, as entry points, without importing."""
     places = shipped(group.removeprefix("quorum."))
     return {name: EntryPoint(name, place, group) for name, place in places.items()}
 
 
 class Registry(Generic[T]):
-    """What can be chosen of one kind, by name.
+    """The components of one kind, by name.
 
     Args:
-        kind: what they are, as messages call one of them.
-        plural: what they are, as messages call several.
-        group: the configuration group that chooses among them; empty: none does.
-        entry_points: the entry-point group in which packages offer their components. The `components.json` of this
+        kind: singular noun for messages.
+        plural: plural noun for messages.
+        group: the configuration group that chooses among them; empty for none.
+        entry_points: the entry-point group of packages that offer such components. The `components.json` of this
             project's folders have the same groups, without `quorum.`.
-        wanted: returns the type that is registered; asked only on a look-up, so that a listing imports nothing.
+        wanted: returns the required type; called only to check a component, so that listing names imports nothing.
     """
 
     def __init__(self, kind: str, plural: str, group: str, entry_points: str, wanted: Callable[[], type[T]]) -> None:
@@ -80,11 +81,11 @@ class Registry(Generic[T]):
         self._wanted = wanted
 
     def register(self, name: str, component: T) -> None:
-        """Offer a component under a name. An installed package may do so with what it offers by an entry point.
+        """Register a component under a name. A package may also register what it declares as an entry point.
 
         Raises:
-            UserError: the name is taken, or is not made of lowercase letters, digits and underscores; or it is no
-                component.
+            UserError: the name is taken or has characters other than lowercase letters, digits and underscores, or
+                the component has the wrong type.
         """
         if not _NAME.fullmatch(name):
             raise UserError(f"{self.kind} {name!r}: a name is lowercase letters, digits and underscores")
@@ -101,7 +102,7 @@ class Registry(Generic[T]):
 
     @property
     def offering(self) -> frozenset[str]:
-        """The modules in which installed packages offer something; none is imported."""
+        """The modules of the installed packages' entry points; none is imported."""
         return frozenset(point.module for points in self._offered.values() for point in points)
 
     @property
@@ -109,13 +110,13 @@ class Registry(Generic[T]):
         return offers(self.entry_points)
 
     def get(self, name: str) -> T:
-        """Find a component, importing it if need be.
+        """Return a component, importing it if necessary.
 
         Raises:
-            UserError: nothing has this name, two packages offer it, or what a package offers is not a component.
+            UserError: the name is unknown, several packages offer it, or the object has the wrong type.
         """
         if name in self._own:
-            if name not in self._found:  # a plan of 10,000 cells asks a hundred thousand times
+            if name not in self._found:  # planning 10,000 cells calls this a hundred thousand times
                 self._found[name] = self._checked(name, self._own[name].load())
             return self._found[name]
         if name in self._registered:
@@ -145,16 +146,16 @@ class Registry(Generic[T]):
 
 
 class Registered(Mapping[str, T]):
-    """All things of one kind by name.
+    """The self-registered objects of one kind, by name.
 
-    The modules that satellites list and installed packages declare are imported by the first look-up, or by `load`.
+    The first look-up, or `load`, imports the modules that satellites list and installed packages declare.
 
     Args:
-        kind: what messages call one of them.
+        kind: singular noun for messages.
         entry_points: the entry-point group in which packages declare their modules.
-        names: regular expression that each name matches; names become names of files.
-        order: names, or first parts of dotted names, in the order in which these things come, whichever module is
-            imported first. All others follow, in the order in which they were registered.
+        names: regular expression for valid names; names become file names.
+        order: names, or first parts of dotted names, that come first and in this order, whichever module is imported
+            first. All others follow in the order of registration.
     """
 
     def __init__(self, kind: str, entry_points: str, names: str, order: Sequence[str] = ()) -> None:
@@ -166,10 +167,10 @@ class Registered(Mapping[str, T]):
         self._loading = False
 
     def register(self, name: str, thing: T) -> None:
-        """Add a thing.
+        """Register an object.
 
         Raises:
-            ValueError: the name is taken, or it is no name of this kind.
+            ValueError: the name is taken or invalid.
         """
         if not self._names.fullmatch(name):
             raise ValueError(f"{self._kind} {name!r}: a name matches {self._names.pattern}")
@@ -178,10 +179,10 @@ class Registered(Mapping[str, T]):
         self._things[name] = thing
 
     def load(self) -> Mapping[str, T]:
-        """Import the modules that satellites list and installed packages declare, once, and return all things.
+        """Import the modules that satellites list and installed packages declare, once; return all objects by name.
 
         Raises:
-            Exception: whatever a module raises, at every call.
+            Exception: any error that a module raises, on every call.
         """
         if not self._loading:
             self._loading = True  # a module may look something up while it is imported

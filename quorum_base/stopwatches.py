@@ -1,6 +1,6 @@
-"""Time that calls of language models take, without the time for which they wait for a place in our own queue.
+"""Time that language model calls take, excluding time in this project's own queue.
 
-Such a wait says nothing about a model or a team: it follows from how many others are asked at once.
+Waiting in the queue says nothing about a model or a team: it depends on the number of concurrent calls.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from contextvars import ContextVar
 
 
 class Stopwatch:
-    """Counts seconds from now on, and stands while all the calls that it knows of wait for a place.
+    """Counts seconds from its creation, and pauses while all calls that it tracks wait in the queue.
 
     Args:
-        clock: monotonic seconds.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -26,7 +26,7 @@ class Stopwatch:
 
     @property
     def stands(self) -> bool:
-        """Whether it waits for a place, and for nothing else."""
+        """Whether the stopwatch is paused: calls are queued, and none is under way."""
         return self._queued > 0 and self._asked == 0
 
     @property
@@ -35,7 +35,7 @@ class Stopwatch:
         return (self._changed if self.stands else self._clock()) - self._begin - self._stood
 
     def count(self, queued: int, asked: int) -> None:
-        """Count more or fewer calls that wait for a place, and that have one."""
+        """Change the number of queued calls and of calls under way by these differences."""
         now = self._clock()
         self._stood += now - self._changed if self.stands else 0.0
         self._changed = now
@@ -48,7 +48,7 @@ _STOPWATCHES: ContextVar[tuple[Stopwatch, ...]] = ContextVar("stopwatches", defa
 
 @contextmanager
 def timed_by(*stopwatches: Stopwatch) -> Iterator[None]:
-    """Have stopwatches know of the calls that are made inside, in tasks started there as well."""
+    """Let stopwatches track the calls made in this context, including those of tasks started in it."""
     token = _STOPWATCHES.set((*_STOPWATCHES.get(), *stopwatches))
     try:
         yield
@@ -58,7 +58,7 @@ def timed_by(*stopwatches: Stopwatch) -> Iterator[None]:
 
 @contextmanager
 def queued() -> Iterator[Callable[[], None]]:
-    """Wait for a place inside; gives what is called when there is one, from which on the call is under way."""
+    """Count a call as queued; yield a function to call when it leaves the queue, which counts it as under way."""
     stopwatches, has_place = _STOPWATCHES.get(), False
 
     def count(queued: int, asked: int) -> None:

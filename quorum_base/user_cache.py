@@ -1,4 +1,4 @@
-"""The folder for what Quorum keeps for later commands: compiled kernels and answers of language models."""
+"""The folder of Quorum's caches: compiled kernels and answers of language models."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return `quorum` in `$XDG_CACHE_HOME`, which counts if it is absolute, or else in `~/.cache`. It may not exist.
+    """Return `quorum` in `$XDG_CACHE_HOME` if that path is absolute, otherwise in `~/.cache`. It need not exist.
 
     Raises:
-        OSError: the user has no home.
+        OSError: the user has no home folder.
     """
     caches = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(caches):

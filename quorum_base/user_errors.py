@@ -1,4 +1,4 @@
-"""A user's mistakes: one message without a traceback. Everything else is a bug and keeps its traceback."""
+"""User errors: the command prints one message without a traceback. Any other error is a bug and keeps its traceback."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 
 class UserError(Exception):
-    """Something that the user can put right.
+    """An error that the user can fix.
 
     Args:
-        message: what is wrong, beginning with the key, option or path that it is about.
-        hint: what to do about it.
+        message: what is wrong, starting with the key, option or path.
+        hint: how to fix it.
 
     Attributes:
-        exit_code: of the command that it ends: 2, and 1 where work was under way and what there is of it was kept.
+        exit_code: exit code of the command: 2, or 1 if work was under way and its results so far were kept.
     """
 
     exit_code = 2
@@ -28,7 +28,7 @@ class UserError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Have copies, and what another process gets, be whole, whatever arguments the class takes."""
+        """Keep copies and pickles complete, whatever arguments the subclass takes."""
         return _remade, (type(self), self.args, self.__dict__)
 
 
@@ -39,14 +39,14 @@ def _remade(kind: type[UserError], args: tuple[Any, ...], attributes: dict[str, 
 
 
 class Withheld(ValueError):
-    """A wrong value that no message may show: it could be a key."""
+    """An invalid value that messages must not show, because it could be a secret key."""
 
 
 class WrongKey(ValueError):
-    """One wrong value of several that were checked together, such as those of a whole component.
+    """An invalid value among several that are checked together, such as those of a whole component.
 
     Args:
-        key: of the wrong one, among those that were checked.
+        key: key of the invalid value.
         reason: what is allowed instead.
     """
 
@@ -56,17 +56,17 @@ class WrongKey(ValueError):
         self.reason = reason
 
 
-# One slash where two are meant is how an address reads that was taken for a path.
+# An address that was treated as a path has one slash instead of two.
 _CREDENTIALS = re.compile(r"(?<=:/)(/?)[^\s/\"'<>\\]+(?=@)")
 
 
 def mask_passwords(text: str) -> str:
-    """Return a text without the user and the password of the addresses in it: `https://[hidden]@host`."""
+    """Hide user names and passwords in the addresses of a text: `https://[hidden]@host`."""
     return _CREDENTIALS.sub(r"\1[hidden]", text) if ":/" in text else text
 
 
 def shown_path(file: str | Path) -> str:
-    """Return the path of a file as a message shows it: seen from the current folder where it lies below it."""
+    """Return the path of a file for a message: relative to the current folder if the file is inside it."""
     try:
         return str(Path(file).absolute().relative_to(Path.cwd()))
     except (ValueError, OSError):
@@ -74,14 +74,14 @@ def shown_path(file: str | Path) -> str:
 
 
 def nearest(word: str, choices: Iterable[str], most: int = 2) -> str:
-    """Return the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
+    """Return the question "Did you mean ...?" with the choices closest to a word; empty if none is close.
 
-    A dotted choice is also near when its last part is: `blocks` is near `env.blocks`.
+    A dotted choice whose last part equals the word comes first: `env.blocks` for `blocks`.
 
     Args:
-        word: what was written.
-        choices: what can be.
-        most: choices that are named.
+        word: what the user wrote.
+        choices: valid words.
+        most: maximum number of choices in the question.
     """
     names = list(dict.fromkeys(choices))
     found = [name for name in names if "." in name and name.rpartition(".")[2] == word]
@@ -91,7 +91,7 @@ def nearest(word: str, choices: Iterable[str], most: int = 2) -> str:
 
 
 def choices_hint(word: str, label: str, choices: Iterable[str]) -> str:
-    """Return a hint with the nearest choices and all of them: `Did you mean 'cube'? Options of env: cube.`."""
+    """Return a hint with the closest choices and the list of all: `Did you mean 'cube'? Options of env: cube.`."""
     names = list(dict.fromkeys(choices))
     listing = f"{label}: {', '.join(names)}." if names else ""
     return " ".join(part for part in (nearest(word, names), listing) if part)

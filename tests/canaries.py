@@ -23,7 +23,7 @@ SHADOWED = (
     "inspect", "json", "lazy_loader", "lbf_env", "lbforaging", "llamac_env", "llvmlite", "maeil", "matplotlib",
     "multiprocessing", "numba",
     "numpy", "omegaconf", "orjson", "overcooked_ai_py", "overcooked_env",
-    "pickle", "PIL", "pydantic", "pytest", "random", "rich", "sitecustomize", "struct",
+    "pickle", "PIL", "pydantic", "pytest", "quorum_base", "random", "rich", "sitecustomize", "struct",
     "submitit", "trap", "typer", "typing", "usercustomize", "yaml",
 )  # fmt: skip
 """Modules that somebody else puts into the folder: ours, those that ours import, and some that Python looks for."""

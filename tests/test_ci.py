@@ -150,6 +150,11 @@ def test_a_stage_with_an_input_that_does_not_exist_is_never_passed(repository: P
     assert "two: c/d is not in the repository" in done.stderr
 
 
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_input_of_a_stage_exists(stage: str) -> None:
+    assert [path for path in inputs(["common", *STAGES[stage]["inputs"]]) if not (ROOT / path).exists()] == []
+
+
 def test_every_stage_is_run() -> None:
     run = (ROOT / ".ci" / "run").read_text("utf-8")
     assert re.findall(r"^stage (\w+) ", run, re.MULTILINE) == list(STAGES)

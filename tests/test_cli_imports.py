@@ -60,7 +60,10 @@ def test_the_probe_sees_what_is_loaded() -> None:
             ["agents=heuristic"],
             ("quorum.agents.llm.providers", "quorum.more_providers.batches", "quorum.agents.simulated.model"),
         ),
-        (["agents=naive"], ("quorum.agents.llm.providers", "quorum.more_providers.batches", "quorum.serving")),
+        (
+            ["agents=naive"],
+            ("quorum.agents.llm.providers", "quorum.more_providers.batches", "quorum.more_providers.serving"),
+        ),
     ],
     ids=["without models", "with the simulated model"],
 )

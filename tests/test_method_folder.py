@@ -35,7 +35,7 @@ def run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages without the method."""
     found = tmp_path_factory.mktemp("checkout")
-    copy(found, *(Path(name) for name in ("quorum", "maeil", "cube_env", "quorum_harness.py")))
+    copy(found, *(Path(name) for name in ("quorum", "quorum_base", "maeil", "cube_env", "quorum_harness.py")))
     shutil.rmtree(found / FOLDER)
     (found / VALUES).unlink()
     return found
@@ -45,7 +45,7 @@ def test_nothing_else_imports_the_method() -> None:
     name = ".".join(FOLDER.parts)
     found = [
         f"{file.relative_to(ROOT)}:{line}"
-        for package in ("quorum", "maeil", "cube_env", "crafter_env")
+        for package in ("quorum", "quorum_base", "maeil", "cube_env", "crafter_env")
         for file in (ROOT / package).rglob("*.py")
         if not file.is_relative_to(ROOT / FOLDER)
         for line, imported in modules(file.read_text(encoding="utf-8"))

@@ -23,7 +23,6 @@ OTHER_FOLDERS = {
     "quorum/configuration/option_files.py": "the user's own configuration",
     "quorum/configuration/package_files.py": "the source of a plug-in, which is run anyway",
     "quorum/configuration/providers/config.py": "a table of ours",
-    "quorum/configuration/registry.py": "a table of ours",
     "quorum/episode/episode_folder.py": "makes the folder of an episode, under a random name",
     "quorum/episode/rehearsal.py": "the cache of kernels",
     "quorum/view/export/command.py": "what the user names, from a temporary folder",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from quorum_base.registry import DISTRIBUTION
+from quorum_base.registry import own
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -55,10 +55,10 @@ def test_the_wheel_has_every_package_under_its_own_name() -> None:
     assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])
 
 
-def test_what_satellites_declare_is_installed_and_can_be_imported() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    points = [point for point in distribution(DISTRIBUTION).entry_points if point.group.startswith("quorum.")]
-    declared = {(group, *point) for group, points in project["entry-points"].items() for point in points.items()}
-    assert {(point.group, point.name, point.value) for point in points} == declared, "run `pip install -e .` again"
+def test_what_the_folders_list_is_found_under_its_name_and_can_be_imported() -> None:
+    lists = [json.loads(file.read_bytes()) for file in (ROOT / "quorum").rglob("components.json")]
+    listed = [(group, *thing) for found in lists for group, things in found.items() for thing in things.items()]
+    points = [point for group in {group for group, *_ in listed} for point in own(group).values()]
+    assert sorted((point.group, point.name, point.value) for point in points) == sorted(listed)
     for point in points:
         point.load()

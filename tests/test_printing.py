@@ -183,6 +183,7 @@ def test_everything_is_printed_in_one_place() -> None:
     files: list[Path] = []
     for package in (
         "quorum",
+        "quorum_base",
         "maeil",
         "cube_env",
         "crafter_env",

@@ -22,7 +22,8 @@ from quorum_base.registry import Registry
 PRELUDE = """
 import asyncio
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from maeil import Act, Plan, Progress, SymbolicAction, Thought, Transition, Turn, Vocabulary, end_of
@@ -43,7 +44,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     assert spi.__doc__ is not None
     blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", spi.__doc__, re.MULTILINE)
     names: dict[str, Any] = {"__name__": "examples"}
-    exec(compile(PRELUDE + textwrap.dedent("".join(blocks)), "spi", "exec"), names)
+    exec(compile(PRELUDE + textwrap.dedent("".join(blocks)), "spi", "exec", dont_inherit=True), names)
     return names
 
 
@@ -70,6 +71,14 @@ async def test_the_examples_answer_a_request(program: dict[str, Any]) -> None:
     provider = program["Parrot"]()
     asked = Request((ChatMessage("user", "Hello"),), None, Sampling(None, 10))
     assert (await program["Counting"]().model(provider, "key", "cell", None).complete(asked)).text == "Hello"
+
+
+def test_the_example_of_an_origin_is_read_back_and_its_verb_is_one(program: dict[str, Any]) -> None:
+    origin = program["Recall"]("runs/a", "3f2a")
+    assert program["Recall"].read(origin.plain()) == origin
+    assert origin.unchanged().identity == {"memory": ""}
+    assert program["verb"].short_help == "Show the runs that took the most steps."
+    assert isinstance(program["Watched"](), spi.Start)
 
 
 def test_a_world_without_its_base_is_refused() -> None:

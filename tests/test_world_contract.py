@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,10 @@ from llamac_env import Move as MoveBox
 from llamac_env.transport.text import write_board
 from maeil.testing import check_world
 from quorum.configuration.cell import Cell
+from quorum.configuration.option_folders import SHIPPED
 from quorum.configuration.registry import worlds
 
-ENVS = Path(__file__).resolve().parents[1] / "configs" / "env"
+ENVS = sorted(file.stem for folder in SHIPPED for file in (folder / "env").glob("*.yaml"))
 PLACES = ("square[0.5, 1.5]", "square[1.5, 0.5]", "position[0.0, 1.0]", "position[1.0, 1.0]")
 MOVES = [
     *(MoveBox(box=f"box_{colour}", to=place) for colour, place in product(Colour, PLACES)),
@@ -24,7 +24,7 @@ MOVES = [
 ]
 """Moves of grid transportation: the schema of `move` does not tell the names of the places."""
 OPTIONS = [
-    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml")) if file.stem != "pettingzoo"),  # it has no default
+    *(f"env={name}" for name in ENVS if name != "pettingzoo"),  # it has no default
     "env=cube env.vocabulary=emcoop env.reward=progress",
     "env=cube n=1 env.reward=alignment",
     "env=crafter_coop n=3 env.level=hard env.goal=collect:wood env.oracle_map=true",

@@ -137,10 +137,10 @@ def kinds_of(half: str) -> list[str]:
 
 @dataclass
 class _Search:
-    """Looks for cases, and counts the candidates.
+    """Searches for cases, and counts the candidates.
 
     Attributes:
-        folder: for the runs.
+        folder: folder of the runs.
         half: `open` or `hidden`.
         rng: draws boards, agents and turns.
         found: results of the candidates, by kind.
@@ -188,7 +188,7 @@ class _Search:
         raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
 
     def _drawn(self, turns: Sequence[tuple[int, int]], clean: Clean) -> Sequence[tuple[int, int]]:
-        """Draw turns, each step with the same weight: otherwise most would be of the first, in which all decide."""
+        """Draw turns, giving each step the same weight; otherwise most would come from the first, when all decide."""
         steps = {turn: clean.thoughts[turn[0]][turn[1]].t for turn in turns}
         sizes = Counter(steps.values())
         return nlargest(TRIES, turns, key=lambda turn: self.rng.random() ** sizes[steps[turn]])

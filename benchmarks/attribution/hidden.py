@@ -56,7 +56,7 @@ def starts_alone(moment: Moment) -> Thought | None:
 
 @fault("stops_halfway")
 def stops_halfway(moment: Moment) -> Thought | None:
-    """Do everything in the plan except its task, and rest there."""
+    """Do everything in the plan except its task, and stay there."""
     if moment.plan is None:
         return None
     return moment.act(*(moment.plan.actions[:-1] or moment.plan.actions), *rest(moment.world))

@@ -32,7 +32,7 @@ def drawn(measured: Measured, published: Sequence[Series]) -> Mapping[str, Figur
 
 
 def _panels(groups: Mapping[str, Sequence[str]], measured: Measured, series: Mapping[str, Series]) -> Figure:
-    """Draw a panel a group: lines for what was measured, dashes for what was published."""
+    """Draw one panel per group: solid lines for measured values, dashed lines for published ones."""
     figure = Figure(figsize=(style.PAGE, 5.2), layout="constrained")
     for axes, (title, names) in zip(figure.subplots(2, 2).flat, groups.items(), strict=True):
         for number, name in enumerate(names):

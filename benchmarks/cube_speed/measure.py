@@ -15,7 +15,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Subject:
-    """Something to measure.
+    """A quantity to measure.
 
     Attributes:
         name: its name.

@@ -1,4 +1,4 @@
-"""The parts of CUBE that are measured, made ready."""
+"""Sets up the parts of CUBE for measurement."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from maeil.world import Controller
 from quorum.configuration.cell import Cell
 
 ENDLESS = 10**9
-"""Steps of an episode that is not to end while it is measured."""
+"""Step limit of an episode that must not end during a measurement."""
 TICKS = 12
-"""Ticks of an action in one episode; after them the board is laid out again, so that walkers stay under way."""
+"""Ticks of an action per episode; then the board is laid out again, so that walkers keep walking."""
 
 
 def stepping(n: int, *, right: bool = False, **values: Any) -> Callable[[], object]:
@@ -30,8 +30,8 @@ def stepping(n: int, *, right: bool = False, **values: Any) -> Callable[[], obje
 
     Args:
         n: number of agents.
-        right: whether all walk right; else their actions are random.
-        **values: what the constructor is given besides `n`; by default nothing.
+        right: whether all agents walk right; otherwise their actions are random.
+        **values: further constructor arguments.
     """
     env = CubeEnv(n=n, max_steps=ENDLESS, **values)
     env.reset(seed=0)
@@ -41,7 +41,7 @@ def stepping(n: int, *, right: bool = False, **values: Any) -> Callable[[], obje
 
 
 def team_board(n: int) -> Layout:
-    """The board of seed 0, with as many agents as fit moved from column 0 to the left face of block 0."""
+    """Return the board of seed 0, with as many agents as fit moved from column 0 to the left face of block 0."""
     layout = place(curriculum(n), np.random.default_rng(0))
     weight, (top, left) = layout.blocks[0]
     face = [(row, left - 1) for row in range(top, top + weight)]
@@ -51,12 +51,12 @@ def team_board(n: int) -> Layout:
 
 @dataclass(frozen=True)
 class ActionBench:
-    """One symbolic action on one board: what a tick of it costs.
+    """One symbolic action on one board, to measure the cost of its ticks.
 
     Attributes:
-        world: where.
-        action: what the agents do.
-        actors: which agents do it; the others stay.
+        world: the world.
+        action: the action of the actors.
+        actors: the agents that perform it; the others stay.
     """
 
     world: CubeWorld
@@ -64,7 +64,7 @@ class ActionBench:
     actors: Sequence[int]
 
     def ticks(self, episodes: int) -> list[float]:
-        """Return the seconds that the actors' controllers take together (status and act), of each tick."""
+        """Return the time of each tick in seconds, summed over the actors' controllers (status and act)."""
         return [seconds for _ in range(episodes) for seconds in self._episode()]
 
     def _episode(self) -> list[float]:
@@ -102,12 +102,12 @@ def action_names() -> tuple[str, ...]:
 
 
 def action_bench(name: str, n: int, *, team: bool) -> ActionBench:
-    """Make an action ready: for a whole team, or for one agent while the others stay.
+    """Set up an action for a whole team, or for one agent while the others stay.
 
     Args:
-        name: of the action, in either vocabulary.
+        name: name of the action, in either vocabulary.
         n: number of agents.
-        team: whether all who stand where the action makes sense carry it out.
+        team: whether all agents in a suitable position perform it.
     """
     vocabulary = "cube" if name in _world(1, "cube").vocabulary.names else "emcoop"
     world = _world(n, vocabulary)
@@ -122,7 +122,7 @@ def action_bench(name: str, n: int, *, team: bool) -> ActionBench:
 
 
 def _arguments(model: type[SymbolicAction], name: str, n: int, block: int) -> dict[str, Any]:
-    """Arguments with which an action of any vocabulary goes on for long."""
+    """Return arguments with which an action of any vocabulary runs for a long time."""
     usual: Mapping[str, Any] = {
         "block": block, "face": "left", "steps": 10_000, "count": n, "timeout": 1_000_000, "direction": "right",
         "entity": "block", "id": block,

@@ -18,7 +18,7 @@ from cube_env import CubeEnv
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS_PER_SECOND = 20
-"""About what the published implementation reaches at n = 256 when it does nothing else."""
+"""Approximate speed of the published implementation at n = 256 when it does nothing else."""
 
 
 def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
@@ -26,7 +26,7 @@ def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
 
     Args:
         n: number of agents.
-        seconds: how long it is stepped at a set pace.
+        seconds: how long to step it at a set pace.
 
     Returns:
         Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent` of a core.
@@ -44,7 +44,7 @@ def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
 
 
 def main(n: int, seconds: float) -> None:
-    """Step an environment at a set pace, and print what it takes."""
+    """Step an environment at a set pace, and print its memory and CPU use."""
     env = CubeEnv(n=n)
     env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def main(n: int, seconds: float) -> None:
 
 
 def _peak_kilobytes() -> int:
-    """Return the peak resident memory; what `getrusage` says on Linux includes the process that started this one."""
+    """Return the peak resident memory; on Linux, the value of `getrusage` includes the parent process."""
     try:
         with open("/proc/self/status", encoding="utf-8") as status:
             line = next(line for line in status if line.startswith("VmHWM:"))

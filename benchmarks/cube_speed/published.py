@@ -1,4 +1,4 @@
-"""The scaling study of the CUBE page, as it was published."""
+"""The published scaling study of the CUBE page."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Series(BaseModel):
-    """A quantity against n."""
+    """A quantity by number of agents."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quantity: str
-    """What was measured."""
+    """The measured quantity."""
     unit: Literal["s", "MB", "%"]
-    """Of the values."""
+    """Unit of the values."""
     sizes: Sequence[int]
     """Numbers of agents."""
     values: Sequence[float]
-    """The published value at each."""
+    """The published value for each size."""
     last_digit: float = 0.0
-    """Precision of the values; those below twice that say nothing about growth."""
+    """Precision of the values; values below twice that say nothing about growth."""
     why: str = ""
-    """Why even its growth is not comparable; empty: it is."""
+    """Why even its growth is not comparable; empty if it is."""
 
 
 def published_series() -> list[Series]:

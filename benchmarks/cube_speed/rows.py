@@ -1,4 +1,4 @@
-"""The speed table of CUBE: every figure that its environment promises, and how it is measured."""
+"""The speed table of CUBE: every figure that its environment promises, with its measurement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from quorum.episode.runner import run_cell
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}
 LIVE_STEP_TARGETS = {8: 15, 64: 45, 256: 130}
-"""Speed of steps that copy nothing and give no infos."""
+"""Target speeds of steps without copies and infos."""
 BATCH = 1024
 _PUBLISHED = {
     (series.quantity, n): value
@@ -110,7 +110,7 @@ def _reset(n: int, scale: int) -> Run:
 
 
 def _batched(scale: int, *, observe: bool, target: float | None) -> Subject:
-    """A batch that returns views; without a target, a batch that returns copies and plain infos."""
+    """Return a batch with views; without a target, a batch with copies and plain infos."""
     n, worlds = 8, BATCH if scale > 1 else 16
     fast: dict[str, Any] = {} if target is None else {"infos": "none", "copy": False}
     envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS, **fast)

@@ -1,4 +1,4 @@
-"""Measures CUBE against n: steps, memory, CPU and symbolic actions, with the constructor as it is."""
+"""Measures CUBE against n: steps, memory, CPU and symbolic actions, with the constructor's defaults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from benchmarks.cube_speed.timing import medians, seconds_per_call
 Measured = Mapping[str, Mapping[int, float]]
 """Values by n, of each quantity by name."""
 LIVE: Mapping[str, Any] = {"infos": "none", "copy": False}
-"""Arguments of the constructor with which a step copies nothing."""
+"""Constructor arguments for steps without copies."""
 TEAM = ", whole team"
-"""Behind the name of an action that all who can carry out at the same time; else one agent does."""
+"""Suffix for an action that all able agents perform at once; without it, one agent does."""
 _ROUNDS = 14
 _CALLS = 200
 _EPISODES = 6
@@ -25,9 +25,9 @@ def study(sizes: Sequence[int], action_sizes: Sequence[int], *, seconds: float =
     """Measure everything.
 
     Args:
-        sizes: numbers of agents that steps, memory and CPU are measured with.
-        action_sizes: those of symbolic actions.
-        seconds: how long the CPU is watched at each size.
+        sizes: numbers of agents for steps, memory and CPU.
+        action_sizes: numbers of agents for symbolic actions.
+        seconds: duration of the CPU measurement at each size.
 
     Returns:
         `step` with the constructor's defaults and `step, live observations` in seconds; `memory` in megabytes; `CPU` in

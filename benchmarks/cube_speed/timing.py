@@ -1,4 +1,4 @@
-"""Timing that bears a noisy machine: short series of calls, several things in turn, and medians."""
+"""Timing that tolerates a noisy machine: short series of calls, alternating subjects, and medians."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from statistics import median
 Run = Callable[[], float]
 """Takes one measurement."""
 SERIES = 20
-"""Short series of calls in a measurement."""
+"""Number of short series of calls in a measurement."""
 
 
 def seconds_per_call(function: Callable[[], object], calls: int) -> float:
     """Return the seconds of a call: the median over short series of calls.
 
-    A series is over before the system gives the core to another process, so few of them are interrupted.
+    A series ends before the system gives the core to another process, so few series are interrupted.
 
     Args:
-        function: what is called.
-        calls: number of calls in all.
+        function: the function to call.
+        calls: total number of calls.
     """
     length = max(1, calls // SERIES)
     return median(_mean(function, length) for _ in range(max(1, calls // length)))
@@ -33,9 +33,9 @@ def _mean(function: Callable[[], object], calls: int) -> float:
 
 
 def medians(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
-    """Return the median of each run over some rounds, after one to warm up.
+    """Return the median of each run over some rounds, after one warm-up round.
 
-    Each round takes every run once, so that a busy moment of the machine hits them alike.
+    Each round takes every run once, so that a busy moment of the machine affects them alike.
     """
     values: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):

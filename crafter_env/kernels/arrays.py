@@ -25,40 +25,40 @@ FlagArray = npt.NDArray[np.bool_]
 ITEMS, ACHIEVEMENTS = len(Item), len(Achievement)
 
 ACTION_COLUMNS = 4
-"""Of a joint action: the primitive; then recipient, item and quantity of a share."""
+"""Columns of a joint action: the primitive; then recipient, item and quantity of a share."""
 ACTION, RECIPIENT, SHARED_ITEM, QUANTITY = range(ACTION_COLUMNS)
 
 OBJECT_COLUMNS = 9
 KIND, X, Y, HEALTH, DIRECTION_X, DIRECTION_Y, TIMER, SEQUENCE, IDENTITY = range(OBJECT_COLUMNS)
-"""Of an object: its `Entity`, 0 in a slot that is free again; its cell; the flight of an arrow; a zombie's cooldown, a
-skeleton's reload or a plant's age; when it came to its chunk; its number, which no other object of the episode has: its
-first step and cell, as step W H + x H + y + 1."""
+"""Columns of an object: its `Entity`, 0 in a freed slot; its cell; the direction of an arrow; a zombie's cooldown, a
+skeleton's reload or a plant's age; when it entered its chunk; its number, unique in the episode: its first step and
+cell, as step W H + x H + y + 1."""
 
 BODY_COLUMNS = 13
 (
     FACING_X, FACING_Y, SLEEPING, ALIVE, HUNGER, THIRST, FATIGUE, RECOVER, LAST_HEALTH, REWARDED_HEALTH, UNLOCKED,
     CHOSEN, AIM,
 ) = range(BODY_COLUMNS)  # fmt: skip
-"""Of an agent: hunger, thirst and recovery count halves of a step; two healths as of its last update and of the last
-step; a bit for each achievement unlocked; scratch of a step: the action it takes, what its `do` aims at."""
+"""Columns of an agent: hunger, thirst and recovery count half-steps; two healths, as of its last update and of the last
+step; a bit for each unlocked achievement; scratch of a step: the action it takes, the target of its `do`."""
 INVENTORY = BODY_COLUMNS
 """Column of the amount of the first `Item`; the others follow."""
 ACHIEVED = INVENTORY + ITEMS
-"""Column of how often the first `Achievement` was reached; the others follow."""
+"""Column of the count of the first `Achievement`; the others follow."""
 GAINED = ACHIEVED + ACHIEVEMENTS
-"""Column of the units of the first `Item` that the agent's `do` brought in the last step; the others follow."""
+"""Column of the units of the first `Item` gained by the agent's `do` in the last step; the others follow."""
 OUTCOME = GAINED + ITEMS
 OUTCOME_COLUMNS = 11
 AGENT_COLUMNS = OUTCOME + OUTCOME_COLUMNS
 (
     RESULT, DID, TARGET, TARGET_X, TARGET_Y, REQUIRED, PRESENT, CAPABLE, OUTCOME_ITEM, AMOUNT, OTHER,
 ) = range(OUTCOME, AGENT_COLUMNS)  # fmt: skip
-"""What came of the agent's action in the last step; see `crafter_env.state.Outcome`; -1: nothing to say."""
+"""Columns of the outcome of the agent's last action; see `crafter_env.state.Outcome`; -1: no value."""
 
 CHUNK_COLUMNS = 7
 VISITED, GRASS, PATHS, COWS, ZOMBIES, SKELETONS, VISITED_AT = range(CHUNK_COLUMNS)
-"""Of a chunk: whether it has held an object; its cells of grass and path; its animals and monsters; and, apart from the
-rest of the row, the chunk that was visited as the row's number says."""
+"""Columns of a chunk: whether it has held an object; its cells of grass and path; its animals and monsters; and,
+independent of the rest of the row, the chunk that was visited in the order of the row number."""
 
 COUNTERS = 5
 STEP, SLOTS, FREE_SLOTS, VISITED_CHUNKS, SEQUENCES = range(COUNTERS)
@@ -68,37 +68,37 @@ POSE_X, POSE_Y, POSE_FACING_X, POSE_FACING_Y, POSE_SLEEPING = range(POSE_COLUMNS
 
 
 class World(NamedTuple):
-    """The arrays that a step reads and writes; C-contiguous, and each with a leading dimension B in a batch."""
+    """The arrays that a step reads and writes; C-contiguous, each with a leading dimension B in a batch."""
 
     materials: ByteArray
     """(W, H): `Material` of each cell."""
     occupants: SlotArray
-    """(W, H): 0 free, s + 1 the object in slot s."""
+    """(W, H): 0 free, s + 1 for the object in slot s."""
     objects: IntArray
-    """(2 W H + 7, 9): agents by index, then other objects in the order in which they came."""
+    """(2 W H + 7, 9): agents by index, then other objects in order of arrival."""
     agents: IntArray
     """(n, 78): body, inventory, achievements, gains and outcome of each agent."""
     chunks: IntArray
     """(C, 7): chunks of 12 x 12 cells, by column and then row."""
     counters: IntArray
-    """(5,): steps taken; slots used and those of them that are free again; chunks visited; entries into chunks."""
+    """(5,): steps taken; slots used, and how many of them are free again; chunks visited; entries into chunks."""
     generator: WordArray
     """(625,): the Mersenne Twister."""
 
 
 class Views(NamedTuple):
-    """What the agents see of a step; in a batch each with a leading dimension B. Extents of 0: not kept."""
+    """The agents' observations of a step; in a batch each with a leading dimension B. Extents of 0: not stored."""
 
     materials: ByteArray
     """(n, 9, 7): `Material` of the cells around each agent, 0 off the map."""
     entities: ByteArray
-    """(n, 9, 7): `Entity` on them."""
+    """(n, 9, 7): `Entity` on these cells."""
     poses: IntArray
-    """(n, 5): x, y, facing x, facing y, and whether it sleeps."""
+    """(n, 5): x, y, facing x, facing y, sleeping."""
     daylight: LightArray
-    """(n, 1): 0 at midnight, 1 at noon; the same for all agents."""
+    """(n, 1): 0 at midnight, 1 at noon; equal for all agents."""
     masks: MaskArray
-    """(n, A): the actions that each agent can carry out; see `kernels.masking`."""
+    """(n, A): the actions available to each agent; see `kernels.masking`."""
 
 
 class Ends(NamedTuple):
@@ -113,12 +113,12 @@ class Ends(NamedTuple):
 
 
 def chunk_rows(height: int) -> int:
-    """Chunks in a column of them."""
+    """Number of chunks in a column."""
     return -(-height // CHUNK)
 
 
 def allocate_worlds(num_envs: int, size: tuple[int, int], n: int) -> World:
-    """The arrays of a batch, all zero; pages of the objects that are never touched take no memory."""
+    """Allocate the arrays of a batch, all zero; untouched pages of the objects take no memory."""
     width, height = size
 
     def zeros(kind: type[np.generic], *shape: int) -> npt.NDArray[Any]:
@@ -136,18 +136,18 @@ def allocate_worlds(num_envs: int, size: tuple[int, int], n: int) -> World:
 
 
 def _object_rows(size: tuple[int, int]) -> int:
-    """Rows of the table of objects; odd, which keeps the worlds of a batch out of each other's lines of the cache."""
+    """Number of rows in the object table; odd, so that the worlds of a batch do not share cache lines."""
     return 2 * size[0] * size[1] + 7
 
 
 def packed(world: World) -> World:
-    """The arrays of a world or a batch for a copy or a pickle: the objects without rows that no world has in use."""
+    """Prepare the arrays of a world or a batch for a copy or a pickle: drops object rows that no world uses."""
     used = int(world.counters[..., SLOTS].max())
     return world._replace(objects=world.objects[..., :used, :])
 
 
 def unpacked(world: World) -> World:
-    """The arrays that `packed` was given, fresh; those that come out of a pickle may be read-only."""
+    """Restore fresh arrays from the result of `packed`; arrays from a pickle may be read-only."""
     *leading, used, columns = world.objects.shape
     width, height = world.materials.shape[-2:]
     objects = np.zeros((*leading, _object_rows((width, height)), columns), dtype=np.int64)
@@ -156,13 +156,13 @@ def unpacked(world: World) -> World:
 
 
 def allocate_views(num_envs: int, n: int, *, seen: bool, choices: int) -> Views:
-    """Arrays for what the agents see, to be written.
+    """Allocate arrays for the agents' observations, uninitialised.
 
     Args:
         num_envs: Number of worlds.
-        n: Agents in each.
-        seen: Whether the cells around the agents are kept.
-        choices: Length of an agent's mask; 0: masks are not kept.
+        n: Agents in each world.
+        seen: Whether to store the cells around the agents.
+        choices: Length of an agent's mask; 0: masks are not stored.
     """
     columns, rows = VIEW if seen else (0, 0)
     return Views(
@@ -175,6 +175,6 @@ def allocate_views(num_envs: int, n: int, *, seen: bool, choices: int) -> Views:
 
 
 def allocate_ends(num_envs: int, n: int) -> Ends:
-    """Arrays for rewards and ends, all zero."""
+    """Allocate arrays for rewards and ends, all zero."""
     shape = (num_envs, n)
     return Ends(np.zeros(shape), np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_))

@@ -2,8 +2,8 @@
 
 Source: EmCoop (arXiv 2603.00349), MA-Crafter; Crafter 1.8.3, `objects.py`, `Player`; docs/crafter.md, profiles.
 
-All `do` of a step are resolved together, before anybody moves. With one agent and the rule `facing` that is Crafter's
-own rule, draw for draw. A `do` at a faced animal, monster or plant is left to the agent's own update.
+All `do` actions of a step are resolved together, before anything moves. With one agent and the rule `facing`, this is
+Crafter's own rule, draw for draw. A `do` at a faced animal, monster or plant is handled by the agent's own update.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _NOTHING_THERE, _NO_LUCK = int(Result.nothing_there), int(Result.no_luck)
 
 @inner
 def collect(w: World, rules: IntArray) -> None:
-    """Resolve all `do` that aim at cells."""
+    """Resolve all `do` actions that aim at cells."""
     agents = w.agents.shape[0]
     for agent in range(agents):
-        # All aims are fixed before anything is collected: what one agent takes does not move the aim of the next.
+        # Fix all aims before anything is collected, so that one agent's yield does not shift the aim of the next.
         if w.agents[agent, arrays.ALIVE] and w.agents[agent, arrays.CHOSEN] == DO:
             w.agents[agent, arrays.AIM] = grid.aim_of(w, rules, agent)
     for agent in range(agents):
@@ -54,7 +54,7 @@ def collect(w: World, rules: IntArray) -> None:
             _collect_around(w, rules, agent)
         elif aim >= 0:
             x, y = aim // w.materials.shape[1], aim % w.materials.shape[1]
-            # The first agent at a cell settles it for all who aim at it; so each cell is settled once.
+            # The first agent at a cell resolves it for every agent that aims at it, so each cell is resolved once.
             if _is_first_at(w, agent, x, y):
                 _collect_cell(w, rules, x, y, 0)
     for agent in range(agents):
@@ -88,7 +88,7 @@ def _is_first_at(w: World, agent: int, x: int, y: int) -> bool:
 
 @inner
 def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
-    """Whether an agent's `do` counts for a cell: it aims at it, or, with a radius, the cell is in its area."""
+    """Whether an agent's `do` counts for a cell: it aims at it or, with a radius, has the cell in its area."""
     if not _is_collecting(w, agent):
         return False
     if radius > 0:
@@ -98,7 +98,7 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
 
 @inner
 def _collect_around(w: World, rules: IntArray, agent: int) -> None:
-    """Resolve every task in an agent's area of which it is the first collector, nearest first."""
+    """Resolve every task in an agent's area for which it is the first collector, nearest first."""
     radius = rules[RADIUS]
     # Rings of equal L1 distance from the inside out, each from top to bottom and left to right.
     for distance in range(1, radius + 1):
@@ -120,7 +120,7 @@ def _collect_around(w: World, rules: IntArray, agent: int) -> None:
 
 @inner
 def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> None:
-    """Give the yield of a cell to its capable collectors when they are enough; tell all of them how it went."""
+    """Give the yield of a cell to its capable collectors if there are enough; write the outcome of all collectors."""
     material = grid.material_at(w, x, y)
     if COLLECT_TABLE[material, COLLECTED_ITEM] < 0:
         return
@@ -131,7 +131,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
             present += 1
             capable += _is_capable(w, agent, tool)
     enough = capable >= required
-    # The cell changes before the yield is drawn: a sapling that fails (a chance of 0.1) leaves the grass as it was.
+    # Change the cell before drawing the yield: a sapling that fails (a chance of 0.1) leaves the grass unchanged.
     if enough and COLLECT_TABLE[material, LEFT] != material:
         grid.set_material(w, x, y, COLLECT_TABLE[material, LEFT])
     served = 0
@@ -141,8 +141,8 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
         if material == _WATER:
             w.agents[agent, arrays.THIRST] = 0
         if enough and _is_capable(w, agent, tool):
-            # `Player._do_material` draws for every material, also where the probability is 1. One draw for each capable
-            # collector, in the order of the agents; by keys, one for each pair of an agent and a cell.
+            # `Player._do_material` draws for every material, even if the probability is 1: one draw per capable
+            # collector, in agent order; with keys, one per agent and cell.
             pair = agent * w.materials.size + grid.cell_at(w, x, y)
             if chance(w, rules, COLLECTS, pair) <= COLLECT_PROBABILITY[material]:
                 _give_unit(w, agent, material, 1 if served == 0 or not rules[SPLIT] else 0, x, y)
@@ -161,7 +161,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
 
 @inner
 def can_collect(w: World, agent: int, x: int, y: int) -> bool:
-    """Whether there is something to collect from a cell, for which an agent holds the tool."""
+    """Whether a cell holds something to collect for which the agent has the tool."""
     material = grid.material_at(w, x, y)
     return COLLECT_TABLE[material, COLLECTED_ITEM] >= 0 and _is_capable(w, agent, COLLECT_TABLE[material, COLLECT_TOOL])
 
@@ -179,7 +179,7 @@ def _give_unit(w: World, agent: int, material: int, amount: int, x: int, y: int)
 
 @inner
 def _give(w: World, agent: int, item: int, amount: int, target: int, x: int, y: int) -> None:
-    """Put units in a bag; the outcome counts the first kind of them."""
+    """Put units in a bag; the outcome counts only the first kind."""
     w.agents[agent, arrays.INVENTORY + item] += amount
     w.agents[agent, arrays.GAINED + item] += amount
     if w.agents[agent, arrays.RESULT] != HAS_COLLECTED:
@@ -191,7 +191,7 @@ def _give(w: World, agent: int, item: int, amount: int, target: int, x: int, y: 
 
 @inner
 def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
-    """Feed everybody in whose area a cow stands, in one hit."""
+    """Feed every agent that has the cow in its area, in one hit."""
     radius = rules[RADIUS]
     eaters = 0
     for agent in range(w.agents.shape[0]):
@@ -199,7 +199,7 @@ def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
     served = 0
     for agent in range(w.agents.shape[0]):
         if _aims_at(w, agent, x, y, radius):
-            # Whole units: those that do not divide go to the lowest indices.
+            # Whole units; the remainder goes to the lowest indices.
             left_over = served < COW_FOOD % eaters
             w.agents[agent, arrays.HUNGER] = 0
             w.agents[agent, arrays.ACHIEVED + _EAT_COW] += 1

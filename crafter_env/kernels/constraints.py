@@ -1,4 +1,4 @@
-"""The cooperation constraints of tasks, as kernels; `crafter_env.constraints` says what they are."""
+"""Kernels of the cooperation constraints of tasks; see `crafter_env.constraints` for their meaning."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _IS_TASK: Final = np.array(
 
 @compiled
 def aim_all(joint: IntArray, rules: IntArray, aims: IntArray, *world: Any) -> None:
-    """Write what each agent's `do` would act on.
+    """Write the target of each agent's `do`.
 
     Args:
         joint: (n,) primitives.
         rules: see `rules.encode_rules`.
-        aims: (n,) see `aiming.aim_of`, `NO_CELL` for those who would do something else; written.
+        aims: (n,) see `grid.aim_of`; `NO_CELL` for agents with another action; written.
         world: the fields of `World`, in its order.
     """
     materials, occupants, objects, agents, chunks, counters, generator = world
@@ -47,15 +47,15 @@ def aim_all(joint: IntArray, rules: IntArray, aims: IntArray, *world: Any) -> No
 def task_changes(
     numbers: IntArray, changed: IntArray, stamps: IntArray, active: IntArray, count: IntArray, *given: Any
 ) -> int:
-    """Bring the numbers of all tasks up to date.
+    """Update the numbers of all tasks.
 
     Args:
-        numbers: (W H, NUMBERS) of each cell, all 0 where there is no task; written here.
-        changed: (2 W H,) the cells that are new; written here.
+        numbers: (W H, NUMBERS) for each cell, all 0 if it is not a task; written here.
+        changed: (2 W H,) the cells that changed; written here.
         stamps: (W H,) the last call in which a cell was in view; written here.
-        active: (W H,) the cells that are tasks, in the first `count[0]` places; written here.
+        active: (W H,) the cells that are tasks, in the first `count[0]` entries; written here.
         count: (2,) length of `active`, and number of calls; written here.
-        given: materials, objects and agents, see `World`; the rules, see `rules.encode_rules`; and of each agent,
+        given: materials, objects and agents, see `World`; the rules, see `rules.encode_rules`; and for each agent,
             (n,), its primitive, the cells that its symbolic action collects and its live plan works at, or -1, and its
             aim from `aim_all`.
 
@@ -98,7 +98,7 @@ def task_changes(
 
 @compiled
 def _count(u: int, v: int, numbers: IntArray, *given: Any) -> bool:
-    """Write the numbers of one task; tell whether they have changed."""
+    """Write the numbers of one task; return whether they have changed."""
     materials, objects, agents, rules, joint, named, served, aims = given
     cell = u * materials.shape[1] + v
     material = np.int64(materials[u, v])

@@ -1,12 +1,12 @@
-"""Making tools, alone and together, as kernels.
+"""Kernels for making tools, alone and together, and for sharing.
 
 Source: EmCoop (arXiv 2603.00349), MA-Crafter; Crafter 1.8.3, `objects.py`, `Player._make`; docs/crafter.md, profiles.
 
-With a quorum of 1 each agent makes from its own bag, as in Crafter. With more, agents that issue the same `make` in a
-step around one table make together: with the quorum there, the inputs come from the bag of the leader, the participant
-of the lowest index that holds them all, and every participant gets the item.
+With a quorum of 1, each agent makes from its own bag, as in Crafter. With a larger quorum, agents that issue the same
+`make` in a step around one table make together. If enough agents are there, the inputs come from the bag of the leader,
+the participant of the lowest index that holds them all, and every participant gets the item.
 
-Sharing, as kernels: what changes hands at the beginning of a step, in the order of the agents.
+Shares are carried out at the start of a step, in agent order.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _WAITING, _DONE = 0, 1
 
 @inner
 def craft(w: World, rules: IntArray) -> None:
-    """Resolve all `make` of a step."""
+    """Resolve all `make` actions of a step."""
     agents = w.agents.shape[0]
     for agent in range(agents):
-        # Marks of the last step are still in `AIM`; every maker starts this one as waiting.
+        # `AIM` still holds marks of the last step; every maker starts this step as waiting.
         if _is_making(w, agent):
             w.agents[agent, arrays.AIM] = _WAITING
     for agent in range(agents):
@@ -60,7 +60,7 @@ def craft(w: World, rules: IntArray) -> None:
         if station >= 0:
             if is_blank(w, agent):
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
-        # The first agent of a group settles it for all; the others are marked as done and passed over.
+        # The first agent of a group resolves it for all; the others are marked as done and skipped.
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
         elif holds_inputs(w, agent, w.agents[agent, arrays.CHOSEN]):
@@ -89,7 +89,7 @@ def needs_furnace(action: int) -> bool:
 
 @inner
 def _missing_station(w: World, rules: IntArray, agent: int) -> int:
-    """The station that an agent lacks for what it makes, or -1."""
+    """Return the station that an agent lacks for its `make`, or -1."""
     action = w.agents[agent, arrays.CHOSEN]
     if needs_table(rules, action) and not stands_next_to(w, agent, TABLE):
         return TABLE
@@ -100,16 +100,16 @@ def _missing_station(w: World, rules: IntArray, agent: int) -> int:
 def stands_next_to(w: World, agent: int, station: int) -> bool:
     """Whether a station is in the 3 x 3 cells around an agent.
 
-    As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
+    As in Crafter, whose lookup slices the map from -1 there, an agent on the left or top edge finds none.
     """
     return _station_next_to(w, w.objects[agent, arrays.X], w.objects[agent, arrays.Y], station)[0] >= 0
 
 
 @inner
 def _station_next_to(w: World, x: int, y: int, station: int) -> tuple[int, int]:
-    """The first cell of a station in the 3 x 3 cells around a cell, row by row; (-1, -1) without any."""
-    # `World.nearby` slices from x - 1; at 0 that is -1, and NumPy then gives an empty area. Kept, since a world must
-    # repeat Crafter's.
+    """Return the first station cell in the 3 x 3 cells around a cell, row by row; (-1, -1) if there is none."""
+    # `World.nearby` slices from x - 1; at 0 that is -1, and NumPy then returns an empty area. Kept, because a world
+    # must reproduce Crafter's.
     if x > 0 and y > 0:
         for j in range(y - 1, y + 2):
             for i in range(x - 1, x + 2):
@@ -126,7 +126,7 @@ def holds_inputs(w: World, agent: int, action: int) -> bool:
 
 @inner
 def _missing_pair(w: World, agent: int, action: int) -> int:
-    """The column of the first input of a recipe that a bag has too little of, or -1."""
+    """Return the column of the first input of a recipe that a bag has too little of, or -1."""
     for pair in range(MAX_INPUTS):
         column = INPUTS + 2 * pair
         if w.agents[agent, arrays.INVENTORY + MAKE_TABLE[action, column]] < MAKE_TABLE[action, column + 1]:
@@ -161,18 +161,18 @@ def _get(w: World, agent: int, leader: int) -> None:
 
 @inner
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
-    """Try the joint craft around the table (where none is needed, the furnace) next to an agent."""
+    """Try the joint craft around the table (or the furnace, if no table is needed) next to an agent."""
     action, quorum = w.agents[anchor, arrays.CHOSEN], rules[QUORUM]
     station = TABLE if needs_table(rules, action) else FURNACE
     x, y = _station_next_to(w, w.objects[anchor, arrays.X], w.objects[anchor, arrays.Y], station)
-    # Two passes: who takes part must be known before anything is used or given.
+    # Two passes, because the participants must be known before anything is used or given.
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
             if leader < 0 and holds_inputs(w, agent, action):
                 leader = agent
-    # The leader pays once for the whole group; see the source above.
+    # The leader pays once for the whole group; see the source in the module docstring.
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)
     for agent in range(w.agents.shape[0]):
@@ -192,7 +192,7 @@ def _make_together(w: World, rules: IntArray, anchor: int) -> None:
 
 @inner
 def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: int) -> bool:
-    """Whether an agent makes the same, has not yet, and stands near enough to the 3 x 3 cells around a station."""
+    """Whether an agent makes the same item, still waits, and is near enough to the 3 x 3 cells around a station."""
     if not _is_making(w, agent) or w.agents[agent, arrays.CHOSEN] != action or w.agents[agent, arrays.AIM] == _DONE:
         return False
     beyond_x = max(abs(w.objects[agent, arrays.X] - x) - 1, 0)
@@ -210,16 +210,15 @@ _UNKNOWN = int(Result.unknown_recipient)
 
 @inner
 def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
-    """Carry out every `share`: as much as is asked for, held, and has room with the recipient; nothing is lost."""
+    """Carry out every `share`: the amount requested, up to the giver's stock and the recipient's room."""
     for agent in range(w.agents.shape[0]):
         if not w.agents[agent, arrays.ALIVE] or w.agents[agent, arrays.CHOSEN] != SHARE:
             continue
-        # In the order of the agents, each against the bags as they are now: what was received can be passed on in the
-        # same step.
+        # In agent order, each against the current bags, so units received can be passed on in the same step.
         recipient = actions[agent, arrays.RECIPIENT]
         item, quantity = actions[agent, arrays.SHARED_ITEM], actions[agent, arrays.QUANTITY]
         note_other(w, agent, recipient)
-        # Every refusal has its own result, from what is wrong with the action itself to what is wrong with the moment.
+        # Each refusal has its own result; errors in the action itself come before those of the moment.
         if not 0 <= recipient < w.agents.shape[0]:
             w.agents[agent, arrays.RESULT] = _UNKNOWN
             w.agents[agent, arrays.PRESENT] = w.agents.shape[0]
@@ -249,7 +248,7 @@ def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
 
 @inner
 def is_in_reach(w: World, rules: IntArray, agent: int, recipient: int) -> bool:
-    """Whether a share of an agent reaches a recipient: another one, which lives and is near enough."""
+    """Whether a share reaches its recipient: another agent that is alive and near enough."""
     if recipient == agent or not w.agents[recipient, arrays.ALIVE]:
         return False
     return distance_to(w, agent, w.objects[recipient, arrays.X], w.objects[recipient, arrays.Y]) <= rules[SHARE_RADIUS]
@@ -257,7 +256,7 @@ def is_in_reach(w: World, rules: IntArray, agent: int, recipient: int) -> bool:
 
 @inner
 def units_to_share(w: World, rules: IntArray, agent: int, recipient: int, item: int) -> int:
-    """Units of an item that can change hands: those held, as far as they find room; none of health."""
+    """Units of an item that can be shared: those held, up to the recipient's room; health cannot be shared."""
     if item == _HEALTH:
         return 0
     room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, arrays.INVENTORY + item]

@@ -1,9 +1,9 @@
-"""Cows, zombies, skeletons, arrows and plants, as kernels. Source: Crafter 1.8.3, `objects.py`.
+"""Kernels for cows, zombies, skeletons, arrows and plants, and for spawning. Source: Crafter 1.8.3, `objects.py`.
 
-A dying creature leaves the map at the beginning of its update, and goes on with the rest of it: it still draws from the
+A dying creature leaves the map at the start of its update but finishes the rest of it: it still draws from the
 generator, and a zombie may still hit.
 
-Spawning and despawning, chunk by chunk, as kernels. Source: Crafter 1.8.3, `Env._balance_chunk`.
+Spawning and despawning, chunk by chunk: Crafter 1.8.3, `Env._balance_chunk`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ARROW: Final = int(Entity.arrow)
 _ZOMBIE: Final = int(Entity.zombie)
 _PLANT: Final = int(Entity.plant)
 _SIGHT: Final = 8
-# Units of health, then steps; `_SIGHT` is in cells of L1 distance. Crafter measures the distances of creatures so.
+# Units of health, then steps; `_SIGHT` is in cells of L1 distance, Crafter's measure for creatures.
 _HIT, _HIT_ASLEEP, _ARROW_HIT = 2, 7, 2
 _COOLDOWN, _RELOAD = 5, 4
 _RANDOM_X, _RANDOM_Y = (-1, 1, 0, 0), (0, 0, -1, 1)
@@ -31,8 +31,8 @@ _RANDOM_X, _RANDOM_Y = (-1, 1, 0, 0), (0, 0, -1, 1)
 
 @inner
 def update_creature(w: World, rules: IntArray, slot: int) -> None:
-    """One step of an object that is not an agent."""
-    # The order of the branches is free: one object has one kind, and none of the tests draws from the generator.
+    """Update an object that is not an agent by one step."""
+    # The order of the branches is arbitrary: an object has one kind, and no test draws from the generator.
     kind = w.objects[slot, arrays.KIND]
     if kind == grid.COW:
         _update_cow(w, rules, slot)
@@ -54,7 +54,7 @@ def _leave_if_dead(w: World, slot: int) -> None:
 
 @inlined
 def _step(w: World, slot: int, dx: int, dy: int) -> bool:
-    """Move by one cell if that is free."""
+    """Move by one cell if the target is free."""
     x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
     if not grid.is_free(w, x, y, WALKABLE_MASK):
         return False
@@ -69,14 +69,14 @@ def _chance(w: World, rules: IntArray, slot: int, purpose: int) -> float:
 
 @inlined
 def _step_anywhere(w: World, rules: IntArray, slot: int) -> None:
-    # Crafter draws the direction as an index into its list of four, so one `randint` and no more.
+    # Crafter draws the direction as an index into its list of four, so exactly one `randint`.
     direction = luck.choice(w, rules, luck.DIRECTION, w.objects[slot, arrays.IDENTITY], 4)
     _step(w, slot, _RANDOM_X[direction], _RANDOM_Y[direction])
 
 
 @inlined
 def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int]:
-    """One step along the longer axis to an agent, or along the shorter one; it may be no step at all."""
+    """Return one step towards an agent along the longer or the shorter axis; it may be no step at all."""
     dx = w.objects[agent, arrays.X] - w.objects[slot, arrays.X]
     dy = w.objects[agent, arrays.Y] - w.objects[slot, arrays.Y]
     # At equal distances the vertical axis counts as the longer one, as in `Object.toward`.
@@ -88,7 +88,7 @@ def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int
 @inlined
 def _update_cow(w: World, rules: IntArray, slot: int) -> None:
     _leave_if_dead(w, slot)
-    # `Cow.update`: one draw whether it walks; only then one for the direction.
+    # `Cow.update`: one draw for whether it walks; only then one for the direction.
     if _chance(w, rules, slot, luck.ACTS) < 0.5:
         _step_anywhere(w, rules, slot)
 
@@ -98,15 +98,15 @@ def _update_zombie(w: World, rules: IntArray, slot: int) -> None:
     _leave_if_dead(w, slot)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
-    # `Zombie.update`. The test of the distance comes first: a zombie far away draws no chance, and the draw of the axis
-    # follows that of the chase.
+    # `Zombie.update`. The distance test comes first: a distant zombie draws no chance, and the draw of the axis follows
+    # that of the chase.
     if distance <= _SIGHT and _chance(w, rules, slot, luck.ACTS) < 0.9:
         dx, dy = _towards(w, slot, agent, _chance(w, rules, slot, luck.AXIS) < 0.8)
         _step(w, slot, dx, dy)
     else:
         _step_anywhere(w, rules, slot)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
-    # Measured again after the move: a zombie that has just arrived starts its cooldown in the same step.
+    # Measure again after the move: a zombie that has just arrived starts its cooldown in the same step.
     if _distance(w, slot, agent) <= 1:
         if w.objects[slot, arrays.TIMER] > 0:
             w.objects[slot, arrays.TIMER] -= 1
@@ -128,9 +128,9 @@ def _update_skeleton(w: World, rules: IntArray, slot: int) -> None:
     w.objects[slot, arrays.TIMER] = max(0, w.objects[slot, arrays.TIMER] - 1)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
-    # `Skeleton.update`: it backs away from an agent within 3 cells; only if that fails, or the agent is farther, it
-    # shoots, comes nearer or wanders. Each chance is drawn only where the ones before it were not taken, so the chain
-    # of conditions is the order of the stream.
+    # `Skeleton.update`: it backs away from an agent within 3 cells; only if that fails, or if the agent is farther, it
+    # shoots, approaches or wanders. Each chance is drawn only if the earlier ones were not taken, so the order of the
+    # conditions is the order of the stream.
     if distance <= 3:
         dx, dy = _towards(w, slot, agent, _chance(w, rules, slot, luck.RETREAT_AXIS) < 0.6)
         if _step(w, slot, -dx, -dy):
@@ -148,7 +148,7 @@ def _update_skeleton(w: World, rules: IntArray, slot: int) -> None:
 @inner
 def _shoot(w: World, slot: int, dx: int, dy: int) -> None:
     x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
-    # The chance of a shot is already drawn: a skeleton that is reloading, or whose way is shut, wastes it.
+    # The chance of a shot is already drawn: a skeleton that is reloading, or whose path is blocked, wastes it.
     if w.objects[slot, arrays.TIMER] == 0 and (dx != 0 or dy != 0) and grid.is_free(w, x, y, ARROW_MASK):
         arrow = grid.add_object(w, ARROW, x, y, 0)
         w.objects[arrow, arrays.DIRECTION_X] = dx
@@ -166,7 +166,7 @@ def _update_arrow(w: World, slot: int) -> None:
     if grid.inside(w, x, y):
         if grid.slot_at(w, x, y) >= 0:
             harm(w, grid.slot_at(w, x, y), _ARROW_HIT)
-        # An arrow that hits a table or furnace makes a path of it, as in `Arrow.update`.
+        # An arrow that hits a table or furnace turns it into path, as in `Arrow.update`.
         elif (STATION_MASK >> grid.material_at(w, x, y)) & 1:
             grid.set_material(w, x, y, grid.PATH_ID)
     grid.remove_object(w, slot)
@@ -175,7 +175,7 @@ def _update_arrow(w: World, slot: int) -> None:
 @inlined
 def _update_plant(w: World, slot: int) -> None:
     w.objects[slot, arrays.TIMER] += 1
-    # `Plant.update`: any creature next to it eats one unit of its health, and only one does so in a step.
+    # `Plant.update`: a creature next to the plant eats one unit of its health, at most one creature per step.
     for side in range(4):
         x, y = w.objects[slot, arrays.X] + _RANDOM_X[side], w.objects[slot, arrays.Y] + _RANDOM_Y[side]
         if grid.inside(w, x, y) and grid.slot_at(w, x, y) >= 0:
@@ -188,14 +188,15 @@ def _update_plant(w: World, slot: int) -> None:
 
 _NO_LOT: Final = 1 << 53
 EVERY: Final = 10
-"""Steps between two balancings."""
+"""Steps between two balancing rounds."""
 
 
 @inner
 def balance(w: World, rules: IntArray, light: float) -> None:
-    """Balance every chunk that has ever held an object, in the order of the first; by keys, in that of the map."""
-    # Crafter walks through a dictionary of chunks, whose keys come in the order in which chunks first held an object.
-    # Every chunk draws from the one stream, so that order matters. By keys it must not: what comes first moves first.
+    """Balance every chunk that has ever held an object, in the order of first use; with keys, in map order."""
+    # Crafter iterates over a dictionary of chunks, whose keys come in the order in which chunks first held an object.
+    # Every chunk draws from the one stream, so that order matters. With keys it must not matter, so the map order is
+    # used.
     keyed = luck.is_keyed(rules)
     for number in range(w.chunks.shape[0] if keyed else w.counters[arrays.VISITED_CHUNKS]):
         chunk = number if keyed else w.chunks[number, arrays.VISITED_AT]
@@ -203,7 +204,7 @@ def balance(w: World, rules: IntArray, light: float) -> None:
             continue
         if rules[MOBS]:
             # `Env._balance_chunk`. Zombies: up to 3 by night, none by full day; they need 50 cells of grass. Skeletons:
-            # 6 cells of path. Cows: 30 cells of grass. Distances are cells, chances are for each balancing.
+            # 6 cells of path. Cows: 30 cells of grass. Distances are in cells; chances are per balancing round.
             most = int(3.5 - 3 * light)
             least = most if w.chunks[chunk, arrays.GRASS] >= 50 else 0
             _balance(w, rules, chunk, _ZOMBIE, ZOMBIE_HEALTH, least, most, 6, 0, 0.3, 0.4)
@@ -229,8 +230,8 @@ def _balance(
 ) -> None:
     row = arrays.COWS + kind - grid.COW
     count, pair = w.chunks[chunk, row], chunk * arrays.CHUNK_COLUMNS + row
-    # `Env._balance_object`: chance, then place. The draw of a place happens also where the place turns out to be taken
-    # or too near an agent; so the order of these tests is fixed.
+    # `Env._balance_object`: chance, then cell. The cell is drawn even if it turns out to be occupied or too near an
+    # agent, so the order of these tests is fixed.
     if count < least and luck.chance(w, rules, luck.SPAWNS, pair) < spawn_chance:
         x, y = _draw_cell(w, rules, chunk, grid.PATH_ID if kind == grid.SKELETON else grid.GRASS_ID)
         if grid.slot_at(w, x, y) < 0 and grid.nearest_distance(w, x, y) >= spawn_distance:
@@ -243,7 +244,7 @@ def _balance(
 
 @inner
 def _draw_cell(w: World, rules: IntArray, chunk: int, material: int) -> tuple[int, int]:
-    """A cell of a material in a chunk: by its number, counted column by column; by keys, that of the smallest lot."""
+    """Draw a cell of a material in a chunk: by index, column by column; with keys, that of the smallest hash."""
     width, height = w.materials.shape
     rows = (height + CHUNK - 1) // CHUNK
     left, top = chunk // rows * CHUNK, chunk % rows * CHUNK
@@ -268,8 +269,8 @@ def _draw_cell(w: World, rules: IntArray, chunk: int, material: int) -> tuple[in
 
 @inner
 def _draw_member(w: World, rules: IntArray, chunk: int, kind: int, count: int) -> int:
-    """The slot of a chunk's creature: by its number in the order of arrival; by keys, that of the smallest lot."""
-    # A selection without a list: nothing in a kernel allocates, and a chunk holds few creatures of a kind.
+    """Draw the slot of a chunk's creature: by index in order of arrival; with keys, that of the smallest hash."""
+    # Select without a list: nothing in a kernel allocates, and a chunk holds few creatures of a kind.
     keyed = luck.is_keyed(rules)
     slot, last = -1, -1
     for _ in range(1 if keyed else below(w.generator, count) + 1):

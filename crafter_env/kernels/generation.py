@@ -1,7 +1,4 @@
-"""Terrain and first inhabitants of a world, as kernels. Source: Crafter 1.8.3, `worldgen.py`.
-
-Where the agents begin, as kernels.
-"""
+"""Kernels for terrain, first inhabitants and the agents' start. Source: Crafter 1.8.3, `worldgen.py`."""
 
 from __future__ import annotations
 
@@ -51,17 +48,17 @@ _LAYERS: Final = np.array([
     (_ACROSS, 0.5, 5, 3, 7, 1), (_DOWN, 5, 0.5, 3, 7, 1), (_COALS, 1, 1, 8, 1, 1), (_IRONS, 1, 1, 6, 2, 1),
     (_LAVAS, 1, 1, 5, 6, 1),
 ])  # fmt: skip
-"""What each field is a sum of: noise by its stretch across and down, its size in cells, its z, and its weight. All
-numbers are Crafter's. The z of each noise keeps its landscapes apart."""
+"""Terms of each field: noise by its stretch across and down, its size in cells, its z, and its weight. All numbers are
+Crafter's. The z of each noise keeps its landscapes independent."""
 _THRESHOLDS: Final = np.array([
     (_START, 0.5), (_MOUNTAIN, 0.15), (_MOUNTAIN, 0.18), (_MOUNTAIN, 0.3), (_WATERS, 0.25), (_WATERS, 0.3),
     (_WATERS, 0.35), (_BEACHES, -0.2), (_WOODS, 0), (_CAVES, 0.15), (_ACROSS, 0.4), (_DOWN, 0.4), (_COALS, 0),
     (_IRONS, 0.4), (_LAVAS, 0.35),
 ])  # fmt: skip
-"""What the values of a field are compared with."""
+"""Thresholds of the values of a field."""
 _MARGIN: Final = 2e-4
 _MEADOW, _EVERYWHERE = 20, 1 << 20
-"""Cells from the middle within which the meadow there changes values by more than a part of the margin; and all."""
+"""Distances from the middle, in cells, within which the meadow has an effect above the margin; unlimited."""
 
 
 @inner
@@ -71,16 +68,16 @@ def generate_terrain(
     """Fill an empty map with materials, around a meadow in the middle.
 
     Args:
-        w: With its generator just seeded.
+        w: World with a freshly seeded generator.
         rules: See `rules.encode_rules`.
-        noise: Scratch, shape (3, 256); so are the next two.
-        fields: Shape (11, W, H).
-        unsure: Shape (W, H).
-        tunnels: Shape (W, H): written, where skeletons may begin.
+        noise: Scratch, shape (3, 256).
+        fields: Scratch, shape (11, W, H).
+        unsure: Scratch, shape (W, H).
+        tunnels: Shape (W, H): where skeletons may start; written.
     """
     # The first draw of a world, before any cell: `worldgen.generate_world` seeds its noise with it.
     seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
-    # Nearly every cell is decided by values that are not quite OpenSimplex's, and five times as fast to find.
+    # Approximate noise values decide nearly every cell and are five times as fast to compute as OpenSimplex's.
     _estimate_fields(rules, noise, fields)
     _mark_unsure(fields, unsure)
     # Column by column, as in Crafter: trees and ores draw a chance in this order.
@@ -94,9 +91,9 @@ def generate_terrain(
 
 @inner
 def populate(w: World, rules: IntArray, tunnels: FlagArray) -> None:
-    """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
-    # A second pass over finished terrain, again column by column; `worldgen._set_object`. A chance is drawn only where
-    # the conditions in front of it hold, so each `and` keeps its order.
+    """Put cows, zombies and skeletons on a map; without mobs, only cows are drawn."""
+    # A second pass over finished terrain, again column by column; `worldgen._set_object`. A chance is drawn only if the
+    # conditions before it hold, so the order of each `and` matters.
     mobs = rules[MOBS] != 0
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
@@ -132,7 +129,7 @@ def _draw_material(generator: WordArray, fields: FieldArray, tunnels: FlagArray,
 @inner
 def _draw_rock(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: int, y: int, mountain: float) -> int:
     # Caves first, then horizontal and vertical tunnels, then ores from common to rare. Coal, iron and diamonds draw a
-    # chance only where their noise is high enough.
+    # chance only if their noise is high enough.
     if fields[_CAVES, x, y] > 0.15 and mountain > 0.3:
         return PATH_ID
     if fields[_ACROSS, x, y] > 0.4 or fields[_DOWN, x, y] > 0.4:
@@ -151,7 +148,7 @@ def _draw_rock(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: 
 
 @inner
 def _measure_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray, x: int, y: int) -> None:
-    """The values that decide on a cell, as `worldgen._set_material` computes them, bit by bit."""
+    """Compute the values that decide a cell exactly as `worldgen._set_material` does, bit for bit."""
     for field in range(FIELDS):
         fields[field, x, y] = 0.0
     for layer in range(len(_LAYERS)):
@@ -162,7 +159,7 @@ def _measure_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray, x: i
 
 @inner
 def _estimate_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray) -> None:
-    """All that `_measure_fields` computes, of all cells, to within `_MARGIN`."""
+    """Compute the values of `_measure_fields` for all cells, to within `_MARGIN`."""
     fields[:] = 0.0
     for layer in range(len(_LAYERS)):
         field, across, down, size, z, weight = _LAYERS[layer]
@@ -174,7 +171,7 @@ def _estimate_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray) -> 
 
 @inlined
 def _combine_fields(rules: IntArray, fields: FieldArray, x: int, y: int, meadow: int) -> None:
-    """Put the meadow of the start, which is felt within so many cells, into the noise of waters and mountains."""
+    """Add the start meadow, which has an effect within `meadow` cells, to the noise of waters and mountains."""
     square, start = (x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2, 0.0
     if square < meadow**2:
         start = 4 - math.sqrt(square)
@@ -189,7 +186,7 @@ def _combine_fields(rules: IntArray, fields: FieldArray, x: int, y: int, meadow:
 
 @inner
 def _mark_unsure(fields: FieldArray, unsure: MarkArray) -> None:
-    """Mark the cells where a value is so near a threshold that only its last bits decide."""
+    """Mark the cells with a value so near a threshold that only its last bits decide."""
     unsure[:] = 0
     for row in range(len(_THRESHOLDS)):
         field, threshold = _THRESHOLDS[row]
@@ -207,7 +204,7 @@ QueueArray = npt.NDArray[np.int64]
 
 @inner
 def place_agent(w: World, agent: int, x: int, y: int) -> None:
-    """Put an agent on a free cell, well, with an empty bag, and facing down."""
+    """Put an agent on a free cell, with full needs and an empty bag, facing down."""
     for column in range(arrays.BODY_COLUMNS):
         w.agents[agent, column] = 0
     w.agents[agent, arrays.FACING_Y] = 1
@@ -224,18 +221,17 @@ def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int
     """Put all agents on a populated map.
 
     Args:
-        w: Its agents' slots are free.
+        w: World with free agent slots.
         rules: See `rules.encode_rules`.
         marks: Scratch, shape (W, H).
         queue: Scratch, shape (W H, 2).
 
     Returns:
-        -1; or the largest number of agents for whom there was room.
+        -1; or the largest number of agents that would fit.
     """
-    # None of the ways to spawn but `_spawn_on_grass` draws from the generator: the single-agent world stays equal to
-    # Crafter's.
+    # Only `_spawn_on_grass` draws from the generator, so the single-agent world stays equal to Crafter's.
     if rules[SPAWN] == SPAWN_CENTRE:
-        return -1  # the one agent was there first
+        return -1  # the single agent is already placed
     if rules[SPAWN] == SPAWN_CLUSTER:
         return _spawn_cluster(w, rules, marks, queue)
     return _spawn_on_grass(w)
@@ -243,7 +239,7 @@ def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int
 
 @inner
 def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int:
-    """On the free walkable cells of the component with room for all whose nearest cell is nearest to the middle."""
+    """Spawn on the free walkable cells nearest to the middle, in the nearest component with room for all."""
     width, height = w.materials.shape
     for x in range(width):
         for y in range(height):
@@ -269,7 +265,7 @@ def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArra
 
 @inner
 def _nearest_marked(w: World, rules: IntArray, marks: MarkArray, mark: int) -> tuple[int, int]:
-    """The free walkable cell with a mark that is nearest to the middle, ties row by row; (-1, -1) without any."""
+    """Return the free walkable cell with a mark that is nearest to the middle, ties row by row; else (-1, -1)."""
     centre_x, centre_y = rules[CENTRE_X], rules[CENTRE_Y]
     # Rings of equal L1 distance, from the inside out, so that the first hit is the nearest.
     for distance in range(w.materials.shape[0] + w.materials.shape[1]):
@@ -284,7 +280,7 @@ def _nearest_marked(w: World, rules: IntArray, marks: MarkArray, mark: int) -> t
 
 @inner
 def _flood(w: World, marks: MarkArray, queue: QueueArray, x: int, y: int) -> int:
-    """Mark the component of a cell as reached and list it in the queue; give its size."""
+    """Mark the component of a cell as reached and list it in the queue; return its size."""
     queue[0, 0], queue[0, 1] = x, y
     marks[x, y] = _REACHED
     done, size = 0, 1
@@ -317,7 +313,7 @@ def _spawn_on_grass(w: World) -> int:
 
 @inner
 def _free_grass(w: World, number: int) -> tuple[int, int]:
-    """The free cell of grass with a number, counted column by column."""
+    """Return the free grass cell with a number, counted column by column."""
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
             if is_free(w, x, y, 1 << GRASS_ID):

@@ -1,10 +1,10 @@
-"""Bookkeeping of one world, as kernels: cells, objects, and the counts of each chunk.
+"""Kernels that keep track of cells, objects and chunk counts of one world, and the aim of a `do`.
 
 Crafter keeps objects in a list that only grows, with holes, and the members of each chunk in a set. Here the list is a
-table that is closed up now and then, which keeps its order; a chunk's row counts its members as they come and go, and
-the number that an object gets when it enters a chunk says which of them came first.
+table that is compacted now and then, which keeps its order; a chunk's row counts its members as they come and go, and
+the number that an object gets when it enters a chunk records the order of arrival.
 
-What a `do` aims at, as kernels: the one rule by which cells are collected, and attempts at tasks are counted.
+The aim of a `do` is the one rule for both collecting cells and counting attempts at tasks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COW: Final = int(Entity.cow)
 SKELETON: Final = int(Entity.skeleton)
 MANY_FREE_SLOTS: Final = 32
 NOBODY: Final = 1 << 29
-"""Distance to the nearest living agent when there is none."""
+"""Distance to the nearest living agent if there is none."""
 
 
 @inlined
@@ -37,42 +37,42 @@ def inside(w: World, x: int, y: int) -> bool:
 
 @inlined
 def material_at(w: World, x: int, y: int) -> int:
-    """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
+    """Return the material of a cell on the map, as int64 so that no kernel is compiled twice."""
     # A uint8 would give every caller a second signature to compile.
     return np.int64(w.materials[x, y])  # type: ignore[return-value]
 
 
 @inlined
 def slot_at(w: World, x: int, y: int) -> int:
-    """The slot of the object on a cell of the map, or -1."""
+    """Return the slot of the object on a cell of the map, or -1."""
     return np.int64(w.occupants[x, y]) - 1  # type: ignore[return-value]
 
 
 @inlined
 def cell_at(w: World, x: int, y: int) -> int:
-    """The number of a cell of the map: x * height + y."""
+    """Return the number of a cell of the map: x * height + y."""
     return x * w.materials.shape[1] + y
 
 
 @inlined
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
-    """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
-    # The mask has one bit for each material: one shift instead of a search in a list.
+    """Whether a cell is on the map, empty, and of one of the materials in a bit mask."""
+    # The mask has one bit per material: one shift instead of a list search.
     return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1
 
 
 @inlined
 def chunk_at(w: World, x: int, y: int) -> int:
-    """The row of a cell's chunk."""
+    """Return the row of a cell's chunk."""
     return (x // CHUNK) * ((w.materials.shape[1] + CHUNK - 1) // CHUNK) + y // CHUNK
 
 
 @inlined
 def set_material(w: World, x: int, y: int, material: int) -> None:
-    """Change a cell, and the counts of its chunk."""
+    """Change the material of a cell and the counts of its chunk."""
     chunk = chunk_at(w, x, y)
     before = material_at(w, x, y)
-    # `balance` needs only the number of cells of grass and path; so counts replace Crafter's masks of whole chunks.
+    # `balance` needs only the number of cells of grass and path, so counts replace Crafter's masks of whole chunks.
     w.chunks[chunk, arrays.GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
     w.chunks[chunk, arrays.PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
     w.materials[x, y] = material
@@ -80,7 +80,7 @@ def set_material(w: World, x: int, y: int, material: int) -> None:
 
 @inner
 def add_object(w: World, kind: int, x: int, y: int, health: int) -> int:
-    """Put a new object on a free cell; give its slot."""
+    """Put a new object on a free cell; return its slot."""
     slot = w.counters[arrays.SLOTS]
     w.counters[arrays.SLOTS] += 1
     put_object(w, slot, kind, x, y, health)
@@ -89,14 +89,14 @@ def add_object(w: World, kind: int, x: int, y: int, health: int) -> int:
 
 @inner
 def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> None:
-    """Put a new object on a free cell, in a given slot."""
+    """Put a new object on a free cell, into a given slot."""
     w.objects[slot, arrays.KIND] = kind
     w.objects[slot, arrays.X] = x
     w.objects[slot, arrays.Y] = y
     w.objects[slot, arrays.HEALTH] = health
     for column in range(arrays.DIRECTION_X, arrays.OBJECT_COLUMNS):
         w.objects[slot, column] = 0
-    # An object stays where it came until the next step, so no other has this number; and nothing elsewhere changes it.
+    # The number is unique: an object stays where it appeared until the next step, so no other gets the same one.
     w.objects[slot, arrays.IDENTITY] = w.counters[arrays.STEP] * w.materials.size + cell_at(w, x, y) + 1
     w.occupants[x, y] = slot + 1
     _enter(w, slot, kind, chunk_at(w, x, y))
@@ -104,7 +104,7 @@ def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> N
 
 @inner
 def remove_object(w: World, slot: int) -> None:
-    """Take an object off the map; the rest of its update may still read its row."""
+    """Remove an object from the map; the rest of its update may still read its row."""
     x, y = w.objects[slot, arrays.X], w.objects[slot, arrays.Y]
     _count(w, chunk_at(w, x, y), w.objects[slot, arrays.KIND], -1)
     w.occupants[x, y] = 0
@@ -115,7 +115,7 @@ def remove_object(w: World, slot: int) -> None:
 
 @inlined
 def move_object(w: World, slot: int, x: int, y: int) -> None:
-    """Move an object to a free cell; one that is off the map stays where it was."""
+    """Move an object to a free cell; an object that is off the map stays where it was."""
     kind = w.objects[slot, arrays.KIND]
     if kind == 0:
         return
@@ -131,13 +131,13 @@ def move_object(w: World, slot: int, x: int, y: int) -> None:
 
 @inner
 def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
-    # Crafter makes the entry of a chunk when an object first enters it, and keeps it when the chunk is empty again.
+    # Crafter adds a chunk's entry when an object first enters it, and keeps the entry when the chunk is empty again.
     if w.chunks[chunk, arrays.VISITED] == 0:
         w.chunks[chunk, arrays.VISITED] = 1
         w.chunks[w.counters[arrays.VISITED_CHUNKS], arrays.VISITED_AT] = chunk
         w.counters[arrays.VISITED_CHUNKS] += 1
     _count(w, chunk, kind, 1)
-    # Stands for the order of insertion into the chunk's set, by which creatures are drawn for despawning.
+    # Stands for the insertion order of the chunk's set, from which creatures are drawn for despawning.
     w.counters[arrays.SEQUENCES] += 1
     w.objects[slot, arrays.SEQUENCE] = w.counters[arrays.SEQUENCES]
 
@@ -150,9 +150,9 @@ def _count(w: World, chunk: int, kind: int, change: int) -> None:
 
 @inner
 def close_up(w: World) -> None:
-    """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
+    """Compact the object table when it has many holes or fills up; agents keep their slots."""
     used, agents = w.counters[arrays.SLOTS], w.agents.shape[0]
-    # Rarely, since it copies rows; but before the table, which cannot grow, is full.
+    # Rarely, because it copies rows; but before the table, which cannot grow, is full.
     if w.counters[arrays.FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
         return
     end = agents
@@ -170,16 +170,16 @@ def close_up(w: World) -> None:
 
 @inlined
 def distance_to(w: World, agent: int, x: int, y: int) -> int:
-    """L1 distance of an agent to a cell."""
+    """Return the L1 distance from an agent to a cell."""
     return abs(w.objects[agent, arrays.X] - x) + abs(w.objects[agent, arrays.Y] - y)
 
 
 @inner
 def nearest_agent(w: World, x: int, y: int) -> int:
-    """The living agent nearest to a cell by L1, the lowest index among equals; -1 without any."""
+    """Return the living agent nearest to a cell by L1 distance, ties to the lowest index; -1 if there is none."""
     best, distance = -1, NOBODY
     for agent in range(w.agents.shape[0]):
-        # Strictly nearer: among equals the lowest index stays.
+        # Strictly nearer, so that ties go to the lowest index.
         if w.agents[agent, arrays.ALIVE] and distance_to(w, agent, x, y) < distance:
             best, distance = agent, distance_to(w, agent, x, y)
     return best
@@ -187,7 +187,7 @@ def nearest_agent(w: World, x: int, y: int) -> int:
 
 @inlined
 def nearest_distance(w: World, x: int, y: int) -> int:
-    """L1 distance of a cell to the nearest living agent."""
+    """Return the L1 distance from a cell to the nearest living agent."""
     distance = NOBODY
     for agent in range(w.agents.shape[0]):
         if w.agents[agent, arrays.ALIVE]:
@@ -196,20 +196,20 @@ def nearest_distance(w: World, x: int, y: int) -> int:
 
 
 NO_CELL: Final = -1
-"""Aim of a `do` that acts on nothing."""
+"""Aim of a `do` without effect."""
 AREA_AIM: Final = -2
 """Aim of a `do` that acts on every resource and cow within the radius."""
 OBJECT_AIM: Final = -3
-"""Aim of a `do` that is the agent's own affair: at the animal, monster, plant or, by the rule `facing`, agent faced."""
+"""Aim of a `do` handled by the agent itself: at the faced animal, monster, plant or, with the rule `facing`, agent."""
 _PLAYER: Final = int(Entity.player)
 _FACING, _AREA = int(CollectRule.facing), int(CollectRule.area)
 
 
 @inner
 def aim_of(w: World, rules: IntArray, agent: int) -> int:
-    """What an agent's `do` would act on: a cell (see `grid.cell_at`), or one of the aims above.
+    """Return the target of an agent's `do`: a cell (see `grid.cell_at`), or one of the aims above.
 
-    Grass is aimed at when it is faced and nothing else is in reach.
+    Grass is a target only if it is faced and nothing else is within reach.
     """
     rule = rules[COLLECT_RULE]
     here_x, here_y = w.objects[agent, arrays.X], w.objects[agent, arrays.Y]
@@ -218,8 +218,8 @@ def aim_of(w: World, rules: IntArray, agent: int) -> int:
     if inside(w, x, y):
         slot = slot_at(w, x, y)
         kind = w.objects[slot, arrays.KIND] if slot >= 0 else 0
-        # A faced creature or plant comes before any resource, as in `Player.update`; a cow is part of the area by the
-        # rule `area`.
+        # A faced creature or plant takes precedence over any resource, as in `Player.update`; with the rule `area`, a
+        # cow is part of the area.
         if kind != 0 and (kind != _PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
             return OBJECT_AIM
         faced_grass = kind == 0 and material_at(w, x, y) == GRASS_ID and rules[MOBS] != 0
@@ -237,7 +237,7 @@ def aim_of(w: World, rules: IntArray, agent: int) -> int:
 
 @inner
 def is_target(w: World, x: int, y: int, rule: int) -> bool:
-    """Whether a cell holds a resource, or by the rule `area` a cow."""
+    """Whether a cell holds a resource or, with the rule `area`, a cow."""
     if not inside(w, x, y):
         return False
     slot = slot_at(w, x, y)

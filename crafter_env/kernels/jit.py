@@ -1,4 +1,4 @@
-"""The kernels of this package, and what they are compiled by."""
+"""The kernels of this package and their compiler."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ KERNELS = KernelSet(
     [_PACKAGE / "constants.py", _PACKAGE / "profiles.py", *sorted((_PACKAGE / "kernels").glob("*.py"))],
     rehearsal=["env=crafter_coop n=2 agents=heuristic max_steps=4"],
 )
-"""All of them, with the tables that are compiled into them."""
+"""All kernels, with the tables compiled into them."""
 
 compiled = KERNELS.borrowing
 
 
 def inlined(function: _Function) -> _Function:
-    """`inner`, for what is shorter than a call to it: a `World` is handed over as some fifty numbers."""
+    """Compile like `inner`, for functions shorter than a call: passing a `World` means passing about fifty numbers."""
     return _inner(function, forceinline=True)
 
 
 def inner(function: _Function) -> _Function:
-    """Numba's `njit` for what only kernels call: it is cached as a part of them.
+    """Compile a function that only kernels call with Numba's `njit`; it is cached as a part of them.
 
-    It only borrows the arrays it is given, allocates none and returns none; one that did would not compile. Without
-    reference counts a batch of worlds is stepped about twice as fast.
+    Such a function only borrows its arrays, and allocates and returns none; otherwise it would not compile. Without
+    reference counts, stepping a batch of worlds is about twice as fast.
 
-    Numba would compile a function again for every constant that it is called with, which takes minutes here; so it is
-    shown their type alone. It also compiles no way in from Python.
+    Numba would recompile a function for every constant argument, which takes minutes here, so it sees only their types.
+    There is also no entry point from Python.
     """
     return _inner(function)
 
 
 def estimating(function: _Function) -> _Function:
-    """`inner`, for what need not be right in the last bits."""
+    """Compile like `inner`, for results that need not be exact in the last bits."""
     return _inner(function, fastmath=True)
 
 

@@ -1,8 +1,8 @@
-"""An agent's own update, as kernels: waking, walking, placing, fighting, and its needs.
+"""Kernels of an agent's own update: waking, walking, placing, fighting, and its needs.
 
 Source: Crafter 1.8.3, `objects.py`, `Player`.
 
-What agents do together (`share`, `do` at cells, `make`) is resolved before all updates.
+Joint actions (`share`, `do` at cells, `make`) are resolved before all updates.
 """
 
 from __future__ import annotations
@@ -63,14 +63,13 @@ _NOT_TIRED, _DEAD = int(Result.not_tired), int(Result.dead)
 
 @inner
 def choose_actions(w: World, actions: IntArray) -> None:
-    """Write the action that each agent takes: sleepers sleep on until their energy is full."""
+    """Write the action of each agent; sleepers continue to sleep until their energy is full."""
     for agent in range(w.agents.shape[0]):
         action = actions[agent, arrays.ACTION]
         if not w.agents[agent, arrays.ALIVE]:
             begin_outcome(w, agent, _NOOP, _DEAD)
             continue
-        # `Player.update`: a sleeper sleeps on, whatever it is asked to do; waking up with full energy is an
-        # achievement.
+        # `Player.update`: a sleeper sleeps on, whatever its action; waking up with full energy is an achievement.
         if sleeps_on(w, agent):
             action = _SLEEP
         elif w.agents[agent, arrays.SLEEPING]:
@@ -88,7 +87,7 @@ def sleeps_on(w: World, agent: int) -> bool:
 
 @inner
 def update_player(w: World, rules: IntArray, agent: int) -> None:
-    """Act, live a step, and wake up when hurt."""
+    """Act, update the needs, and wake up if hurt."""
     action = w.agents[agent, arrays.CHOSEN]
     # Acting comes before needs, as in `Player.update`.
     if _NOOP < action <= _MOVES_END:
@@ -104,11 +103,11 @@ def update_player(w: World, rules: IntArray, agent: int) -> None:
     elif FIRST_PLACE <= action <= LAST_PLACE:
         _place(w, agent, action)
     _live(w, agent)
-    # Bags are cut to their limits once, after needs: food above 9 still makes up for the hunger of this step.
+    # Bags are cut to their limits once, after needs: food above 9 still offsets the hunger of this step.
     for item in range(arrays.ITEMS):
         largest = NEED_MAX if item < _NEEDS else rules[ITEM_CAP]
         w.agents[agent, arrays.INVENTORY + item] = max(0, min(w.agents[agent, arrays.INVENTORY + item], largest))
-    # `Player._wake_up_when_hurt`: damage since the last update, so also by monsters that moved after this agent.
+    # `Player._wake_up_when_hurt`: damage since the last update, including monsters that moved after this agent.
     if w.agents[agent, arrays.INVENTORY + _HEALTH] < w.agents[agent, arrays.LAST_HEALTH]:
         w.agents[agent, arrays.SLEEPING] = 0
     w.agents[agent, arrays.LAST_HEALTH] = w.agents[agent, arrays.INVENTORY + _HEALTH]
@@ -116,7 +115,7 @@ def update_player(w: World, rules: IntArray, agent: int) -> None:
 
 @inner
 def harm(w: World, slot: int, damage: int) -> None:
-    """Take health from an object or an agent; never below 0."""
+    """Reduce the health of an object or an agent, to at least 0."""
     if slot < w.agents.shape[0]:
         w.agents[slot, arrays.INVENTORY + _HEALTH] = max(0, w.agents[slot, arrays.INVENTORY + _HEALTH] - damage)
     else:
@@ -133,14 +132,14 @@ def _walk(w: World, agent: int, action: int) -> None:
         note_target(w, agent, _MOVED, material_at(w, x, y), x, y)
     else:
         note_target(w, agent, _BLOCKED, _what_stands_at(w, x, y), x, y)
-    # Lava can be walked into, and kills (`Player._move`).
+    # Agents can walk into lava, which kills them (`Player._move`).
     if material_at(w, w.objects[agent, arrays.X], w.objects[agent, arrays.Y]) == _LAVA:
         w.agents[agent, arrays.INVENTORY + _HEALTH] = 0
 
 
 @inner
 def _what_stands_at(w: World, x: int, y: int) -> int:
-    """The entity on a cell, else its material, 0 off the map."""
+    """Return the entity on a cell, else its material, 0 off the map."""
     if not inside(w, x, y):
         return 0
     slot = slot_at(w, x, y)
@@ -161,7 +160,7 @@ def _act_on_faced(w: World, agent: int) -> None:
         else:
             w.agents[agent, arrays.RESULT] = _NOT_RIPE
     elif COW <= kind <= SKELETON:
-        # Damage is taken at once and the creature leaves the map only at its own update: it may still hit back.
+        # Damage applies at once, but the creature leaves the map only at its own update: it may still hit back.
         damage = _damage(w, agent)
         harm(w, slot, damage)
         note_item(w, agent, _HIT, -1, damage)
@@ -176,7 +175,7 @@ def _act_on_faced(w: World, agent: int) -> None:
 
 @inner
 def can_act_on_faced(w: World, agent: int) -> bool:
-    """Whether a `do` at the faced object does something: a creature can be hit, a ripe plant eaten."""
+    """Whether a `do` at the faced object has an effect: creatures can be hit, ripe plants eaten."""
     x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
     y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     slot = slot_at(w, x, y)
@@ -206,7 +205,7 @@ def _damage(w: World, agent: int) -> int:
 
 @inner
 def can_place(w: World, agent: int, action: int) -> bool:
-    """Whether an agent holds what a `place` takes, and the faced cell bears it."""
+    """Whether an agent holds the inputs of a `place`, and the faced cell supports the object."""
     x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
     y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     held = w.agents[agent, arrays.INVENTORY + PLACE_TABLE[action, PLACED_ITEM]]
@@ -235,14 +234,14 @@ def _place(w: World, agent: int, action: int) -> None:
 
 @inner
 def _live(w: World, agent: int) -> None:
-    """Hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast."""
-    # Crafter counts hunger, thirst and recovery in halves of a step. Here all of them count half-steps, as integers;
-    # the limits below are doubled, and nothing is lost to rounding.
+    """Update hunger, thirst, fatigue, then harm or recovery; the first two and harm grow half as fast in sleep."""
+    # Crafter counts hunger, thirst and recovery in halves of a step. Here all of them count half-steps as integers; the
+    # limits below are doubled, and nothing is lost to rounding.
     asleep = w.agents[agent, arrays.SLEEPING] != 0
     pace = 1 if asleep else 2
     _wear(w, agent, arrays.HUNGER, pace, 25, _FOOD)
     _wear(w, agent, arrays.THIRST, pace, 20, _DRINK)
-    # Fatigue counts whole steps: 30 awake cost a unit of energy, 10 asleep bring one back.
+    # Fatigue counts whole steps: 30 awake cost a unit of energy, 10 asleep restore one.
     fatigue = min(w.agents[agent, arrays.FATIGUE] - 1, 0) if asleep else w.agents[agent, arrays.FATIGUE] + 1
     if fatigue < -10:
         fatigue = 0
@@ -254,7 +253,7 @@ def _live(w: World, agent: int) -> None:
     well = w.agents[agent, arrays.INVENTORY + _FOOD] > 0 and w.agents[agent, arrays.INVENTORY + _DRINK] > 0
     well = well and (w.agents[agent, arrays.INVENTORY + _ENERGY] > 0 or asleep)
     recover = w.agents[agent, arrays.RECOVER] + (2 * (3 - pace) if well else -pace)
-    # More than 25 steps of well-being bring a unit of health, more than 15 of want take one
+    # More than 25 steps of well-being restore a unit of health, more than 15 of want cost one
     # (`Player._degen_or_regen_health`).
     if recover > 2 * 25:
         recover = 0

@@ -1,12 +1,12 @@
-"""The random numbers of a step, as kernels: from one stream, or each from a separate key.
+"""Kernels for the random numbers of a step: from one stream, or each from a separate key.
 
-By `Luck.stream` they come from the Mersenne Twister in the order in which they are needed, as in Crafter. By
-`Luck.keyed` each is a hash of the world's luck, the step, its purpose, and the entity, cell or chunk that it is for. So
-what happens in one place moves no number of another. The luck is the first two words of the generator, which draws
-nothing more once the world is made.
+With `Luck.stream` they come from the Mersenne Twister in the order of use, as in Crafter. With `Luck.keyed` each is a
+hash of the world's luck, the step, its purpose, and the entity, cell or chunk it is for. So events in one place do not
+affect numbers of another. The luck is the first two words of the generator, which draws nothing more once the world is
+made.
 
 The hash is two rounds of SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA
-2014). Words are computed with as int64, whose products wrap; the masks make its shifts those of unsigned words.
+    2014). Words are computed as int64, whose products wrap; masks turn its shifts into those of unsigned words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PURPOSES: Final = 11
 (
     COLLECTS, ACTS, DIRECTION, AXIS, RETREAT_AXIS, SHOOTS, WANDERS, SPAWNS, DESPAWNS, SPAWN_CELL, DESPAWNED,
 ) = range(PURPOSES)  # fmt: skip
-"""What a number decides. One entity draws at most one number for a purpose in a step."""
+"""Purposes of a number. An entity draws at most one number per purpose in a step."""
 _KEYED: Final = int(Luck.keyed)
 _GOLDEN: Final = 0x9E3779B97F4A7C15 - 2**64
 _FIRST: Final = 0xBF58476D1CE4E5B9 - 2**64
@@ -41,13 +41,13 @@ def is_keyed(rules: IntArray) -> bool:
 
 @inlined
 def chance(w: World, rules: IntArray, purpose: int, who: int) -> float:
-    """A number in [0, 1), of 53 random bits.
+    """Return a number in [0, 1) with 53 random bits.
 
     Args:
         w: The world.
         rules: See `rules.encode_rules`.
-        purpose: What it decides.
-        who: The entity, cell or chunk that it is for.
+        purpose: The decision it is for.
+        who: The entity, cell or chunk it is for.
     """
     if is_keyed(rules):
         return lot(w, purpose, who) / 9007199254740992.0
@@ -56,7 +56,7 @@ def chance(w: World, rules: IntArray, purpose: int, who: int) -> float:
 
 @inlined
 def choice(w: World, rules: IntArray, purpose: int, who: int, bound: int) -> int:
-    """A number below a bound of at most 2**32, as `chance` draws."""
+    """Return an integer below a bound of at most 2**32, drawn as `chance` does."""
     if is_keyed(rules):
         return int(lot(w, purpose, who) / 9007199254740992.0 * bound)
     return below(w.generator, bound)
@@ -64,7 +64,7 @@ def choice(w: World, rules: IntArray, purpose: int, who: int, bound: int) -> int
 
 @inlined
 def lot(w: World, purpose: int, who: int) -> int:
-    """The hash of a key, from 0 to 2**53 - 1; among several, the smallest wins a draw."""
+    """Return the hash of a key, from 0 to 2**53 - 1; to draw one of several candidates, take the smallest."""
     return _hash(w.generator, w.counters[arrays.STEP] * PURPOSES + purpose, who)
 
 

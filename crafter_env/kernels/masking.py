@@ -1,9 +1,9 @@
-"""Which actions an agent can carry out, as kernels.
+"""Kernels for action masks.
 
-An action is masked out when, by the state before the step, something on the agent's own side stands in its way: a tool,
-an input, a station, a free cell, a need that is full. What teammates add is not asked for: how many act together, and
-the inputs of a joint craft. So with everybody else standing still a masked action changes nothing, and an action that
-is not masked either takes effect, or lacks teammates or luck.
+An action is masked out if, in the state before the step, the agent itself lacks something: a tool, an input, a station,
+a free cell, or a need that is not full. The contribution of teammates is ignored: the number of agents acting together
+and the inputs of a joint craft. So if all other agents stand still, a masked action changes nothing, and an unmasked
+action either takes effect or lacks teammates or luck.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def mask_worlds(masks: MaskArray, rules: IntArray, *worlds: Any) -> None:
     """Write the masks of B worlds.
 
     Args:
-        masks: (B, n, A), written; see `write_masks`.
+        masks: (B, n, A); written; see `write_masks`.
         rules: See `rules.encode_rules`.
-        worlds: The fields of `World`, in its order; all are only read.
+        worlds: The fields of `World`, in its order; read only.
     """
     materials, occupants, objects, agents, chunks, counters, generator = worlds
     for b in range(masks.shape[0]):
@@ -57,15 +57,15 @@ def mask_worlds(masks: MaskArray, rules: IntArray, *worlds: Any) -> None:
 
 @inner
 def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
-    """Write the mask of each agent; the dead and those that sleep on can do nothing but `noop`.
+    """Write the mask of each agent; agents that are dead or sleep on can only do `noop`.
 
     Args:
         w: The world.
         rules: See `rules.encode_rules`.
-        masks: (n, A), written. The columns are the primitives; with sharing then the recipients, the items and the
-            quantities of a share, so that all that they allow together can be carried out: of the items only those
-            that every recipient allowed can take, and of the recipients those that can take one of these with all
-            before them. All are allowed while there is no share.
+        masks: (n, A); written. The columns are the primitives; with sharing, then the recipients, the items and the
+            quantities of a share, chosen so that every allowed combination can be carried out: only items that every
+            allowed recipient can take, and only recipients that can take one of these items together with all
+            recipients before them. If no share is possible, all are allowed.
     """
     for agent in range(w.agents.shape[0]):
         for choice in range(masks.shape[1]):
@@ -134,7 +134,7 @@ def _mask_shares(w: World, rules: IntArray, agent: int, masks: MaskArray) -> Non
 
 @inner
 def _takes_any(w: World, rules: IntArray, agent: int, recipient: int, items: MaskArray) -> bool:
-    """Whether a recipient can take one of the items allowed, `(ITEMS, ...)`."""
+    """Whether a recipient can take one of the allowed items, `(ITEMS, ...)`."""
     for item in range(arrays.ITEMS):
         if items[item] and units_to_share(w, rules, agent, recipient, item) > 0:
             return True

@@ -1,4 +1,4 @@
-"""OpenSimplex noise: the permutation of a seed, its value at a point, and nearly its values on a whole map, as kernels.
+"""OpenSimplex noise kernels: the permutation of a seed, exact values at a point, and approximate values on a whole map.
 
 Source: the package `opensimplex`, whose own function computes single values.
 """
@@ -23,16 +23,15 @@ _DIRECTIONS: Final = len(GRADIENTS3) // 3
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
 _SLOPES: Final = GRADIENTS3 / NORM_CONSTANT3
 _REACH: Final = math.sqrt(2)
-"""How far a vertex of the lattice is felt."""
+"""Radius within which a lattice vertex contributes."""
 FIELD_ERROR: Final = 1.3e-4
-"""The largest error of `add_noise`, whatever the seed."""
+"""The largest error of `add_noise` for any seed."""
 
 
 @inner
 def seed_noise(seed: int, noise: NoiseArray) -> None:
-    """OpenSimplex's permutation and gradient indices for a seed, as its own initialisation in Python gives them."""
-    # OpenSimplex shuffles its permutation by a linear congruential generator, which counts on 64-bit integers that
-    # wrap.
+    """Compute OpenSimplex's permutation and gradient indices for a seed, as its Python initialisation does."""
+    # OpenSimplex shuffles its permutation by a linear congruential generator that relies on wrapping 64-bit integers.
     permutation, gradients, source = noise[0], noise[1], noise[2]
     for i in range(PERMUTATION):
         source[i] = i
@@ -57,9 +56,9 @@ def noise_at(noise: NoiseArray, x: float, y: float, z: float) -> float:
 def add_noise(field: FieldArray, noise: NoiseArray, across: float, down: float, z: float, weight: float) -> None:
     """Add the weighted noise at (x * across, y * down, z) to each cell (x, y), to within `FIELD_ERROR`.
 
-    The noise is a sum over the vertices of a skewed lattice, each of which is felt within a sphere. `noise_at` finds
-    the vertices of a point, and leaves out some that it hardly feels; here each vertex is added to the points it
-    reaches, a column of them at a time.
+    The noise is a sum over the vertices of a skewed lattice, each of which contributes within a sphere. `noise_at`
+    finds the vertices of a point and leaves out some with little effect. This function adds each vertex to the points
+    it reaches, one column at a time.
     """
     columns, rows = field.shape
     right, bottom = (columns - 1) * across, (rows - 1) * down

@@ -1,4 +1,4 @@
-"""Writing what came of an agent's action, as kernels."""
+"""Kernels that write the outcome of an agent's action."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HAS_COLLECTED: Final = int(Result.collected)
 
 @inlined
 def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
-    """Forget the last step; nothing else is known yet."""
+    """Reset the outcome for a new action."""
     for column in range(arrays.OUTCOME, arrays.AGENT_COLUMNS):
         w.agents[agent, column] = -1
     w.agents[agent, arrays.RESULT] = result
@@ -25,7 +25,7 @@ def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
 
 @inlined
 def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) -> None:
-    """Say what was met, and where."""
+    """Write the target and its cell."""
     w.agents[agent, arrays.RESULT] = result
     w.agents[agent, arrays.TARGET] = target
     w.agents[agent, arrays.TARGET_X] = x
@@ -34,7 +34,7 @@ def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) 
 
 @inlined
 def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None:
-    """Say what was gained, given or lacked, and how much of it."""
+    """Write the item that was gained, given or missing, and its amount."""
     w.agents[agent, arrays.RESULT] = result
     w.agents[agent, arrays.OUTCOME_ITEM] = item
     w.agents[agent, arrays.AMOUNT] = amount
@@ -42,7 +42,7 @@ def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None
 
 @inlined
 def note_agents(w: World, agent: int, required: int, present: int, capable: int) -> None:
-    """Say how many agents were needed and there."""
+    """Write how many agents were required, present and capable."""
     w.agents[agent, arrays.REQUIRED] = required
     w.agents[agent, arrays.PRESENT] = present
     w.agents[agent, arrays.CAPABLE] = capable
@@ -50,7 +50,7 @@ def note_agents(w: World, agent: int, required: int, present: int, capable: int)
 
 @inlined
 def note_lack(w: World, agent: int, result: int, item: int, required: int, present: int) -> None:
-    """Say how much of an item was needed and there."""
+    """Write how many units of an item were required and present."""
     note_item(w, agent, result, item, -1)
     w.agents[agent, arrays.REQUIRED] = required
     w.agents[agent, arrays.PRESENT] = present
@@ -58,11 +58,11 @@ def note_lack(w: World, agent: int, result: int, item: int, required: int, prese
 
 @inlined
 def note_other(w: World, agent: int, other: int) -> None:
-    """Say which agent it was about."""
+    """Write the other agent involved."""
     w.agents[agent, arrays.OTHER] = other
 
 
 @inlined
 def is_blank(w: World, agent: int) -> bool:
-    """Whether nothing was written but the action."""
+    """Whether only the action has been written."""
     return w.agents[agent, arrays.RESULT] == 0

@@ -1,4 +1,4 @@
-"""Pictures, as kernels: tiles copied cell by cell, then the light of the day over them."""
+"""Kernels for pictures: copy tiles cell by cell, then apply daylight."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.rules import daylight
 
 OWN: Final = 0
-"""Sprite of the agent that looks, towards the left; then right, up, down and asleep."""
+"""Sprite of the observing agent facing left; then right, up, down and asleep."""
 TEAMMATES: Final = 5
 COWS: Final = 10
-"""Then zombies and skeletons."""
+"""First cow sprite; zombies and skeletons follow."""
 ARROWS: Final = 13
-"""Towards the left; then right, up and down."""
+"""Facing left; then right, up and down."""
 PLANTS: Final = 17
-"""Then ripe ones."""
+"""First plant sprite; ripe plants follow."""
 SPRITES: Final = 19
 _COLUMNS, _ROWS = 9, 7
 _ASLEEP: Final = 4
@@ -27,7 +27,7 @@ _COW, _ARROW, _PLANT = int(Entity.cow), int(Entity.arrow), int(Entity.plant)
 _NIGHT, _DREAM = (0, 16, 64), (0, 0, 16)
 """Colours towards which a picture fades."""
 _SATURATION: Final = 0.4
-"""Of the colours at midnight."""
+"""Saturation of the colours at midnight."""
 
 _light_at = inner(daylight)
 
@@ -45,14 +45,14 @@ def paint_agents(
     agents: IntArray,
     counters: IntArray,
 ) -> None:
-    """Paint what every living agent of B worlds sees.
+    """Paint the view of every living agent of B worlds.
 
     Args:
         pictures: Shape (B, n, P, P, 3), black; written.
         grounds: Shape (13, u, u, 3): the picture of each material.
-        sprites: Shape (SPRITES, u, u, 4): of what stands on it, transparent where the last number is 0.
-        items: Shape (16, u, u, 4): of each item.
-        digits: Shape (10, h, w): where each figure has ink.
+        sprites: Shape (SPRITES, u, u, 4): the pictures of entities, transparent where the last number is 0.
+        items: Shape (16, u, u, 4): the picture of each item.
+        digits: Shape (10, h, w): the ink of each digit.
         materials: This and the following are fields of `World`.
         occupants: See `World`.
         objects: See `World`.
@@ -100,7 +100,7 @@ def _paint_cell(
     y: int,
     viewer: int,
 ) -> None:
-    """Paint one cell of the map, as an agent sees it; -1 for nobody."""
+    """Paint one cell of the map as seen by an agent; -1 for no agent."""
     if not (0 <= x < materials.shape[0] and 0 <= y < materials.shape[1]):
         _cover(canvas, grounds[0])
         return
@@ -127,7 +127,7 @@ def _sprite_of(objects: IntArray, agents: IntArray, slot: int, viewer: int) -> i
 
 @inner
 def _side(dx: int, dy: int) -> int:
-    """The number of a direction: left, right, up, down."""
+    """Return the index of a direction: left, right, up, down."""
     if dx != 0:
         return 0 if dx < 0 else 1
     return 2 if dy < 0 else 3
@@ -152,7 +152,7 @@ def _overlay(canvas: ByteArray, sprite: ByteArray) -> None:
 
 @inner
 def _fade(canvas: ByteArray, light: float, saturation: float, tint: tuple[int, int, int]) -> None:
-    """Mix a picture with its dark version, of less saturation and half tinted; light 1 leaves it as it is."""
+    """Blend a picture with its dark version, less saturated and half tinted; light 1 leaves it unchanged."""
     dark = 1.0 - light
     for row in range(canvas.shape[0]):
         for column in range(canvas.shape[1]):
@@ -165,7 +165,7 @@ def _fade(canvas: ByteArray, light: float, saturation: float, tint: tuple[int, i
 
 @inner
 def _paint_item(canvas: ByteArray, item: ByteArray, digits: FlagArray, amount: int) -> None:
-    """Paint an item and its amount in the lower right corner; two figures where it takes them."""
+    """Paint an item and its amount in the lower right corner, with two digits if needed."""
     if amount <= 0:
         return
     _overlay(canvas, item)

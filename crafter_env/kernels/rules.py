@@ -1,4 +1,4 @@
-"""The switches and recipes as numbers for the kernels."""
+"""Rules and recipes as numbers for the kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANYWHERE: Final = 1 << 30
 def encode_rules(
     profile: Profile, level: Level, n: int, size: tuple[int, int], max_steps: int, goal: int | None
 ) -> IntArray:
-    """The switches as an array of `RULES` numbers, then the threshold of each material."""
+    """Return the rule switches as an array of `RULES` numbers, followed by the threshold of each material."""
     rules = np.zeros(RULES + MATERIALS, dtype=np.int64)
     rules[COLLECT_RULE] = profile.collect
     rules[MOBS] = profile.mobs
@@ -61,7 +61,7 @@ def _mask(materials: tuple[Material, ...]) -> int:
 
 
 WALKABLE_MASK: Final = _mask(WALKABLE)
-"""A bit for each material."""
+"""One bit per material."""
 PLAYER_MASK: Final = _mask((*WALKABLE, Material.lava))
 ARROW_MASK: Final = _mask(ARROW_FLIES_OVER)
 STATION_MASK: Final = _mask((Material.table, Material.furnace))
@@ -78,7 +78,7 @@ def _collect_table() -> IntArray:
 
 
 COLLECT_TABLE: Final = _collect_table()
-"""For each material its item, tool or -1, what is left, achievement; a row of -1 where nothing can be collected."""
+"""For each material: item, tool or -1, remaining material, achievement; a row of -1 if it cannot be collected."""
 COLLECT_PROBABILITY: Final = np.array([COLLECT[m].probability if m in COLLECT else 0.0 for m in Material])
 
 PLACED_ITEM, PLACED_AMOUNT, PLACED_WHERE, PUT, PLACE_ACHIEVEMENT = range(5)
@@ -92,7 +92,7 @@ def _place_table() -> IntArray:
 
 
 PLACE_TABLE: Final = _place_table()
-"""For each action its item and amount, a mask of the materials it goes on, what is put, achievement."""
+"""For each action: item and amount, a bit mask of the supporting materials, the object placed, achievement."""
 
 MADE, MAKE_ACHIEVEMENT, NEEDS_FURNACE, INPUTS = range(4)
 MAX_INPUTS: Final = 3
@@ -108,10 +108,10 @@ def _make_table() -> IntArray:
 
 
 MAKE_TABLE: Final = _make_table()
-"""For each action its item, achievement, whether it needs a furnace; then pairs of an input and its amount."""
+"""For each action: item, achievement, whether it needs a furnace; then pairs of an input and its amount."""
 
 
 def daylight(step: int) -> float:
-    """Light at a step, from 0 at midnight to 1 at noon. Source: Crafter 1.8.3, `Env._update_time`."""
+    """Return the daylight at a step, from 0 at midnight to 1 at noon. Source: Crafter 1.8.3, `Env._update_time`."""
     progress = (step / DAY) % 1 + 0.3
     return 1 - math.pow(abs(math.cos(math.pi * progress)), 3.0)

@@ -1,9 +1,7 @@
-"""What agents have seen, and ways over it, as kernels.
+"""Kernels for the agents' map memories, paths over them, and changes of the agents since the last step.
 
-A map memory is uint8 (W, H): the material last seen in each cell, 0 where the agent has seen nothing. No way reads the
-world behind it: what is unseen is either shut or, for those who may go there, taken to be free until it is seen.
-
-What of the agents has changed since the last step, as a kernel.
+A map memory is uint8 (W, H): the material last seen in each cell, 0 if the agent has never seen it. No path search
+reads the real world: unseen cells are either blocked or, for agents that may enter them, assumed free until seen.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ HALF_WIDTH: Final = VIEW[0] // 2
 HALF_HEIGHT: Final = VIEW[1] // 2
 NO_WAY: Final = -1
 NEAREST: Final = 3
-"""Cells of each material that are listed."""
+"""Number of cells listed per material."""
 SEEN_MASK: Final = WALKABLE_MASK
-"""Materials that a way over seen cells alone may cross, as bits."""
+"""Bit mask of the materials that a path over seen cells may cross."""
 HOPEFUL_MASK: Final = WALKABLE_MASK | 1 << int(Material.none)
-"""The same of a way that takes unseen cells to be free."""
+"""The same for a path that assumes unseen cells to be free."""
 _UP, _DOWN = int(Action.move_up), int(Action.move_down)
 _LEFT, _RIGHT = int(Action.move_left), int(Action.move_right)
 _STEPS: Final = np.array(((_UP, 0, -1), (_DOWN, 0, 1), (_LEFT, -1, 0), (_RIGHT, 1, 0)), dtype=np.int64)
@@ -37,13 +35,13 @@ _STEPS: Final = np.array(((_UP, 0, -1), (_DOWN, 0, 1), (_LEFT, -1, 0), (_RIGHT, 
 
 @compiled
 def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: ByteArray) -> None:
-    """Write what each living agent sees now into its map memory, (n, W, H)."""
+    """Write the current view of each living agent into its map memory, (n, W, H)."""
     width, height = materials.shape
     for i in range(agents.shape[0]):
         if agents[i, arrays.ALIVE] == 0:
             continue
         x, y = objects[i, arrays.X], objects[i, arrays.Y]
-        # The local view of 9 x 7 cells, cut off at the edges of the map.
+        # The local view of 9 x 7 cells, clipped at the map edges.
         for u in range(max(x - HALF_WIDTH, 0), min(x + HALF_WIDTH + 1, width)):
             for v in range(max(y - HALF_HEIGHT, 0), min(y + HALF_HEIGHT + 1, height)):
                 memory[i, u, v] = materials[u, v]
@@ -73,25 +71,25 @@ def next_step(
     field: FieldArray,
     queue: IntArray,
 ) -> int:
-    """Find the first step of a shortest way.
+    """Return the first step of a shortest path.
 
-    Cells whose known material is in the mask are free, apart from those in view on which something stands. The order of
-    equal steps is up, down, left, right.
+    Cells whose known material is in the mask are free, except occupied cells in view. Ties are broken in the order up,
+    down, left, right.
 
     Args:
         known: map memory, (W, H).
         mask: `SEEN_MASK` or `HOPEFUL_MASK`.
-        occupants: see `World`; read in view alone.
+        occupants: see `World`; read only within view.
         x: column of the agent.
         y: row of the agent.
-        goals: cells to go to, (k, 2); those that are not free do not count.
+        goals: target cells, (k, 2); those that are not free are ignored.
         field: scratch, (W, H).
         queue: scratch, (W H, 2).
 
     Returns:
-        A primitive; 0 on a goal; `NO_WAY` when there is no way.
+        A primitive; 0 on a goal; `NO_WAY` if there is no path.
     """
-    # Breadth first from the goals, so one search serves any number of them; it ends when it stands next to the agent.
+    # Breadth first from the goals, so one search serves any number of them; it ends next to the agent.
     field[:] = NO_WAY
     end = 0
     for k in range(goals.shape[0]):
@@ -111,7 +109,7 @@ def next_step(
         end = _spread(known, occupants, mask, x, y, u, v, field, queue, end)
     else:
         return NO_WAY
-    # Strictly smaller: among equal steps the first in the order of `_STEPS` stays.
+    # Strictly smaller, so that ties go to the first of `_STEPS`.
     best, step = 1 << 30, NO_WAY
     for k in range(4):
         u, v = x + _STEPS[k, 1], y + _STEPS[k, 2]
@@ -122,7 +120,7 @@ def next_step(
 
 @compiled
 def measure(known: ByteArray, occupants: SlotArray, x: int, y: int, field: FieldArray, queue: IntArray) -> None:
-    """Write the length of the shortest way from an agent to each cell into `field`; -1 where there is none."""
+    """Write the length of the shortest path from an agent to each cell into `field`; -1 if there is none."""
     field[:] = NO_WAY
     field[x, y] = 0
     queue[0, 0], queue[0, 1] = x, y
@@ -157,26 +155,26 @@ def _spread(
 
 @compiled
 def _is_free(known: ByteArray, occupants: SlotArray, mask: int, x: int, y: int, u: int, v: int) -> bool:
-    """Whether, as far as an agent at (x, y) knows, one can walk on a cell."""
+    """Whether a cell is walkable, as far as an agent at (x, y) knows."""
     if not (0 <= u < known.shape[0] and 0 <= v < known.shape[1]):
         return False
     if (mask >> np.int64(known[u, v])) & 1 == 0:
         return False
-    # What stands out of view is unknown: the map memory holds materials, not creatures.
+    # Creatures out of view are unknown: the map memory holds only materials.
     in_view = abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT
     return not (in_view and occupants[u, v] > 0)
 
 
 @compiled
 def nearest_cells(known: ByteArray, field: FieldArray, reach: IntArray, found: IntArray) -> None:
-    """List the nearest cells of each material that can be reached.
+    """List the nearest reachable cells of each material.
 
     Args:
         known: map memory, (W, H).
         field: from `measure`.
-        reach: for each material the L1 distance from which it can be acted on; -1 for materials not listed.
-        found: (materials, NEAREST, 3) x, y and length of the way, -1 where there is none; written, nearest first, ties
-            column by column.
+        reach: for each material, the L1 distance from which it can be acted on; -1 for materials not listed.
+        found: (materials, NEAREST, 3) x, y and path length, -1 if there is none; written, nearest first, ties column by
+            column.
     """
     found[:] = -1
     width, height = known.shape
@@ -209,16 +207,16 @@ def _insert(rows: IntArray, x: int, y: int, length: int) -> None:
 
 @compiled
 def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArray) -> None:
-    """List, for up, down, left and right, the nearest cell that can be reached and borders on what was not seen.
+    """List, for up, down, left and right, the nearest reachable cell that borders on unseen cells.
 
-    A cell lies in the direction of its larger offset, vertical ones first.
+    A cell belongs to the direction of its larger offset; ties go to the vertical one.
 
     Args:
         known: map memory, (W, H).
         field: from `measure`.
         x: column of the agent.
         y: row of the agent.
-        found: (4, 3) x, y and length of the way, -1 where there is none; written.
+        found: (4, 3) x, y and path length, -1 if there is none; written.
     """
     found[:] = -1
     width, height = known.shape
@@ -240,19 +238,19 @@ def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArr
 
 
 FIRST_CAPABILITY: Final = int(Item.wood)
-"""The first of the items whose possession is a capability: all but needs and saplings."""
+"""The first item whose possession is a capability: all but needs and saplings."""
 CAPABILITIES: Final = arrays.ITEMS - FIRST_CAPABILITY
 
 
 @compiled
 def note_changes(agents: IntArray, counted: IntArray, held: ByteArray, changed: IntArray) -> tuple[int, bool]:
-    """Bring what is known of the agents up to date.
+    """Update the record of what the agents hold and have achieved.
 
     Args:
         agents: see `World`.
         counted: (22,) how often the team has reached each achievement; written here.
-        held: (n, 11) 1 where an agent lives and holds an item; written here.
-        changed: (11 n, 3) agent, item, and 1 for gained, of each change of `held`; written here.
+        held: (n, 11) 1 if an agent is alive and holds an item; written here.
+        changed: (11 n, 3) agent, item, and 1 for gained, for each change of `held`; written here.
 
     Returns:
         The number of rows in `changed`, and whether `counted` has changed.

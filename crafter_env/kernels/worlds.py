@@ -1,4 +1,4 @@
-"""The kernels that Python calls: worlds begin, and worlds take a step.
+"""The kernels that Python calls: they start worlds and step them.
 
 One call covers a batch; a single environment is a batch of one. Nothing in a step allocates or visits all cells:
 objects are found through their table, habitats through the counts of their chunks.
@@ -39,19 +39,19 @@ _RIPE_PLANT: Final = int(Entity.ripe_plant)
 
 @compiled
 def begin_world(seed: int, rules: IntArray, w: World, *scratch: Any) -> int:
-    """Generate one world, and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
+    """Generate one world and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
 
     Args:
-        seed: Of the world; see `crafter_env.state.world_seed`.
+        seed: Seed of the world; see `crafter_env.state.world_seed`.
         rules: See `rules.encode_rules`.
         w: Its arrays; all are written.
         scratch: Noise (3, 256), fields (11, W, H), tunnels (W, H), marks (W, H) and a queue (W H, 2).
 
     Returns:
-        -1; or the number of agents for whom there is room, which is too small.
+        -1; or the number of agents that fit, if it is too small.
     """
     noise, fields, tunnels, marks, queue = scratch
-    # The order of draws is the order of these calls: noise, terrain, creatures, agents.
+    # The order of these calls is the order of draws: noise, terrain, creatures, agents.
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
@@ -62,12 +62,12 @@ def begin_world(seed: int, rules: IntArray, w: World, *scratch: Any) -> int:
 
 @compiled
 def begin_layout(seed: int, drawn: ByteArray, cells: IntArray, creatures: IntArray, w: World) -> None:
-    """Lay one world out as drawn.
+    """Set up one world from a layout.
 
     Args:
-        seed: Of the world's generator.
+        seed: Seed of the world's generator.
         drawn: Shape (W, H): materials.
-        cells: Shape (n, 2): where each agent stands.
+        cells: Shape (n, 2): the cell of each agent.
         creatures: Shape (k, 4): `Entity`, x, y and health of each other object.
         w: Its arrays; all are written.
     """
@@ -83,17 +83,18 @@ def begin_layout(seed: int, drawn: ByteArray, cells: IntArray, creatures: IntArr
 
 @compiled
 def step_worlds(actions: IntArray, begins: FlagArray, rules: IntArray, *batch: Any) -> None:
-    """Advance B worlds, each by its own joint action, and show the agents what has become of them.
+    """Advance B worlds, each by its own joint action, and write the agents' views.
 
     Args:
-        actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, which may be anything.
-        begins: Shape (B,): worlds that have just started an episode; they take no step, only their views are written.
+        actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, otherwise ignored.
+        begins: Shape (B,): worlds that have just started an episode; they take no step, and only their views are
+            written.
         rules: See `rules.encode_rules`.
         batch: The fields of `Ends`, `Views` and `World`, in their order; all are written.
     """
     rewards, terminations, truncations, seen_materials, seen_entities, poses, daylight, masks = batch[:8]
     materials, occupants, objects, agents, chunks, counters, generator = batch[8:]
-    # World by world and not kernel by kernel: one world's arrays stay in the cache for its whole step.
+    # World by world, not kernel by kernel: one world's arrays stay in the cache for its whole step.
     for b in range(actions.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
         ends = Ends(rewards[b], terminations[b], truncations[b])
@@ -109,7 +110,7 @@ def step_worlds(actions: IntArray, begins: FlagArray, rules: IntArray, *batch: A
 
 @inner
 def _clear(w: World, seed: int) -> None:
-    # Everything is overwritten: an array may come from an episode with another map.
+    # Overwrite everything: an array may come from an episode with another map.
     seed_generator(w.generator, seed)
     w.materials[:] = 0
     w.occupants[:] = 0
@@ -122,10 +123,10 @@ def _clear(w: World, seed: int) -> None:
 
 @inner
 def _step(w: World, rules: IntArray, actions: IntArray) -> None:
-    """What agents do together, then every object near an agent in its order, then the balance of the chunks."""
+    """Resolve joint actions, then update every object near an agent in order, then balance the chunks."""
     w.counters[arrays.STEP] += 1
-    # What needs several agents is settled first, against the state before the step, in the order of the agents. In a
-    # team of one these calls do what `Player.update` does, and draw what it draws.
+    # Actions that need several agents are resolved first, against the state before the step, in agent order. In a team
+    # of one, these calls do and draw what `Player.update` does.
     choose_actions(w, actions)
     share_items(w, rules, actions)
     collect(w, rules)
@@ -133,7 +134,7 @@ def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     for slot in range(w.counters[arrays.SLOTS]):
         if w.objects[slot, arrays.KIND] == 0:
             continue
-        # `Env.step` updates only what is near the player; here, near any living agent. What is far draws nothing.
+        # `Env.step` updates only objects near the player; here, near any living agent. Distant objects draw nothing.
         if nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= rules[UPDATE_RADIUS]:
             continue
         if slot < w.agents.shape[0]:
@@ -155,18 +156,18 @@ def _begin_ends(ends: Ends) -> None:
 
 @inner
 def _end_step(w: World, rules: IntArray, ends: Ends) -> None:
-    """Rewards, deaths, the goal, and the limit of steps."""
+    """Write rewards, deaths, the goal, and the step limit."""
     _begin_ends(ends)
     reached = False
     for agent in range(w.agents.shape[0]):
         if not w.agents[agent, arrays.ALIVE]:
             continue
-        # A tenth for each unit of health, and 1 for new achievements, however many came at once: `Env.step`.
+        # A tenth per unit of health, and 1 for new achievements, however many came at once: `Env.step`.
         health = w.agents[agent, arrays.INVENTORY + _HEALTH]
         ends.rewards[agent] = (health - w.agents[agent, arrays.REWARDED_HEALTH]) / 10 + _unlock(w, agent)
         w.agents[agent, arrays.REWARDED_HEALTH] = health
         reached = reached or (rules[GOAL] >= 0 and w.agents[agent, arrays.ACHIEVED + rules[GOAL]] > 0)
-        # Rewards need health and achievements alone, so bodies can leave the map in the same pass.
+        # Rewards need only health and achievements, so bodies can leave the map in the same pass.
         if health <= 0:
             ends.terminations[agent] = True
             w.agents[agent, arrays.ALIVE] = 0
@@ -179,7 +180,7 @@ def _end_step(w: World, rules: IntArray, ends: Ends) -> None:
 
 @inner
 def _unlock(w: World, agent: int) -> float:
-    """1 when an agent has reached at least one achievement for the first time."""
+    """Return 1 if an agent has reached at least one achievement for the first time."""
     unlocked = w.agents[agent, arrays.UNLOCKED]
     for achievement in range(arrays.ACHIEVEMENTS):
         if w.agents[agent, arrays.ACHIEVED + achievement] > 0:
@@ -191,7 +192,7 @@ def _unlock(w: World, agent: int) -> float:
 
 @inner
 def _show(w: World, views: Views) -> None:
-    """Write what each agent sees; a dead one sees nothing from where it fell."""
+    """Write each agent's view; a dead agent sees nothing."""
     light = daylight_at(w.counters[arrays.STEP])
     columns, rows = views.materials.shape[1], views.materials.shape[2]
     for agent in range(w.agents.shape[0]):

@@ -1,4 +1,4 @@
-"""Controllers that collect: from cells and grass, and from creatures, which they follow."""
+"""Controllers that collect from cells, from grass, and from creatures, which they follow."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from quorum_base.drawing import Way
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
 """The primitive that turns to a neighbouring cell."""
 APPROACH: Final = 16
-"""Steps that turning and stepping up may take in all."""
+"""Maximum number of steps for turning and approaching."""
 
 
 class _Collecting(CrafterController):
-    """What the three have in common: tries, and the end that the last `do` gives."""
+    """Base of the three collecting controllers: counts tries, and ends by the result of the last `do`."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Collect) -> None:
         super().__init__(episode, agent)
@@ -38,7 +38,7 @@ class _Collecting(CrafterController):
         return super().act()
 
     def check(self) -> ActionEnd | None:
-        """End by what the last `do` came to; otherwise decide the next step."""
+        """End by the result of the last `do`; otherwise set the next step."""
         if self.episode.sleeps(self.agent):
             return failed(Reason.asleep)
         end = self._after_do() if self.ticks and self.step == DO else None
@@ -48,11 +48,11 @@ class _Collecting(CrafterController):
 
     @abstractmethod
     def approach(self) -> ActionEnd | None:
-        """Decide the coming step, or tell why there is none."""
+        """Set the coming step, or return the end if there is none."""
 
     @abstractmethod
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:
-        """Whether a `do` has brought what is wanted."""
+        """Whether a `do` gained what is wanted."""
 
     def _after_do(self) -> ActionEnd | None:
         outcome = self.episode.state.outcome(self.agent)
@@ -77,7 +77,7 @@ class _Collecting(CrafterController):
         self.step = DO if faces else TOWARDS[cell[0] - x, cell[1] - y]
 
     def walk(self, goals: list[Cell]) -> bool:
-        """Decide a step towards one of some cells; false when there is no way."""
+        """Set a step towards one of the cells; return false if there is no path."""
         step = self.episode.step_towards(self.agent, goals)
         if step != NO_WAY:
             self.step = step
@@ -93,11 +93,11 @@ class CellController(_Collecting):
         self._recipe: CollectRecipe = COLLECT[self._material]
 
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:  # noqa: ARG002 (creatures need the result)
-        """Whether units of the resource came."""
+        """Whether units of the resource were gained."""
         return self._recipe.item in gained
 
     def approach(self) -> ActionEnd | None:
-        """Act on the cell when a `do` would; else turn to it, or step up to it. A refusal is an attempt at the cell."""
+        """Act on the cell if a `do` would; else turn to it or approach it. A refusal is an attempt at the cell."""
         cell = self._choose()
         end = self._approach(cell)
         if end is None or isinstance(cell, ActionEnd):
@@ -127,7 +127,7 @@ class CellController(_Collecting):
         return None
 
     def way(self) -> Way | None:
-        """Up to the cell, where it is out of reach of a `do`."""
+        """Return the way to the cell if it is out of reach of a `do`."""
         cell = self._choose()
         if isinstance(cell, ActionEnd):
             return None
@@ -135,7 +135,7 @@ class CellController(_Collecting):
         return self.way_over([] if acts else self.episode.way_to(self.agent, around(cell, 1)), cell)
 
     def _choose(self) -> Cell | ActionEnd:
-        """The cell that was named; else what a `do` would act on, or the nearest of the material in reach."""
+        """Return the named cell; else the one a `do` would act on, or the nearest of the material within reach."""
         episode, agent = self.episode, self.agent
         if self._target is not None:
             named = episode.cell_with(self._target)
@@ -158,11 +158,11 @@ class SaplingController(_Collecting):
     """Search faced grass for a sapling."""
 
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:  # noqa: ARG002 (see `CellController`)
-        """Whether a sapling came."""
+        """Whether a sapling was gained."""
         return Item.sapling in gained
 
     def approach(self) -> ActionEnd | None:
-        """Act on faced grass where nothing else is in reach; otherwise take a step after which grass is faced."""
+        """Act on faced grass if nothing else is within reach; otherwise take a step that makes the agent face grass."""
         episode, agent = self.episode, self.agent
         if not episode.profile.mobs:
             return failed(Reason.not_in_profile, self._resource)
@@ -181,10 +181,10 @@ class SaplingController(_Collecting):
 
 
 class CreatureController(_Collecting):
-    """Eat a cow or a ripe plant, or fight a zombie or skeleton; follows it as long as it is in view."""
+    """Eat a cow or a ripe plant, or fight a zombie or skeleton; follow it as long as it is in view."""
 
     def way(self) -> Way | None:
-        """Up to the creature, where it is now."""
+        """Return the way to the creature's current cell."""
         found = self._found()
         if not found:
             return None
@@ -192,7 +192,7 @@ class CreatureController(_Collecting):
         return self.way_over([] if self.step == DO else self.episode.way_to(self.agent, around(cell, 1)), cell)
 
     def _found(self) -> list[tuple[Entity, Creature]]:
-        """The creatures in view that it may be, nearest first."""
+        """Return the matching creatures in view, nearest first."""
         return [
             (kind, creature)
             for kind, creature in self.episode.creatures(self.agent, CREATURES_OF[self._resource.value])
@@ -200,11 +200,11 @@ class CreatureController(_Collecting):
         ]
 
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:
-        """Whether it was eaten, or is defeated."""
+        """Whether the creature was eaten or defeated."""
         return Item.food in gained if self._resource is Resource.food else result is Result.defeated
 
     def approach(self) -> ActionEnd | None:
-        """Go next to it, turn to it, act."""
+        """Go next to the creature, turn to it, and act."""
         episode, agent = self.episode, self.agent
         found = self._found()
         if not found:

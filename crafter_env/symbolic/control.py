@@ -1,4 +1,4 @@
-"""Which controller turns a symbolic action into primitives."""
+"""Factory of the controllers that turn symbolic actions into primitives."""
 
 from __future__ import annotations
 

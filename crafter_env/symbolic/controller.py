@@ -1,4 +1,4 @@
-"""What all controllers have in common: ticks, death, and the end."""
+"""Base of all controllers: ticks, death, and the end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from quorum_base.drawing import Way
 
 
 class Reason(StrEnum):
-    """What stood in the way; the comment gives what follows it."""
+    """Reason of a failure; the comment lists the values that follow it."""
 
-    another_is_nearer = "another_is_nearer"  # id of the cell that `do` would act on
+    another_is_nearer = "another_is_nearer"  # id of the cell that `do` would act on instead
     asleep = "asleep"
     dead = "dead"
-    gone = "gone"  # what was there; what is there now
+    gone = "gone"  # previous content; current content
     missing_input = "missing_input"  # item, units held `of` units needed
     missing_tool = "missing_tool"  # item
     no_luck = "no_luck"  # tries
@@ -32,9 +32,9 @@ class Reason(StrEnum):
     no_place = "no_place"  # object
     no_station = "no_station"  # table or furnace
     no_such_agent = "no_such_agent"  # index
-    not_as_told = "not_as_told"  # what a plan named (`iron_2081`), `found`, what is there (`nobody` for a teammate)
+    not_as_told = "not_as_told"  # name in the plan (`iron_2081`), `found`, actual content (`nobody` for a teammate)
     not_held = "not_held"  # item
-    not_in_profile = "not_in_profile"  # what the profile does without
+    not_in_profile = "not_in_profile"  # feature missing from the profile
     not_reached = "not_reached"  # steps taken
     not_ripe = "not_ripe"
     not_shareable = "not_shareable"  # item
@@ -46,7 +46,7 @@ class Reason(StrEnum):
     recipient_far = "recipient_far"  # cells between `of` cells allowed
     recipient_full = "recipient_full"  # index
     team_too_small = "team_too_small"  # agents alive `of` agents needed
-    too_few_agents = "too_few_agents"  # agents that could `of` agents needed
+    too_few_agents = "too_few_agents"  # capable agents `of` agents needed
     unknown_id = "unknown_id"  # target, id
 
 
@@ -64,7 +64,7 @@ def decode(joint: Sequence[int], *, sharing: bool) -> npt.NDArray[np.int64]:
 
     Args:
         joint: one integer for each of n agents.
-        sharing: whether the environment takes the numbers of a share.
+        sharing: whether the environment accepts the numbers of a share.
 
     Returns:
         Integers, shape (n, 4) with sharing and (n,) without.
@@ -91,12 +91,12 @@ DO: Final = int(Action.do)
 
 
 class CrafterController(ABC):
-    """Base of the controllers of the open world; they fulfil `maeil.world.Controller`.
+    """Base of the controllers of the open world; they implement `maeil.world.Controller`.
 
-    What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
+    The result of `check` depends on the state and the agent's own ticks, so it runs once per state.
 
     Args:
-        episode: what the controllers of the episode share.
+        episode: state shared by the controllers of the episode.
         agent: index of the agent.
     """
 
@@ -105,12 +105,12 @@ class CrafterController(ABC):
         self.agent = agent
         self.ticks = 0
         self.step = NOOP
-        """The primitive for the coming step; `check` decides it while the action goes on."""
+        """The primitive for the coming step; `check` sets it while the action runs."""
         self._end: ActionEnd | None = None
         self._checked_at = -1
 
     def status(self) -> ActionEnd | None:
-        """Return the end of the action in the state as it is; None while it runs."""
+        """Return the end of the action in the current state; None while it runs."""
         if self._checked_at != self.episode.version:
             self._checked_at = self.episode.version
             self._end = self.check() if self.episode.lives(self.agent) else self.when_dead()
@@ -122,22 +122,22 @@ class CrafterController(ABC):
         return self.step
 
     def close(self) -> None:
-        """Let go of what is shared."""
+        """Release shared resources."""
         self.episode.named[self.agent] = NO_CELL
 
     def way(self) -> Way | None:
-        """Return where the action leads, for pictures (`quorum_base.drawing.ShowsWays`); the default leads nowhere."""
+        """Return the action's path for pictures (`quorum_base.drawing.ShowsWays`); no path by default."""
         return None
 
     def way_over(self, cells: Sequence[Cell], target: Cell | None = None) -> Way:
-        """Return the way over cells to a target; the last of them unless another is given."""
+        """Return the way over cells to a target, by default the last cell."""
         start = self.episode.cell_of(self.agent)
         x, y = target or (cells[-1] if cells else start)
         return Way(tuple((u + 0.5, v + 0.5) for u, v in (start, *cells)), (x, y, 1, 1))
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Return success or failure; while there is neither, decide the coming step and return None."""
+        """Return success or failure; if the action goes on, set the primitive of the coming step and return None."""
 
     def when_dead(self) -> ActionEnd | None:
         """Return the end of a dead agent's action."""
@@ -145,7 +145,7 @@ class CrafterController(ABC):
 
 
 class RepeatController(CrafterController):
-    """Do one primitive for some steps, whether the map allows it or not."""
+    """Repeat one primitive for some steps, whether the map allows it or not."""
 
     def __init__(self, episode: EpisodeState, agent: int, primitive: Action, steps: int) -> None:
         super().__init__(episode, agent)
@@ -153,11 +153,11 @@ class RepeatController(CrafterController):
         self._steps = steps
 
     def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
+        """Run until the steps are over."""
         return SUCCESS if self.ticks >= self._steps else None
 
     def way(self) -> Way | None:
-        """Straight on, as far as it is free."""
+        """Return the way straight on, as far as it is free."""
         right, down = DISPLACEMENT[Action(self.step)]
         cells = [self.episode.cell_of(self.agent)]
         while len(cells) <= self._steps - self.ticks:

@@ -1,4 +1,4 @@
-"""What the controllers of one episode share: the live state, the agents' map memories, and who collects what."""
+"""State shared by the controllers of an episode: the live state, map memories, and each agent's collecting."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ PLACED = frozenset(recipe.puts for recipe in PLACE.values() if isinstance(recipe
 _STEPS = tuple(
     DISPLACEMENT[action] for action in (Action.move_up, Action.move_down, Action.move_left, Action.move_right)
 )
-"""In the order in which `sight.next_step` takes equal ones."""
+"""In the tie-breaking order of `sight.next_step`."""
 
 
 class EpisodeState:
-    """The live state as the controllers and observers of one episode see it.
+    """The live state of an episode, as its controllers and observers see it.
 
-    Ids: a cell has `x * height + y + 1`, for ever; a creature its number in the episode plus the number of cells.
+    Ids: a cell's is `x * height + y + 1` and never changes; a creature's is its number in the episode plus the number
+    of cells.
 
     Args:
         state: the world.
@@ -33,7 +34,7 @@ class EpisodeState:
         profile: switches of the rules.
         level: how many agents must cooperate.
         oracle_map: let agents know the whole map.
-        known_only: let plans name only cells that their agent has seen, and teammates only while they are in view.
+        known_only: plans may name only cells that their agent has seen, and teammates only while they are in view.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class EpisodeState:
         self.level = level
         self.agents = len(state.positions)
         self.version = 0
-        """Counts the states of the world; an answer that depends on the state alone holds for one version."""
+        """Counts the states of the world; a result that depends only on the state is valid for one version."""
         self.named = np.full(self.agents, NO_CELL, dtype=np.int64)
         """(n,) the cell that each agent's running action collects, x * height + y; -1 for none."""
         self._oracle_map = oracle_map
@@ -60,14 +61,14 @@ class EpisodeState:
         self._mask = sight.SEEN_MASK if known_only else sight.HOPEFUL_MASK
         width, height = state.size
         self.memory = np.zeros((self.agents, width, height), dtype=np.uint8)
-        """(n, W, H): the material that each agent last saw in each cell, 0 where it has seen nothing."""
+        """(n, W, H): the material that each agent last saw in each cell, 0 if it has never seen the cell."""
         self._met = np.full((self.agents, self.agents, 3), -1, dtype=np.int32)
         self._field = np.empty((width, height), dtype=np.int32)
         self._queue = np.empty((width * height, 2), dtype=np.int64)
         self._look()
 
     def changed(self) -> None:
-        """Note that the world has moved on."""
+        """Record that the world has advanced."""
         self.version += 1
         self._look()
 
@@ -93,17 +94,17 @@ class EpisodeState:
         return int(self.state.world.agents[:, ALIVE].sum())
 
     def cell_of(self, agent: int) -> Cell:
-        """Where an agent stands, or fell."""
+        """Return the cell where an agent stands, or fell."""
         x, y = self.state.positions[agent].tolist()
         return x, y
 
     def faced(self, agent: int) -> Cell:
-        """The cell that an agent faces, on the map or not."""
+        """Return the cell that an agent faces, on the map or not."""
         (x, y), (dx, dy) = self.cell_of(agent), self.state.facing[agent].tolist()
         return x + dx, y + dy
 
     def holds(self, agent: int, item: Item) -> int:
-        """Units of an item that an agent has."""
+        """Return the units of an item that an agent has."""
         return int(self.state.inventory[agent, item])
 
     def inside(self, cell: Cell) -> bool:
@@ -117,28 +118,28 @@ class EpisodeState:
         return abs(cell[0] - x) <= sight.HALF_WIDTH and abs(cell[1] - y) <= sight.HALF_HEIGHT and self.inside(cell)
 
     def id_of(self, cell: Cell) -> int:
-        """The id of a cell."""
+        """Return the id of a cell."""
         return cell[0] * self.state.size[1] + cell[1] + 1
 
     def cell_with(self, identity: int) -> Cell | None:
-        """The cell with an id; None when no cell has it."""
+        """Return the cell with an id; None if no cell has it."""
         width, height = self.state.size
         return divmod(identity - 1, height) if 1 <= identity <= width * height else None
 
     def creature_id(self, creature: Creature) -> int:
-        """The id of a creature."""
+        """Return the id of a creature."""
         width, height = self.state.size
         return width * height + creature.id
 
     def known(self, agent: int, cell: Cell) -> Material:
-        """The material that an agent last saw in a cell of the map; `none` where it has seen nothing."""
+        """Return the material that an agent last saw in a cell of the map; `none` if it has never seen the cell."""
         return Material(int(self.memory[agent, cell[0], cell[1]]))
 
     def may_be(self, agent: int, cell: Cell, material: Material) -> bool:
         """Whether a cell can be of a material, as far as an agent knows.
 
-        It is what it was last seen as. What was never seen can be anything, and what is out of view can have been
-        placed since; with `known_only` neither counts.
+        A seen cell is what it was last seen as. An unseen cell can be anything, and in a cell out of view something can
+        have been placed since; with `known_only`, neither counts.
         """
         known = self.known(agent, cell)
         if known is material or self.known_only:
@@ -147,12 +148,12 @@ class EpisodeState:
         return known is Material.none or (is_old and material in PLACED)
 
     def last_seen(self, agent: int, other: int) -> tuple[Cell, int] | None:
-        """Where and at which step an agent last saw another; None when it never has."""
+        """Return where and at which step an agent last saw another; None if it never has."""
         x, y, step = self._met[agent, other].tolist()
         return ((x, y), step) if step >= 0 else None
 
     def creatures(self, agent: int, kinds: Sequence[Entity] = tuple(Entity)) -> list[tuple[Entity, Creature]]:
-        """The creatures of some kinds that an agent sees, nearest first; a ripe plant is a `ripe_plant`."""
+        """Return the creatures of some kinds that an agent sees, nearest first; a ripe plant is a `ripe_plant`."""
         x, y = self.cell_of(agent)
         found = []
         for creature in self.state.creatures():
@@ -164,7 +165,7 @@ class EpisodeState:
         return [(kind, creature) for _, _, kind, creature in sorted(found, key=lambda entry: entry[:2])]
 
     def aim(self, agent: int) -> int:
-        """What the agent's `do` would act on: see `constraints.aimed_cells`."""
+        """Return the target of the agent's `do`; see `constraints.aimed_cells`."""
         joint = np.zeros(self.agents, dtype=np.int64)
         joint[agent] = Action.do
         return int(aimed_cells(self.state, joint, self.rules)[agent])
@@ -177,14 +178,14 @@ class EpisodeState:
         return aim == self.id_of(cell) - 1
 
     def distance(self, agent: int, cell: Cell) -> int:
-        """L1 distance of an agent to a cell."""
+        """Return the L1 distance from an agent to a cell."""
         x, y = self.cell_of(agent)
         return abs(cell[0] - x) + abs(cell[1] - y)
 
     def step_towards(self, agent: int, goals: Sequence[Cell]) -> int:
-        """The first step of the shortest way, as far as the agent knows: see `sight.next_step`.
+        """Return the first step of the shortest path, as far as the agent knows; see `sight.next_step`.
 
-        Unseen cells are taken to be free, with `known_only` to be shut.
+        Unseen cells count as free, or with `known_only` as blocked.
         """
         x, y = self.cell_of(agent)
         inside = [cell for cell in goals if self.inside(cell)]
@@ -195,7 +196,7 @@ class EpisodeState:
         )
 
     def way_to(self, agent: int, goals: Sequence[Cell]) -> list[Cell]:
-        """The cells of the way that `step_towards` begins, if the agent sees nothing new on it; empty where it ends."""
+        """Return the path that `step_towards` starts, if nothing new is seen; empty at a goal or without a path."""
         cells: list[Cell] = []
         cell = self.cell_of(agent)
         if self.step_towards(agent, goals) in (Action.noop, sight.NO_WAY):
@@ -208,13 +209,13 @@ class EpisodeState:
         return cells
 
     def measure(self, agent: int) -> sight.FieldArray:
-        """The length of the way to each cell, (W, H), -1 where there is none; the next search overwrites it."""
+        """Return the path length to each cell, (W, H), -1 if there is none; the next search overwrites the array."""
         x, y = self.cell_of(agent)
         sight.measure(self.memory[agent], self.state.world.occupants, x, y, self._field, self._queue)
         return self._field
 
     def is_free(self, cell: Cell) -> bool:
-        """Whether a cell can be walked on safely now: on the map, of a walkable material, and nothing on it."""
+        """Whether a cell can be walked on safely now: on the map, of a walkable material, and unoccupied."""
         return (
             self.inside(cell)
             and self.state.material_at(cell) in WALKABLE
@@ -223,7 +224,7 @@ class EpisodeState:
 
 
 def around(cell: Cell, radius: int) -> list[Cell]:
-    """The cells within an L1 distance, column by column."""
+    """Return the cells within an L1 distance, column by column."""
     x, y = cell
     return [
         (x + dx, y + dy) for dx in range(-radius, radius + 1) for dy in range(abs(dx) - radius, radius - abs(dx) + 1)
@@ -231,6 +232,6 @@ def around(cell: Cell, radius: int) -> list[Cell]:
 
 
 def beside_station(cell: Cell) -> list[Cell]:
-    """The cells from which a station on a cell can be used: around it, none on the left or upper edge of the map."""
+    """Return the cells from which a station can be used: around it, but not on the left or upper map edge."""
     x, y = cell
     return [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx or dy) and x + dx > 0 and y + dy > 0]

@@ -1,4 +1,4 @@
-"""Controllers that use what an agent holds: to craft a tool, to place something, to share with a teammate."""
+"""Controllers that use an agent's inventory: craft a tool, place an object, share with a teammate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum_base.drawing import Way
 
 
 class CraftController(CrafterController):
-    """Make a tool; tries again while too few agents make it with this one."""
+    """Make a tool; try again while too few agents make it together."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Craft) -> None:
         super().__init__(episode, agent)
@@ -21,7 +21,7 @@ class CraftController(CrafterController):
         self.step = int(action.item.primitive)
 
     def check(self) -> ActionEnd | None:
-        """End by what the last step came to."""
+        """End by the result of the last step."""
         episode = self.episode
         if episode.sleeps(self.agent):
             return failed(Reason.asleep)
@@ -51,7 +51,7 @@ def _crafted(outcome: Outcome) -> ActionEnd:
 
 
 class PlaceController(CrafterController):
-    """Place something on the faced cell, or take a step after which it can be placed."""
+    """Place an object on the faced cell, or take a step after which it can be placed."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Place) -> None:
         super().__init__(episode, agent)
@@ -60,7 +60,7 @@ class PlaceController(CrafterController):
         self._recipe: PlaceRecipe = PLACE[action.object.primitive]
 
     def check(self) -> ActionEnd | None:
-        """Succeed when it is placed; fail without the input, or without a cell for it after one step."""
+        """Succeed once the object is placed; fail without the input, or without a cell for it after one step."""
         episode, agent, recipe = self.episode, self.agent, self._recipe
         if episode.sleeps(agent):
             return failed(Reason.asleep)
@@ -101,7 +101,7 @@ class ShareController(CrafterController):
         self.step = encode_share(action.agent, Item[action.item], action.quantity, episode.agents)
 
     def check(self) -> ActionEnd | None:
-        """Fail before the step when it cannot come off; end by what it came to after it."""
+        """Fail before the step if the share is impossible; otherwise end by its result."""
         episode, share = self.episode, self._share
         if not 0 <= share.agent < episode.agents:
             return failed(Reason.no_such_agent, share.agent)
@@ -125,7 +125,7 @@ class ShareController(CrafterController):
                 return failed(Reason.not_shareable, share.item)
 
     def way(self) -> Way:
-        """To the teammate."""
+        """Return the way to the teammate."""
         return self.way_over((), self.episode.cell_of(self._share.agent))
 
     def _hindrance(self) -> ActionEnd | None:

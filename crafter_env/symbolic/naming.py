@@ -1,7 +1,7 @@
-"""What plans name: whether there can be such a thing, and what they may name.
+"""Checks whether the things named in plans can exist, and the names that plans may use.
 
-A task exists for an agent as far as the agent can know: a cell that it has seen is what it was seen as, one that it has
-not seen may be anything, and a creature is there while it is in view.
+For an agent, a task exists as far as the agent can know. A seen cell is what it was last seen as, an unseen cell may be
+anything, and a creature exists while it is in view.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from maeil.tasks import Tasks, no_such_task
 from maeil.world import Ids
 
 LISTED = 200
-"""Cells whose tasks are listed, at most: the nearest."""
+"""Maximum number of cells with listed tasks; the nearest come first."""
 _SOURCES = tuple(MATERIAL_OF_RESOURCE.values())
 _CREATURES = {"eat": (Entity.cow, Entity.plant, Entity.ripe_plant), "fight": (Entity.zombie, Entity.skeleton)}
 _ALWAYS = {
@@ -45,12 +45,12 @@ _ALWAYS = {
     "sleep": ["here"],
     "hide": ["shelter"],
 }
-"""The tasks that name no cell and no creature: there are these in every state."""
+"""The tasks that name no cell and no creature, available in every state."""
 _CELL = re.compile(rf"\b({'|'.join(material.name for material in _SOURCES)})_([1-9]\d{{0,8}})\b")
 
 
 def check_plan(episode: EpisodeState, agent: int, plan: Plan) -> tuple[str, ...]:
-    """Return why an agent can by no means carry out a plan, or why there is no such task, in words."""
+    """Return why an agent cannot carry out a plan, or why its task cannot exist."""
     found = [problem for action in plan.actions for problem in check_action(episode, agent, action)]
     if plan.task is not None and not _exists(episode, agent, plan.task):
         found.append(no_such_task(plan.task, known_tasks(episode, agent)))
@@ -58,7 +58,7 @@ def check_plan(episode: EpisodeState, agent: int, plan: Plan) -> tuple[str, ...]
 
 
 def known_tasks(episode: EpisodeState, agent: int | None, text: str = "") -> Tasks:
-    """Return the tasks that an agent knows of, for None all who live, and those that a text names and there can be."""
+    """Return the tasks known to an agent (None: to any living agent), plus possible tasks named in a text."""
     agents = [one for one in (range(episode.agents) if agent is None else [agent]) if episode.lives(one)]
     if not agents:
         return {}
@@ -70,7 +70,7 @@ def known_tasks(episode: EpisodeState, agent: int | None, text: str = "") -> Tas
 
 
 def _exists(episode: EpisodeState, agent: int, task: Task) -> bool:
-    """Whether there can be a task, as far as an agent knows."""
+    """Whether a task can exist, as far as an agent knows."""
     if not episode.lives(agent) or task.kind not in _ALWAYS:
         return False
     if task.target in _ALWAYS[task.kind]:
@@ -82,13 +82,13 @@ def _exists(episode: EpisodeState, agent: int, task: Task) -> bool:
 
 
 def _may_be(episode: EpisodeState, agent: int, named: re.Match[str]) -> bool:
-    """Whether a cell that is named can be what it is said to be, as far as an agent knows."""
+    """Whether a named cell can have the named material, as far as an agent knows."""
     cell = episode.cell_with(int(named[2]))
     return cell is not None and episode.may_be(agent, cell, Material[named[1]])
 
 
 def _seen(episode: EpisodeState, agents: list[int]) -> list[str]:
-    """The names of the cells that agents have seen something to collect in, the nearest first."""
+    """Return the names of the cells in which agents have seen something to collect, nearest first."""
     known = episode.memory[agents]
     found = np.argwhere(np.isin(known, _SOURCES))
     ways = np.abs(found[:, 1:] - episode.state.positions[agents][found[:, 0]]).sum(axis=1)
@@ -98,13 +98,13 @@ def _seen(episode: EpisodeState, agents: list[int]) -> list[str]:
 
 
 def _in_view(episode: EpisodeState, agent: int, kind: str) -> list[str]:
-    """The names of the creatures in view that tasks of a kind are about, the nearest first."""
+    """Return the names of the creatures in view that match a kind of task, nearest first."""
     found = episode.creatures(agent, _CREATURES[kind])
     return [f"{entity.name}_{episode.creature_id(creature)}" for entity, creature in found]
 
 
 def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> list[str]:
-    """Return why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
+    """Return why an agent cannot carry out an action; obstacles that may change on the way are not reported."""
     if not episode.lives(agent) and not isinstance(action, Noop):
         return [f"{action}: a dead agent can do nothing but noop"]
     match action:
@@ -125,9 +125,9 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
 
 
 def known_ids(episode: EpisodeState, agent: int | None) -> Ids:
-    """Return what actions may name in the present state, for an agent, or for anybody: what `check_action` takes.
+    """Return the names that `check_action` accepts in the current state, for one agent or for any.
 
-    A plan may name any cell of the map, since a message may have named it; what is there shows when it is near.
+    A plan may name any cell of the map, because a message may have named it; its content shows when the agent is near.
     """
     if agent is not None and not episode.lives(agent):
         return {action.model_fields["action"].default: [] for action in VOCABULARY if action is not Noop}

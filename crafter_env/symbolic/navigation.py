@@ -1,4 +1,4 @@
-"""The controller that goes somewhere: to where a target can be acted on."""
+"""The controller that walks to where a target can be acted on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT: Final = 64
 
 
 class NavigateController(CrafterController):
-    """Go to where a target can be acted on, also to one that the agent has only heard of."""
+    """Go to where a target can be acted on, including targets known only from messages."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
         super().__init__(episode, agent)
@@ -29,7 +29,7 @@ class NavigateController(CrafterController):
         self._was_unseen = cell is not None and episode.known(agent, cell) is Material.none
 
     def check(self) -> ActionEnd | None:
-        """End on arrival; when the target is not there, or unknown; or when there is no way, as far as was seen."""
+        """End on arrival, if the target is missing or unknown, or if there is no path as far as the agent has seen."""
         found = self._locate()
         if isinstance(found, ActionEnd):
             return found
@@ -45,14 +45,14 @@ class NavigateController(CrafterController):
         return None
 
     def way(self) -> Way | None:
-        """By the cells that the agent takes to be free, to where it takes the target to be."""
+        """Return the way over cells that the agent assumes free, to where it assumes the target."""
         found = self._locate()
         if isinstance(found, ActionEnd):
             return None
         return self.way_over(self.episode.way_to(self.agent, goals(self.episode, self._target, found)), found)
 
     def _locate(self) -> Cell | ActionEnd:
-        """Find where the target is, as far as the agent knows; or tell why it does not know."""
+        """Return the target's cell, as far as the agent knows, or the reason why it is unknown."""
         if self._target is Target.agent:
             return self._teammate()
         if self._target.value in CREATURES_OF:
@@ -66,7 +66,7 @@ class NavigateController(CrafterController):
         return failed(Reason.out_of_sight, self._target, self._id)
 
     def _teammate(self) -> Cell | ActionEnd:
-        """Where a teammate is; out of sight, where it was last seen on the way, was heard to be, or was last seen."""
+        """Return a teammate's cell; out of view: its sighting during this action, reported cell or last sighting."""
         episode, agent, other = self.episode, self.agent, self._id
         if not 0 <= other < episode.agents or other == agent:
             return failed(Reason.no_such_agent, other)
@@ -102,10 +102,10 @@ class NavigateController(CrafterController):
 
 
 def goals(episode: EpisodeState, target: Target, cell: Cell) -> list[Cell]:
-    """The cells from which a target can be acted on.
+    """Return the cells from which a target can be acted on.
 
-    A cell itself; next to creatures, teammates and water; next to a station or diagonal to it; and within the collect
-    radius of everything that is collected, from where it is seen.
+    These are the cell itself for a cell; adjacent cells for creatures, teammates and water; adjacent and diagonal cells
+    for a station; and cells within the collect radius, with the target in view, for everything that is collected.
     """
     if target is Target.cell:
         return [cell]

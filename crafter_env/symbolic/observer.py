@@ -1,4 +1,4 @@
-"""Makes the typed observation of an agent from its map memory and what it sees."""
+"""Builds an agent's typed observation from its map memory and current view."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ from crafter_env.symbolic.episode_state import EpisodeState
 
 _RESOURCES = (Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond)
 _MANY = 1024
-"""Agents of a team that is large enough for every level."""
+"""Number of agents in a team large enough for every level."""
 
 
 def facts_of(profile: Profile, level: Level) -> dict[str, Any]:
     """Return the rules by name, JSON-ready.
 
-    `agents` is how many a resource takes, and `craft_agents` how many a tool, in a team that has so many; a smaller one
-    takes all of its agents. `points` are those of a unit for each who collects it, in a team that has so many. `radius`
-    and `craft_radius` are in cells; so is `share_radius`, None for any distance, and there is `sharing` or not.
+    `agents` is the number of agents that a resource requires, and `craft_agents` the number for a tool; a smaller team
+    needs all of its agents. `points` are per unit and collector, in a team that is large enough. `radius`,
+    `craft_radius` and `share_radius` are in cells; a `share_radius` of None means any distance. `sharing` says whether
+    agents can share.
     """
     names = {material: COLLECT[material].item.name for material in _RESOURCES}
     return {
@@ -68,11 +69,11 @@ class Observer:
     """Observes for the agents of one episode.
 
     Args:
-        episode: what the controllers of the episode share.
-        names: of the agents.
+        episode: state shared by the controllers of the episode.
+        names: names of the agents.
         max_steps: steps after which the episode is truncated.
         goal: the achievement that ends it, or `open`.
-        max_agents: teammates that an agent is shown; None for all.
+        max_agents: maximum number of teammates shown to an agent; None for all.
     """
 
     def __init__(
@@ -94,11 +95,11 @@ class Observer:
         self._edges = np.empty((4, 3), dtype=np.int64)
 
     def limit(self, max_steps: int) -> None:
-        """Tell another limit of the episode from now on."""
+        """Change the reported step limit of the episode."""
         self._max_steps = max_steps
 
     def observe(self, agent: int, score: float) -> CrafterObservation:
-        """Observe for an agent."""
+        """Return an agent's observation."""
         episode, state = self._episode, self._episode.state
         cell = episode.cell_of(agent)
         alive = episode.lives(agent)
@@ -130,7 +131,7 @@ class Observer:
         )
 
     def global_observation(self, score: float) -> CrafterObservation:
-        """Observe the whole world, for a participant without a body."""
+        """Return an observation of the whole world, for a participant without a body."""
         episode, state = self._episode, self._episode.state
         living = [agent for agent in range(episode.agents) if episode.lives(agent)]
         return self._observation(
@@ -141,7 +142,7 @@ class Observer:
         )
 
     def _observation(self, score: float, **seen: Any) -> CrafterObservation:
-        """What is the same for all, and what one sees."""
+        """Combine the parts shared by all observers with the observer's own."""
         state = self._episode.state
         return CrafterObservation(
             step=state.step,
@@ -156,7 +157,7 @@ class Observer:
         )
 
     def _in_view(self, agent: int) -> list[int]:
-        """The teammates that an agent sees, nearest first, equals by index."""
+        """Return the teammates that an agent sees, nearest first, ties by index."""
         episode = self._episode
         return sorted(
             (
@@ -168,7 +169,7 @@ class Observer:
         )
 
     def _last_seen(self, agent: int, in_view: Collection[int]) -> list[LastSeen]:
-        """The teammates that an agent has seen and does not see now, nearest first, equals by index."""
+        """Return the teammates that an agent has seen but does not see now, nearest first, ties by index."""
         found = []
         for other in range(self._episode.agents):
             if other not in in_view and (seen := self._episode.last_seen(agent, other)) is not None:

@@ -1,4 +1,4 @@
-"""Drawings of the map, whole and as one agent sees it."""
+"""Drawings of the map, complete and as one agent sees it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def canvas(state: CrafterState) -> Canvas:
 
 
 def draw(state: CrafterState) -> Drawing:
-    """Draw a map; the dead are gone, and a small wedge shows where an agent looks."""
+    """Draw a map; dead agents are left out, and a small wedge shows where an agent looks."""
     marks: dict[str, Mark] = {}
     for creature in state.creatures():
         kind = state.entity_at(creature.cell) if creature.kind == Entity.plant else creature.kind
@@ -90,7 +90,7 @@ def draw(state: CrafterState) -> Drawing:
 
 
 def image(state: CrafterState) -> npt.NDArray[np.uint8]:
-    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    """Paint the drawing of `draw`, uint8 `(height, width, 3)`."""
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(state), draw(state))
@@ -128,15 +128,15 @@ LEGEND = (
     "S skeleton; a wedge is an arrow; a ring is a plant, red and dotted when ripe. Below stand the moment, you with "
     "your needs and your bag, and the creatures in view with their ids."
 )
-"""How the picture is read."""
+"""Legend of the picture."""
 
 
 def depict(seen: CrafterObservation, known: ByteArray) -> Depiction:
-    """Draw an observation: what its agent remembers of the map, and who and what is in view.
+    """Draw an observation: the map in the agent's memory, and the agents and creatures in view.
 
     Args:
-        seen: what is observed.
-        known: (W, H) the material that was last seen in each cell, 0 where nothing was.
+        seen: the observation.
+        known: (W, H) the material last seen in each cell, 0 for unseen cells.
     """
     left, top = seen.map.left, seen.map.top
     width, height = len(seen.map.rows[0]), len(seen.map.rows)

@@ -1,14 +1,14 @@
-"""The cooperative tasks of a world as the loop follows them: `collect` of a cell (`iron_2081`), `craft` of a tool.
+"""The cooperative tasks of a world, as the main loop tracks them: `collect` a cell (`iron_2081`), `craft` a tool.
 
-A cell of a resource is a task while it is in view: see `crafter_env.constraints`. A craft is a task in the steps in
-which somebody makes the item, with these numbers:
+A resource cell is a task while it is in view; see `crafter_env.constraints`. A craft is a task in each step in which an
+agent makes the item, with these numbers:
 
 - threshold: the crafting quorum;
 - spatial: living agents that are near enough to a station;
 - temporal: living agents that make it in this step;
-- participation: these, and living agents whose live plan makes it next; anybody can take part;
-- joint: those who make it and are near enough;
-- dependency: one of those who make it holds its inputs.
+- participation: these, plus living agents whose live plan makes it next; every agent can take part;
+- joint: agents that make it and are near enough;
+- dependency: one of the agents that make it holds its inputs.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ _TASKS = frozenset(map(int, (Material.tree, Material.stone, Material.coal, Mater
 
 
 def cell_task(material: int, cell: int) -> Task:
-    """The task of collecting a cell, given as x * height + y."""
+    """Return the task of collecting a cell, given as x * height + y."""
     return Task("collect", f"{_NAMES[material]}_{cell + 1}")
 
 
 def craft_task(action: Action) -> Task:
-    """The task of making a tool."""
+    """Return the task of making a tool."""
     return Task("craft", MAKE[action].item.name)
 
 
 class Try(NamedTuple):
-    """An attempt before its step is taken."""
+    """An attempt, before its step is taken."""
 
     task: Task
     agents: tuple[int, ...]
     cell: Cell
-    """Of a craft (-1, -1)."""
+    """Cell of the task; for a craft (-1, -1)."""
     material: int
-    """What the cell is; of a craft `none`."""
+    """Material of the cell; for a craft `none`."""
 
 
 class TaskBoard:
     """The tasks of one episode.
 
     Args:
-        episode: what the controllers of the episode share.
+        episode: state shared by the controllers of the episode.
     """
 
     def __init__(self, episode: EpisodeState) -> None:
@@ -105,7 +105,7 @@ class TaskBoard:
         return tries
 
     def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
-        """Return the attempts as they came off, after the step: a cell is gone, or somebody has the item."""
+        """Return the results of the attempts after the step: a cell is gone, or an agent has the item."""
         state = self._episode.state
         return tuple(
             Attempt(
@@ -129,7 +129,7 @@ class TaskBoard:
         return [aim] if aim >= 0 else []
 
     def _note_cell(self, found: CellConstraints, changes: list[TaskState]) -> None:
-        """Add the state of a cell's task; before it the end of the task that the cell was, where that was another."""
+        """Add the state of a cell's task; if the cell was another task before, end that one first."""
         cell, material = found.cell, found.material
         before, task = self._cells.get(cell, (material, None))
         if task is not None and before != material:
@@ -172,9 +172,9 @@ def is_near(episode: EpisodeState, agent: int, stations: Collection[Material]) -
     """Whether an agent is near enough to all stations of a recipe: within the crafting radius of the 3 x 3 around each.
 
     Args:
-        episode: what the controllers of the episode share.
-        agent: index.
-        stations: those that `stations_of` names.
+        episode: state shared by the controllers of the episode.
+        agent: index of the agent.
+        stations: the result of `stations_of`.
     """
     beyond = episode.profile.craft_radius if episode.level.quorum(episode.agents) > 1 else 0
     x, y = episode.cell_of(agent)
@@ -183,7 +183,7 @@ def is_near(episode: EpisodeState, agent: int, stations: Collection[Material]) -
 
 
 def stations_of(episode: EpisodeState, recipe: MakeRecipe) -> tuple[Material, ...]:
-    """The stations that a recipe takes under the rules of an episode."""
+    """Return the stations that a recipe requires under the rules of an episode."""
     if not episode.profile.iron_needs_table and len(recipe.stations) > 1:
         return (Material.furnace,)
     return recipe.stations
@@ -201,10 +201,10 @@ _MADE = re.compile(rf"\b({'|'.join(_MAKE_OF)})\b")
 
 
 def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
-    """Return the tasks that living agents plan or a text names, the nearest cells of all resources, and their crafts.
+    """Return the tasks named in living agents' plans or in a text, the nearest resource cells, and their crafts.
 
     Args:
-        episode: what the controllers of the episode share.
+        episode: state shared by the controllers of the episode.
         plans: the live plan of each agent.
         text: names cells as `iron_2081`, and crafts by the item.
     """
@@ -233,12 +233,12 @@ _Key = Cell | Action
 
 
 def _key_of(episode: EpisodeState, agent: int, plan: Plan | None) -> _Key | None:
-    """What a plan works at now; None for nothing."""
+    """Return what a plan works at now; None for nothing."""
     return next(_keys(episode, agent, plan), None) if plan is not None else None
 
 
 def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[_Key]:
-    """What a plan works at, first what comes first: cells that still hold what it names, and tools to make."""
+    """Yield what a plan works at, in order: cells that still hold the named resource, and tools to make."""
     for action in plan.actions:
         match action:
             case Craft(item=tool) if not episode.holds(agent, Item[tool.value]):
@@ -254,13 +254,13 @@ def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[_Key]:
 
 
 def _named(episode: EpisodeState, text: str) -> list[Cell | Action]:
-    """What a text names: cells that still hold what it says, and tools to make."""
+    """Return what a text names: cells that still hold the named resource, and tools to make."""
     cells = [cell for material, found in _CELL.findall(text) for cell in _cell(episode, int(found), Material[material])]
     return [*cells, *(_MAKE_OF[tool] for tool in _MADE.findall(text))]
 
 
 def _cell(episode: EpisodeState, identity: int, material: Material) -> list[Cell]:
-    """The cell with an id, where it holds a resource, it is the one that is named, and somebody has seen that."""
+    """Return the cell with an id if it holds the named resource and an agent has seen it."""
     cell = episode.cell_with(identity)
     if cell is None or material not in _RESOURCES or episode.state.material_at(cell) is not material:
         return []
@@ -268,15 +268,15 @@ def _cell(episode: EpisodeState, identity: int, material: Material) -> list[Cell
 
 
 def _nearest(episode: EpisodeState, living: Sequence[int]) -> list[Cell]:
-    """The nearest known cell of each resource, nearest first."""
+    """Return the nearest known cell of each resource, nearest first."""
     found = [cell for material in _RESOURCES for cell in _nearest_of(episode, living, material)]
     return sorted(found, key=lambda cell: min(episode.distance(agent, cell) for agent in living))
 
 
 def _nearest_of(episode: EpisodeState, agents: Sequence[int], material: Material) -> list[Cell]:
-    """The cell of a material that is nearest to one of some agents, of those that one of them knows; none or one.
+    """Return the known cell of a material nearest to any of the agents, as a list of one or none.
 
-    A cell next to which somebody could stand, as far as they know, goes before one that is closed in.
+    A cell with an adjacent cell where an agent could stand, as far as they know, goes before one that is closed in.
     """
     if material not in _RESOURCES or not agents:
         return []
@@ -292,7 +292,7 @@ def _nearest_of(episode: EpisodeState, agents: Sequence[int], material: Material
 
 
 def _next_to(cells: FlagArray) -> FlagArray:
-    """The cells next to some cells, both as masks of the map, (W, H)."""
+    """Return the cells adjacent to some cells; both are masks of the map, (W, H)."""
     found = np.zeros_like(cells)
     found[1:] |= cells[:-1]
     found[:-1] |= cells[1:]
@@ -345,5 +345,5 @@ def _craft(episode: EpisodeState, living: list[int], action: Action, planned: Se
 
 
 def _lacks(episode: EpisodeState, agent: int, recipe: MakeRecipe) -> dict[Item, int]:
-    """The units of each input of a recipe that an agent does not have."""
+    """Return the missing units of each input of a recipe for an agent."""
     return {item: units - held for item, units in recipe.uses if (held := episode.holds(agent, item)) < units}

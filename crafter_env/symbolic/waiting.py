@@ -11,14 +11,14 @@ from maeil.world import ActionEnd
 
 
 class NoopController(RepeatController):
-    """Do nothing for some steps; a dead agent does nothing to the end of the episode."""
+    """Do nothing for some steps; a dead agent does nothing until the end of the episode."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Noop) -> None:
         super().__init__(episode, agent, Action.noop, action.steps)
         self._started_dead = not episode.lives(agent)
 
     def when_dead(self) -> ActionEnd | None:
-        """Fail when the agent dies. One that starts after its death goes on for ever: dead agents make no plans."""
+        """Fail if the agent dies. An action started after its death never ends, because dead agents make no plans."""
         return None if self._started_dead else failed(Reason.dead)
 
 
@@ -26,7 +26,7 @@ class SleepController(CrafterController):
     """Sleep until awake again."""
 
     def check(self) -> ActionEnd | None:
-        """Succeed when awake after some sleep; fail when not tired."""
+        """Succeed when awake after some sleep; fail if not tired."""
         self.step = int(Action.sleep)
         if self.ticks == 0:
             return None

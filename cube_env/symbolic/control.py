@@ -1,4 +1,4 @@
-"""Which controller turns a symbolic action into primitives."""
+"""Factory of the controllers that turn symbolic actions into primitives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maeil.world import ActionEnd
 
 
 class RefusedAction(CubeController):
-    """An action that cannot begin: it fails before its first tick."""
+    """An action that cannot start: it fails before its first tick."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, reason: str) -> None:
         super().__init__(episode, agent, action, None)
@@ -25,7 +25,7 @@ class RefusedAction(CubeController):
 
 
 def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CubeController:
-    """Start the controller of an action; one that names nothing on this board fails before its first tick."""
+    """Start the controller of an action; one that names something missing on the board fails before its first tick."""
     missing = missing_entity(episode, agent, action)
     if missing is not None:
         return RefusedAction(episode, agent, action, missing[0])
@@ -47,7 +47,7 @@ def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -
         case actions.PushTowards():
             return pushing.PushController(episode, agent, action)
         case actions.Navigate(entity=actions.Entity.block, id=int(block)):
-            # Blocks are delivered by pushing them right, so the way to a block is the way to its left face.
+            # Blocks are delivered by pushing them right, so the path to a block is the path to its left face.
             return navigation.MoveToBlockController(episode, agent, action, (block, Face.left), action.timeout)
         case actions.Navigate():
             return navigation.NavigateController(episode, agent, action)

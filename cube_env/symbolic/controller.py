@@ -1,4 +1,4 @@
-"""What all controllers have in common: ticks, time-outs, the entry in the agent's history, and the end."""
+"""Base of all controllers: ticks, time-outs, the entry in the agent's history, and the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from maeil.world import ActionEnd
 from quorum_base.drawing import Way
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
-"""Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
+"""Default time-out in sides of the grid, as in the authors' own environment."""
 
 STAY: Final = int(Action.STAY)
 
@@ -24,14 +24,14 @@ NOT_ALIGNED: Final = failed("not_aligned")
 
 
 class CubeController(ABC):
-    """Base of the controllers of CUBE; they fulfil `maeil.world.Controller`.
+    """Base of the controllers of CUBE; they implement `maeil.world.Controller`.
 
-    What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
+    The result of `check` depends on the state and the agent's own ticks, so it runs once per state.
 
     Args:
-        episode: what the controllers of the episode share.
+        episode: state shared by the controllers of the episode.
         agent: index of the agent.
-        action: what it carries out.
+        action: the action to carry out.
         timeout: ticks after which the action gives up; None: 6 sides of the grid.
     """
 
@@ -41,7 +41,7 @@ class CubeController(ABC):
         self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * episode.state.side
         self.ticks = 0
         self.step = STAY
-        """The primitive for the coming step; `check` decides it while the action goes on."""
+        """The primitive for the coming step; `check` sets it while the action runs."""
         self._action = action
         self._primitives: list[int] = []
         self._end: ActionEnd | None = None
@@ -50,7 +50,7 @@ class CubeController(ABC):
         episode.roster.begin(agent, self.entry)
 
     def status(self) -> ActionEnd | None:
-        """Return the end of the action in the state as it is; None while it runs."""
+        """Return the end of the action in the current state; None while it runs."""
         version = self.episode.version
         if self._checked_at != version:
             self._checked_at = version
@@ -66,46 +66,46 @@ class CubeController(ABC):
         return self.step
 
     def close(self) -> None:
-        """Let go of what is shared, and write the entry."""
+        """Release shared resources and write the history entry."""
         self.let_go()
         self._closed = True
         self.episode.roster.end(self.agent, self.entry())
 
     def entry(self) -> HistoryEntry:
-        """Return the entry in the agent's history."""
+        """Return the entry for the agent's history."""
         status = self._end.status if self._end is not None else ActionStatus.CANCELLED if self._closed else RUNNING
         reason = self._end.reason if self._end is not None else ""
         return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Return success or failure; while there is neither, decide the coming step and return None."""
+        """Return success or failure; if the action goes on, set the primitive of the coming step and return None."""
 
     def out_of_time(self) -> ActionEnd:
-        """Return the end of an action whose ticks are over; the default is a time-out."""
+        """Return the end of an action that ran out of ticks; a time-out by default."""
         return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
     def way(self) -> Way | None:
-        """Return where the action leads, for pictures (`quorum_base.drawing.ShowsWays`); the default leads nowhere."""
+        """Return the action's path for pictures (`quorum_base.drawing.ShowsWays`); no path by default."""
         return None
 
     def way_over(self, cells: Sequence[Cell], target: tuple[int, int, int, int] | None = None) -> Way:
-        """Return the way over cells to a target; the last of them unless another is given."""
+        """Return the way over cells to a target, by default the last cell."""
         start = self.episode.cell_of(self.agent)
         row, col = cells[-1] if cells else start
         return Way(tuple((c + 0.5, r + 0.5) for r, c in (start, *cells)), target or (col, row, 1, 1))
 
     def progress(self) -> str:
-        """Return how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
+        """Return the action's progress, for the reason of a time-out: an identifier followed by numbers."""
         return f"not_reached after {self.ticks} steps"
 
     def let_go(self) -> None:
-        """Let go of what is shared; the default holds nothing."""
+        """Release shared resources; does nothing by default."""
         return
 
 
 class RepeatController(CubeController):
-    """Do one primitive for some steps, whether the board allows it or not."""
+    """Repeat one primitive for some steps, whether the board allows it or not."""
 
     def __init__(
         self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
@@ -114,11 +114,11 @@ class RepeatController(CubeController):
         self.step = int(primitive)
 
     def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
+        """Run until the steps are over."""
         return SUCCESS if self.ticks >= self.timeout else None
 
     def way(self) -> Way | None:
-        """Straight on, as far as nothing stands in the way."""
+        """Return the way straight on, up to the first obstacle."""
         down, right = DISPLACEMENT[Action(self.step)]
         row, col = self.episode.cell_of(self.agent)
         grid, cells = self.episode.state.grid, []

@@ -1,4 +1,4 @@
-"""What symbolic actions share in one episode: the board as it is now, routes, meetings, and who does what."""
+"""State shared by the symbolic actions of an episode: the current board, routes, meetings, and agents' activity."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from cube_env.state import CubeState
 
 
 class Meeting:
-    """Those who wait in one place, each for a number of agents."""
+    """The agents that wait in one place, each for a number of agents."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, int] = {}
-        """How many must be there, for each agent that waits."""
+        """Required number of agents, for each waiting agent."""
         self.released: set[int] = set()
-        """Those whose wait is over and who have not left yet."""
+        """Agents that were released and have not left yet."""
         self._released_with = -1
 
     def join(self, agent: int, count: int) -> None:
-        """Wait until `count` agents are there."""
+        """Start waiting until `count` agents are there."""
         self.waiting[agent] = count
         self._released_with = -1
 
     def leave(self, agent: int) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         self.waiting.pop(agent, None)
         self.released.discard(agent)
 
     def release(self, others: int = 0) -> None:
-        """Set everybody free who waits for no more agents than wait here, with `others` besides."""
+        """Release every agent whose required number is met by the agents waiting here plus `others`."""
         here = len(self.waiting) + others
         if here > self._released_with:
             self._released_with = here
@@ -44,11 +44,11 @@ class Meeting:
 
 
 HISTORY_LENGTH = 5
-"""Ended symbolic actions that an observation shows."""
+"""Number of ended symbolic actions that an observation shows."""
 
 
 class Roster:
-    """The actions of a team.
+    """The current and past actions of a team.
 
     Args:
         agents: number of agents.
@@ -59,37 +59,37 @@ class Roster:
         self._ended: list[deque[HistoryEntry]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(agents)]
         self._free_since = dict.fromkeys(range(agents), 0)
         self.moment = 0
-        """Number of actions that have ended; distinguishes the moments between two ends."""
+        """Number of actions that have ended; identifies the moments between two ends."""
 
     def begin(self, agent: int, entry: Callable[[], HistoryEntry]) -> None:
-        """Note that an action begins.
+        """Record the start of an action.
 
         Args:
-            agent: whose action it is.
-            entry: returns how far the action is by now.
+            agent: the agent that acts.
+            entry: returns the current history entry of the action.
         """
         self._running[agent] = entry
         self._free_since.pop(agent, None)
 
     def end(self, agent: int, entry: HistoryEntry) -> None:
-        """Note that an agent's action has ended, and how."""
+        """Record the end of an agent's action and its result."""
         self.moment += 1
         self._running[agent] = None
-        # Taken out and put in again, so that the latest stand last.
+        # Remove and insert again, so that the latest entries come last.
         self._free_since.pop(agent, None)
         self._free_since[agent] = self.moment
         self._ended[agent].append(entry)
 
     def free(self, asking: int, last_asked: int) -> int:
-        """Return the number of agents that have nothing to do, as far as one who asks can know.
+        """Return the number of idle agents, as far as the asking agent can know.
 
-        An agent between two actions of its plan has none running for an instant. Agents are asked in index order, and
-        before each round all who have a plan begin its next action. So the agents behind the one who asks have ended
-        their actions before this round, and those before it have if they were free when it asked last.
+        Between two actions of its plan, an agent has no running action for an instant. Agents ask in index order, and
+        before each round every agent with a plan starts its next action. So idle agents after the asking one ended
+        their actions before this round. Agents before it count if they were free when it last asked.
 
         Args:
-            asking: index of the agent who asks.
-            last_asked: `moment` when it asked last.
+            asking: index of the agent that asks.
+            last_asked: `moment` of its last call.
         """
         doubtful = 0
         for agent, since in reversed(self._free_since.items()):
@@ -99,18 +99,18 @@ class Roster:
         return len(self._free_since) - doubtful
 
     def history(self, agent: int) -> tuple[HistoryEntry, ...]:
-        """Return the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
+        """Return the last actions of an agent, oldest first; a running one comes last, with the status `running`."""
         running = self._running[agent]
         return (*self._ended[agent], *(() if running is None else (running(),)))
 
 
 FindTargets = Callable[[IntArray], tuple[int, bool]]
-"""Writes the cells to go to into the array given, (K, 2); gives their number, and whether agents hold all that were
-wanted, so that these are only next best. No closure: a copy of the episode would look at the board of the original."""
+"""Writes the target cells into the given array, (K, 2). Returns their number, and whether agents occupy all preferred
+cells, so that these are second best. Must not be a closure: a copied episode would look at the original's board."""
 
 
 class Scratch:
-    """Arrays that a search needs and nobody keeps."""
+    """Temporary arrays of a search."""
 
     def __init__(self, state: CubeState) -> None:
         side = state.side
@@ -122,12 +122,12 @@ class Scratch:
 
 
 class Route:
-    """The ways of all agents that go to one place.
+    """The paths of all agents that go to one place.
 
     Args:
         state: the arrays of the episode.
-        find: finds the cells of the place.
-        scratch: shared by the routes of an episode.
+        find: finds the target cells of the place.
+        scratch: arrays shared by the routes of an episode.
     """
 
     def __init__(self, state: CubeState, find: FindTargets, scratch: Scratch) -> None:
@@ -140,26 +140,26 @@ class Route:
         self._cut_off = np.zeros(n, dtype=np.int32)
         self._measured_at = -1
         self.targets = 0
-        """Number of cells to go to."""
+        """Number of target cells."""
         self.full = False
-        """Whether agents hold all cells that were wanted."""
+        """Whether agents occupy all preferred cells."""
         self.steps: list[int] = []
-        """The next primitive of each seeker; -1 when blocks and walls leave no way."""
+        """The next primitive of each seeker; -1 if blocks and walls leave no path."""
         self.cut_off: list[int] = []
-        """1 for each seeker that agents, blocks and walls leave no way."""
+        """1 for each seeker without a path around agents, blocks and walls."""
 
     def join(self, agent: int) -> None:
-        """Enter an agent among those who go there."""
+        """Add an agent to the seekers."""
         self.seekers[agent] = 1
         self._measured_at = -1
 
     def leave(self, agent: int) -> bool:
-        """Take an agent away; true when nobody is left."""
+        """Remove an agent; return true if none is left."""
         self.seekers[agent] = 0
         return not self.seekers.any()
 
     def measure(self, version: int) -> Route:
-        """Bring the ways up to date with a version of the state."""
+        """Update the paths to a version of the state."""
         if self._measured_at != version:
             self._measured_at = version
             scratch, state = self._scratch, self._state
@@ -179,7 +179,7 @@ class Route:
         return self
 
     def way(self, agent: int) -> list[Cell]:
-        """Return the cells that an agent has before it on its way, if nobody else moves; empty where there is none."""
+        """Return the cells ahead of an agent on its path if no other agent moves; empty if there is no path."""
         scratch, state = self._scratch, self._state
         found, _ = self._find(scratch.targets)
         targets = scratch.targets[:found]
@@ -190,18 +190,18 @@ class Route:
 
 
 FaceKey = tuple[int, Face]
-"""A face of a block: block id and face."""
+"""Identifies a face of a block: block id and face."""
 
 NO_BLOCK = -1
 
 _STEP_BY = {step: int(action) for action, step in DISPLACEMENT.items()}
 
 SWING = 4
-"""Steps to and fro between two cells after which an agent lets others pass."""
+"""Steps back and forth between two cells after which an agent lets others pass."""
 
 
 class Attempt(NamedTuple):
-    """A push attempt of the last step; the fields are those of `Push`, as numbers."""
+    """A push attempt of the last step, with the fields of `Push` as numbers."""
 
     block: int
     direction: int
@@ -211,7 +211,7 @@ class Attempt(NamedTuple):
 
 
 class EpisodeState:
-    """The live state as the controllers of one episode see it.
+    """The live state of an episode, as its controllers see it.
 
     Args:
         state: the arrays of the episode.
@@ -221,15 +221,15 @@ class EpisodeState:
         n = len(state.agents)
         self.state = state
         self.version = 0
-        """Counts the states of the world; an answer that depends on the state alone holds for one version."""
+        """Counts the states of the world; a result that depends only on the state is valid for one version."""
         self.blocks: list[list[int]] = state.block_table.tolist()
-        """Row, col, weight, and 1 while it is there, of each block."""
+        """Row, col, weight, and 1 while on the board, for each block."""
         self.places: list[int] = [-1] * n
-        """Place of each agent in its line at the face it aims at: 0 on a face cell, k behind k agents, -1 elsewhere."""
+        """Each agent's position in the line at the face it aims at: 0 on a face cell, k behind k agents, else -1."""
         self.roster = Roster(n)
         self.meetings: dict[FaceKey, Meeting] = {}
         self.waiting = Meeting()
-        """Those who wait for the rest of the team."""
+        """The agents that wait for the rest of the team."""
         self.pushing = np.full(n, NO_BLOCK, dtype=np.int32)
         """(n,) the block that each agent's running action pushes, or `NO_BLOCK`."""
         self._aims = np.full((n, 3), NO_BLOCK, dtype=np.int32)
@@ -241,11 +241,11 @@ class EpisodeState:
         self._routes: dict[Hashable, Route] = {}
         self._scratch = Scratch(state)
         self._carried: dict[int, Cell] = {}
-        """How far blocks have been moved by changes of the board from outside, down and right."""
+        """How far outside changes of the board have moved each block, down and right."""
         self._removed: set[int] = set()
 
     def changed(self) -> None:
-        """Note that the world has moved on."""
+        """Record that the world has advanced by a step."""
         self.version += 1
         self.blocks = self.state.block_table.tolist()
         paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
@@ -255,7 +255,7 @@ class EpisodeState:
         self._attempts = None
 
     def altered(self) -> None:
-        """Note that the board was changed from outside: no step has led here."""
+        """Record that the board was changed from outside, without a step."""
         self.version += 1
         before, self.blocks = self.blocks, self.state.block_table.tolist()
         for block, (old, new) in enumerate(zip(before, self.blocks, strict=False)):
@@ -270,11 +270,11 @@ class EpisodeState:
         self._who_swings = None
 
     def was_removed(self, block: int) -> bool:
-        """Whether a block was taken off the board, and not delivered."""
+        """Whether a block was removed from the board without being delivered."""
         return block in self._removed
 
     def pushed_to(self, block: int) -> Cell:
-        """Where a block would be if nothing but pushes had moved it: another cell after each push that moves it."""
+        """Return the cell a block would have if only pushes had moved it; it changes with each successful push."""
         row, col, _, _ = self.blocks[block]
         down, right = self._carried.get(block, (0, 0))
         return row - down, col - right
@@ -284,20 +284,20 @@ class EpisodeState:
         return self.blocks[block][ALIVE] != 0
 
     def cell_of(self, agent: int) -> Cell:
-        """Where an agent stands."""
+        """Return the cell of an agent."""
         row, col = self.state.agents[agent].tolist()
         return row, col
 
     def square_of(self, block: int) -> tuple[int, int, int, int]:
-        """Where a block lies, as pictures have it: column, row, width and height."""
+        """Return the square of a block in picture coordinates: column, row, width and height."""
         row, col, weight, _ = self.blocks[block]
         return col, row, weight, weight
 
     def lets_pass(self, agent: int) -> bool:
-        """Whether an agent that walks should stand still for a step, so that it and another do not dodge for ever.
+        """Whether a walking agent should stay for one step, so that two agents do not dodge each other forever.
 
-        Two agents in each other's way that turn aside in the same step are in each other's way again. So of those that
-        have gone to and fro for `SWING` steps only the one with the highest index goes on.
+        If two agents in each other's way turn aside in the same step, they meet again. So of the agents that have gone
+        back and forth for `SWING` steps, only the one with the highest index goes on.
         """
         if self._who_swings is None:
             self._who_swings = self._swinging()
@@ -312,7 +312,7 @@ class EpisodeState:
         return np.flatnonzero(np.logical_and.reduce([moved, *back])).tolist()
 
     def aim(self, agent: int, key: FaceKey) -> int:
-        """Note that an agent acts at a face from now on, and give its place there: see `places`."""
+        """Record that an agent acts at a face from now on, and return its position there; see `places`."""
         row_step, col_step = STEP_TOWARDS[key[1]]
         self._aims[agent] = key[0], row_step, col_step
         state = self.state
@@ -320,7 +320,7 @@ class EpisodeState:
         return self.places[agent]
 
     def aimed_face(self, agent: int, block: int) -> Face:
-        """The face of a block at which an agent acted last; the left one, from which it is delivered, where at none."""
+        """Return the face of a block at which an agent last acted; by default the left, from which it is delivered."""
         aimed, *towards = self._aims[agent].tolist()
         return next((face for face in Face if aimed == block and STEP_TOWARDS[face] == tuple(towards)), Face.left)
 
@@ -330,22 +330,22 @@ class EpisodeState:
         return paths.place_in_line(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face]) >= 0
 
     def face_of(self, agent: int, block: int) -> Face | None:
-        """The face of a block that an agent is aligned with; the first of left, right, up, down when there are two."""
+        """Return the face of a block that an agent is aligned with; if two, the first of left, right, up, down."""
         return next((face for face in Face if self.is_aligned(agent, (block, face))), None)
 
     def way_on(self, agent: int, key: FaceKey, last: int) -> int:
-        """The step by which an agent on a face cell, come by `last`, should go on along the face; STAY to stop."""
+        """Return the next step along the face for an agent that entered its face cell by `last`; STAY to stop."""
         block, face = key
         return paths.way_on(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face], last)
 
     def way_along(self, agent: int, key: FaceKey, way: Sequence[Cell], last: int) -> list[Cell]:
-        """The cells by which an agent that has gone a way would go on along a face, by `way_on`, if nobody else moves.
+        """Return the cells along a face that `way_on` adds to an agent's path, if no other agent moves.
 
         Args:
             agent: index of the agent.
             key: the face.
-            way: the cells from its own to the last one.
-            last: the primitive by which it came to its own cell.
+            way: the cells of the path, from the agent's own to the last.
+            last: the primitive by which the agent entered its own cell.
         """
         grid, agents = self.state.grid.copy(), self.state.agents.copy()
         found: list[Cell] = []
@@ -369,7 +369,7 @@ class EpisodeState:
             found.append(cell)
 
     def seek(self, agent: int, key: Hashable, find: FindTargets) -> Route:
-        """Enter an agent among those who go to the place that `key` names and `find` finds."""
+        """Add an agent to the seekers of the place that `key` identifies and `find` locates."""
         route = self._routes.get(key)
         if route is None:
             route = self._routes[key] = Route(self.state, find, self._scratch)
@@ -377,17 +377,17 @@ class EpisodeState:
         return route
 
     def stop_seeking(self, agent: int, key: Hashable) -> None:
-        """Take an agent from those who go to a place."""
+        """Remove an agent from the seekers of a place."""
         if self._routes[key].leave(agent):
             del self._routes[key]
 
     def staging_targets(self, key: FaceKey, targets: IntArray) -> tuple[int, bool]:
-        """Find where an agent that goes to a face should go: see `paths.staging_targets`."""
+        """Find the target cells of an agent that goes to a face; see `paths.staging_targets`."""
         row, col, weight, _ = self.blocks[key[0]]
         return paths.staging_targets(self.state.grid, row, col, weight, *STEP_TOWARDS[key[1]], targets)
 
     def attempt_of(self, agent: int) -> Attempt | None:
-        """The push attempt of the last step that an agent took part in."""
+        """Return the push attempt of the last step that an agent took part in."""
         if self._attempts is None:
             world = self.state.world
             rows = world.attempts[: world.counters[COUNT_ATTEMPTS]].tolist()

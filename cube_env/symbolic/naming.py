@@ -1,4 +1,4 @@
-"""What plans name: whether this board has it, and what they may name."""
+"""Checks of the names in plans and actions against the board, and the names they may use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from maeil.tasks import Tasks, no_such_task
 from maeil.world import Ids
 
 _ON_BLOCK, _ON_FACE = ("deliver", "stand_by"), ("push",)
-"""Kinds of tasks: to push a block to the goal, or to be at it before its turn comes; and to push it from a face."""
+"""Task kinds: push a block to the goal, or be at it before its turn comes; and push it from a face."""
 _TARGET = re.compile(rf"block_(0|[1-9]\d{{0,8}})(/(?:{'|'.join(Face)}))?")
 
 
 def check_plan(episode: EpisodeState, agent: int, plan: Plan) -> tuple[str, ...]:
-    """Return what a plan names that is not there, and which quorum is larger than the team, in words."""
+    """Return errors for unknown names in a plan and for quorums larger than the team."""
     found = [problem for action in plan.actions for problem in check_action(episode, agent, action)]
     if plan.task is not None and not _exists(episode, plan.task):
         found.append(no_such_task(plan.task, known_tasks(episode)))
@@ -26,7 +26,7 @@ def check_plan(episode: EpisodeState, agent: int, plan: Plan) -> tuple[str, ...]
 
 
 def _exists(episode: EpisodeState, task: Task) -> bool:
-    # Without a list of all tasks, which would take a large team longer than the rest of the check.
+    # Avoids building the list of all tasks, which for a large team takes longer than the rest of the check.
     target = _TARGET.fullmatch(task.target)
     if target is None or task.kind not in (_ON_FACE if target[2] else _ON_BLOCK):
         return False
@@ -41,7 +41,7 @@ def known_tasks(episode: EpisodeState) -> Tasks:
 
 
 def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> list[str]:
-    """Return why an agent cannot carry out an action in the present state, in words."""
+    """Return the reasons why an agent cannot carry out an action in the current state."""
     team = len(episode.state.agents)
     missing = missing_entity(episode, agent, action)
     if missing is not None:
@@ -56,7 +56,7 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
 
 
 def known_ids(episode: EpisodeState, agent: int | None) -> Ids:
-    """Return what actions may name in the present state, for an agent, or for anybody: what `check_action` takes."""
+    """Return the names that `check_action` accepts in the current state, for one agent or for any."""
     blocks = _live_blocks(episode)
     agents = len(episode.state.agents)
     others = [other for other in range(agents) if other != agent]
@@ -85,7 +85,7 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
     """Return what an action names that this board does not have: as an identifier with numbers, and in words.
 
     Returns:
-        None when there is nothing.
+        None if nothing is missing.
     """
     blocks, agents, side = len(episode.blocks), len(episode.state.agents), episode.state.side
     block = block_of(action)
@@ -104,7 +104,7 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
 
 
 def block_of(action: SymbolicAction) -> int | None:
-    """Return the id of the block that an action names; None when it names none."""
+    """Return the id of the block that an action names; None if it names none."""
     if isinstance(action, Navigate):
         return action.id if action.entity is Entity.block else None
     return action.block if isinstance(action, OnBlock) else None

@@ -1,4 +1,4 @@
-"""Controllers that go somewhere: to a face of a block and away from it, to another agent, to the goal, to a cell."""
+"""Controllers that walk to a face of a block, away from it, to another agent, to the goal or to a cell."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def is_there(state: CubeState, place: Navigate, agent: int) -> bool:
 
 
 def find_place(state: CubeState, place: Navigate, targets: IntArray) -> tuple[int, bool]:
-    """Find the cells of a place: the free ones, or, when there is none, those where agents stand.
+    """Find the target cells of a place: the free ones or, if there are none, those occupied by agents.
 
     Args:
         state: the arrays.
         place: where to go.
-        targets: (K, 2) the cells, written here.
+        targets: (K, 2) the cells; written here.
 
     Returns:
-        The number of cells, and whether agents stand on all of them; 0 when all are blocks and walls.
+        The number of cells, and whether agents occupy all of them; the number is 0 if all are blocks and walls.
     """
     codes = [(cell, int(state.grid[cell])) for cell in _cells(state, place)]
     free = [cell for cell, code in codes if code == 0]
@@ -65,8 +65,8 @@ def _cells(state: CubeState, place: Navigate) -> list[Cell]:
 class MoveToBlockController(CubeController):
     """Go to a free cell of a block's face, or to the end of a line of agents at it.
 
-    Two things keep a team from shutting itself out. An agent in a line goes on while it can reach a free cell of the
-    face. And one on a face cell goes on along the face where that is the only way to the cells beyond.
+    Two rules keep a team from shutting itself out. An agent in a line moves on while it can reach a free cell of the
+    face. An agent on a face cell moves on along the face if that is the only way to the cells beyond.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class MoveToBlockController(CubeController):
         self._route = episode.seek(agent, key, partial(episode.staging_targets, key))
 
     def check(self) -> ActionEnd | None:
-        """End when aligned, or when there is nothing to go to or no way to it."""
+        """End when the agent is aligned, or when there is no target or no path to it."""
         episode, agent = self.episode, self.agent
         if not episode.is_live(self._key[0]):
             return BLOCK_GONE
@@ -98,7 +98,7 @@ class MoveToBlockController(CubeController):
         return None
 
     def way(self) -> Way:
-        """To the face, and along it where the agent would shut others out."""
+        """Return the way to the face, and along it if the agent would shut others out."""
         episode, agent, start = self.episode, self.agent, self.episode.cell_of(self.agent)
         cells = self._route.way(agent) if episode.places[agent] != 0 else []
         cells += episode.way_along(agent, self._key, [start, *cells], self.step)
@@ -117,7 +117,7 @@ class YieldBlockController(RepeatController):
         self._key: FaceKey = action.block, action.face
 
     def check(self) -> ActionEnd | None:
-        """Fail when the agent is not aligned at its first tick, or the block is delivered."""
+        """Fail if the agent is not aligned at its first tick, or if the block is delivered."""
         if not self.episode.is_live(self._key[0]):
             return BLOCK_GONE
         aligned = self.ticks or self.episode.is_aligned(self.agent, self._key)
@@ -125,7 +125,7 @@ class YieldBlockController(RepeatController):
 
 
 class NavigateController(CubeController):
-    """Go to a place that is no face of a block: next to an agent, into the goal column, to a cell."""
+    """Go to a place other than a face of a block: next to an agent, into the goal column, or to a cell."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
         super().__init__(episode, agent, action, action.timeout)
@@ -134,7 +134,7 @@ class NavigateController(CubeController):
         self._route = episode.seek(agent, self._key, partial(find_place, episode.state, action))
 
     def check(self) -> ActionEnd | None:
-        """End on arrival, or when blocks and walls leave no way."""
+        """End on arrival, or if blocks and walls leave no path."""
         if is_there(self.episode.state, self._place, self.agent):
             return SUCCESS
         route = self._route.measure(self.episode.version)
@@ -144,7 +144,7 @@ class NavigateController(CubeController):
         return None
 
     def way(self) -> Way:
-        """To the nearest cell of the place."""
+        """Return the way to the nearest cell of the place."""
         cells, place = self._route.way(self.agent), self._place
         if place.entity is not Entity.agent:
             return self.way_over(cells)

@@ -1,4 +1,4 @@
-"""Drawings of the board, whole and as one participant sees it."""
+"""Drawings of the board, complete and as one participant sees it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ KINDS = (
     MarkKind("push that moved its block", "#1d1d1f", "#ececf0", Shape.WEDGE),
     MarkKind("push that failed", "#d55e00", "#ff8c3a", Shape.DIAMOND),
 )
-"""Hues are Okabe and Ito's (2008)."""
+"""Colours from Okabe and Ito (2008)."""
 _WEDGE = 0.44
-"""Length of the mark of a push."""
+"""Length of a push mark."""
 _TURNS = {Action.UP: Rotation.UP, Action.DOWN: Rotation.DOWN, Action.LEFT: Rotation.LEFT, Action.RIGHT: Rotation.RIGHT}
 _MOVED = (PushOutcome.moved, PushOutcome.delivered)
 
@@ -37,11 +37,11 @@ def canvas(side: int) -> Canvas:
 
 
 def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
-    """Draw a board: a block bears the number of its id, and its side is its weight.
+    """Draw a board: a block shows its id, and its side is its weight.
 
     Args:
-        snapshot: what stands where.
-        pushes: the attempts of the step that led there; each is marked before the agents that pushed.
+        snapshot: the positions of agents and blocks.
+        pushes: the attempts of the step that led to the snapshot; each is marked in front of the agents that pushed.
     """
     marks = {f"block_{block.id}": mark_block(block.id, block.weight, block.row, block.col) for block in snapshot.blocks}
     for agent, cell in enumerate(snapshot.agents):
@@ -64,19 +64,19 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
 
 
 def image(snapshot: Snapshot, pushes: Iterable[Push] = ()) -> npt.NDArray[np.uint8]:
-    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    """Paint the drawing of `draw`, uint8 `(height, width, 3)`."""
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(snapshot.side), draw(snapshot, pushes))
 
 
 def ground(side: int) -> bytes:
-    """Lay the ground of a board: its last column is the goal."""
+    """Draw the ground of a board, with the goal in the last column."""
     return (bytes([PAPER]) * (side - 1) + bytes([_GOAL])) * side
 
 
 def mark_block(identity: int, weight: int, row: int, col: int) -> Mark:
-    """Mark a block: it bears its id, and its side is its weight."""
+    """Mark a block: it shows its id, and its side is its weight."""
     return Mark(_BLOCK, col, row, weight, weight, label=f"b{identity}", title=f"block_{identity}, weight {weight}")
 
 
@@ -91,16 +91,16 @@ LEGEND = (
     "number; an orange square is a block with its id (b3 is block 3), as wide and high as its weight; the hatched "
     "column is the goal."
 )
-"""How the picture is read."""
+"""Legend of the picture."""
 
 
 def depict(seen: ShownObservation) -> Depiction:
-    """Draw an observation: the blocks, and the agents that a prompt shows.
+    """Draw an observation: the blocks, and the agents that the prompt shows.
 
-    Who observes is not marked, so that the picture of a step is the same for a whole team.
+    The observer is not marked, so the picture of a step is the same for the whole team.
 
     Args:
-        seen: what is observed.
+        seen: the observation.
     """
     marks = {f"block_{b.id}": mark_block(b.id, b.weight, b.row, b.col) for b in seen.blocks}
     marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.shown_agents()}

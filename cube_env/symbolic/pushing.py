@@ -1,4 +1,4 @@
-"""Controllers that push a block: by cells that it moves, or for some ticks."""
+"""Controllers that push a block, for a number of cells or a number of ticks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOVED = PushOutcome.moved, PushOutcome.delivered
 
 
 class PushBlockController(CubeController):
-    """Push a block away from the face that the agent is aligned with; counts cells that the block has moved."""
+    """Push a block away from the face that the agent is aligned with, counting the cells that the block has moved."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: PushBlock) -> None:
         super().__init__(episode, agent, action, action.timeout)
@@ -31,7 +31,7 @@ class PushBlockController(CubeController):
             episode.pushing[agent] = action.block
 
     def check(self) -> ActionEnd | None:
-        """End when the block has moved far enough or is delivered; fail when the agent is not aligned."""
+        """End when the block has moved far enough or is delivered; fail if the agent is not aligned."""
         if not self.episode.is_live(self._block):
             return SUCCESS if self.ticks and not self.episode.was_removed(self._block) else BLOCK_GONE
         if self.step == STAY:
@@ -45,7 +45,7 @@ class PushBlockController(CubeController):
         return None if self.episode.places[self.agent] >= 0 else self._not_aligned
 
     def way(self) -> Way:
-        """With the block, by the cells that it has still to move, up to the edge of the board."""
+        """Return the way with the block: the cells it must still move, up to the edge of the board."""
         row, col, weight, _ = self.episode.blocks[self._block]
         down, right = DISPLACEMENT[Action(self.step)]
         last = self.episode.state.side - weight
@@ -57,16 +57,16 @@ class PushBlockController(CubeController):
         return self.way_over(cells, self.episode.square_of(self._block))
 
     def progress(self) -> str:
-        """Return how far the block moved."""
+        """Return how far the block has moved."""
         return f"moved_too_little {self._moved} of {self._steps}"
 
     def let_go(self) -> None:
-        """Push no more."""
+        """Stop pushing."""
         self.episode.pushing[self.agent] = NO_BLOCK
 
 
 class PushController(CubeController):
-    """Push towards a block's centre for some ticks (EmCoop); succeeds when one of them moved the block."""
+    """Push towards a block's centre for some ticks (EmCoop); succeed if one of them moved the block."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: PushTowards) -> None:
         super().__init__(episode, agent, action, action.steps)
@@ -76,7 +76,7 @@ class PushController(CubeController):
         episode.pushing[agent] = action.block
 
     def check(self) -> ActionEnd | None:
-        """Take in what the last tick did; end early when the block is delivered."""
+        """Process the result of the last tick; end early if the block is delivered."""
         if self.ticks:
             self._judge()
         if not self.episode.is_live(self._block):
@@ -85,11 +85,11 @@ class PushController(CubeController):
         return None
 
     def out_of_time(self) -> ActionEnd:
-        """Succeed when a tick moved the block, else fail for the reason of the last tick."""
+        """Succeed if a tick moved the block, else fail for the reason of the last tick."""
         return SUCCESS if self._moved else failed(self._failure)
 
     def way(self) -> Way:
-        """To the block."""
+        """Return the way to the block."""
         return self.way_over((), self.episode.square_of(self._block))
 
     def _judge(self) -> None:
@@ -106,15 +106,15 @@ class PushController(CubeController):
             self._failure = f"blocked_destination {PushOutcome(attempt.outcome).name}"
 
     def _towards(self) -> int:
-        """Act along the longer way to the block's centre, horizontally when both are as long."""
+        """Return the primitive along the longer axis to the block's centre, horizontal if both are equal."""
         top, left, weight, _ = self.episode.blocks[self._block]
         row, col = self.episode.cell_of(self.agent)
-        # Twice the distances, so that the centre of a block of even weight is a whole number.
+        # Twice the distances, so that the centre of a block of even weight is an integer.
         down, right = 2 * top + weight - 1 - 2 * row, 2 * left + weight - 1 - 2 * col
         if abs(right) >= abs(down):
             return int(Action.RIGHT if right > 0 else Action.LEFT)
         return int(Action.DOWN if down > 0 else Action.UP)
 
     def let_go(self) -> None:
-        """Push no more."""
+        """Stop pushing."""
         self.episode.pushing[self.agent] = NO_BLOCK

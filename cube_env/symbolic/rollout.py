@@ -1,4 +1,4 @@
-"""Plans carried out on a copy of the board: what would fail."""
+"""Rollouts of plans on a copy of the board, to find what would fail."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from maeil.actions import ActionStatus, SymbolicAction
 def roll_out(
     observation: SymbolicObservation, plans: Mapping[int, Sequence[SymbolicAction]], steps: int
 ) -> dict[int, str]:
-    """Carry out plans from the board of an observation on, with the rules and controllers of the world itself.
+    """Carry out plans from the board of an observation, with the rules and controllers of the world itself.
 
-    An agent whose plan is over, or that has none, stays where it is. Actions start again: one that has been under way
-    for a while is given its whole time again.
+    An agent without a plan, or whose plan is over, stays where it is. All actions start afresh: one that is already
+    under way gets its full time again.
 
     Args:
-        observation: of anybody; it is left as it is.
+        observation: of any agent; it is not modified.
         plans: actions by agent; they name blocks of the board.
-        steps: to look ahead.
+        steps: number of steps to look ahead.
 
     Returns:
-        By agent, the first action that failed or gave up within these steps, and why. A block that somebody else has
-        delivered is no failure.
+        By agent, the first action that failed or gave up within these steps, and why. If another agent has delivered
+        the block, that is not a failure.
     """
     blocks = [(block.weight, (block.row, block.col)) for block in observation.blocks]
     env = CubeEnv(
@@ -65,7 +65,7 @@ def _settle(
     running: dict[int, CubeController],
     failures: dict[int, str],
 ) -> None:
-    """Start and end actions until nothing changes any more, as the loop does."""
+    """Start and end actions until nothing changes any more, as the main loop does."""
     changed = True
     while changed:
         changed = False
@@ -87,7 +87,7 @@ def _settle(
 
 
 def _renamed(action: SymbolicAction, number: Mapping[int, int]) -> SymbolicAction:
-    """Name a block by its place among those that are left; one that is gone has none, which fails at once."""
+    """Replace a block's id by its index among the remaining blocks; a missing block has no index and fails at once."""
     block = block_of(action)
     if block is None:
         return action

@@ -1,12 +1,12 @@
-"""What a prompt shows of a board, and how it is read back.
+"""What a prompt shows of a board, and how to read it back.
 
-A prompt leaves out what follows from the rest: the cells of the faces, what is nought, the actions that have ended (the
-plans tell them). Agents and blocks are rows of numbers, whose columns the rules name once. It bounds the agents that it
-shows, and states what a plan needs and nobody should have to compute: how far the way is, how many stand at a face, and
-how many agents a push takes with the blocks that it meets.
+A prompt leaves out what follows from the rest: face cells, zeros, and ended actions (the plans report those). Agents
+and blocks are rows of numbers; the rules name the columns once. A prompt limits the number of agents it shows. It
+states what a plan needs and a reader should not have to compute: the distance to each face, the number of agents at it,
+and the agents needed for a push, including the blocks met on the way.
 
-`ShownObservation.shown` writes, `read_shown` reads: but for agents that are not shown and the history, it reads back
-the observation that was written.
+`ShownObservation.shown` writes and `read_shown` reads. Except for hidden agents and the history, reading returns the
+observation that was written.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class TextLimits:
     """How much of the board a prompt shows: the values of `env.text`."""
 
     max_agents: Annotated[int, Field(ge=1)] | None
-    """Other agents that are shown to an agent, the nearest first, and of the rest the number alone; null: all."""
+    """Other agents shown to an agent, nearest first; the rest are only counted; null: all."""
     faces: Literal["left", "all"]
-    """The faces of a block that are listed: the one from which it is delivered, or all four."""
+    """The faces listed for a block: the one from which it is delivered, or all four."""
 
 
 TEXT_LIMITS = TextLimits(max_agents=32, faces="left")
@@ -56,16 +56,16 @@ class ShownObservation(SymbolicObservation):
         return cls(**{field.name: getattr(seen, field.name) for field in fields(SymbolicObservation)}, limits=limits)
 
     def shown(self) -> dict[str, Any]:
-        """Return what a prompt shows.
+        """Return the content of the prompt.
 
         Returns:
-            What is the same for all comes first, as JSON is written with sorted keys. `agents` are rows of an agent's
-            index, row and column; `agents_not_shown` is the number of the others, where there are any. `blocks`
-            are rows of id, weight, row and column of the top-left cell, and distance. By id, only of blocks of which
-            there is something to tell: `ahead`, and `needs_to_goal` (see `force_to_goal`); and by face and id
-            `there`, the agents that stand in line at it. Then `max_steps`, `side` and `step`. `you` is there for one
-            that has a body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`,
-            the action under way with the primitives that it has come to.
+            Parts shared by all agents come first, because JSON is written with sorted keys. `agents` are rows of an
+            agent's index, row and column; `agents_not_shown` is the number of the others, if any. `blocks` are rows of
+            id, weight, row and column of the top-left cell, and distance. Some keys list only the blocks that have a
+            value: by id, `ahead` and `needs_to_goal` (see `force_to_goal`); by face and id, `there`, the agents in line
+            at the face. Then `max_steps`, `side` and `step`. An agent with a body also gets `you`: its `name`; `ways`,
+            its steps by face and block, null if there is no path; and `now`, the running action with its primitives so
+            far.
         """
         listed, grid = self.shown_agents(), _grid(self)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
@@ -90,11 +90,11 @@ class ShownObservation(SymbolicObservation):
         return found
 
     def text(self) -> str:
-        """What a prompt shows, as JSON."""
+        """The content of the prompt as JSON."""
         return json.dumps(self.shown())
 
     def shown_agents(self) -> list[int]:
-        """The agents that are shown, ascending: oneself and the nearest others; all, to one without a body."""
+        """Agents shown, ascending: the observer and the nearest others; all, for an observer without a body."""
         if self.cell is None or self.limits.max_agents is None:
             return list(range(len(self.agents)))
         row, col = self.cell
@@ -102,12 +102,12 @@ class ShownObservation(SymbolicObservation):
         return sorted(sorted(range(len(away)), key=lambda index: (away[index], index))[: self.limits.max_agents + 1])
 
     def _there(self, grid: IntArray, face: Face) -> dict[str, int]:
-        """The agents in the gap-free lines at a face, by the id of the block; of blocks that have any."""
+        """The number of agents in the gap-free lines at a face, by block id; only blocks with agents."""
         lines = {str(block.id): [_line(grid, cell, face) for cell in block.faces[face].taken] for block in self.blocks}
         return {identity: sum(len(list(line)) for line in found) for identity, found in lines.items() if found}
 
     def _now(self) -> dict[str, str]:
-        """The action under way, as a call, with the primitives that it has come to."""
+        """The running action, as a call, with its primitives so far."""
         if not self.history or self.history[-1].status != RUNNING:
             return {}
         last = self.history[-1]
@@ -116,13 +116,13 @@ class ShownObservation(SymbolicObservation):
 
 
 def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
-    """Read what a prompt shows, or the part of it that the prompts of CUBE's page show.
+    """Read the content of a prompt, or the part of it in the prompts of CUBE's page.
 
-    Agents that are not shown are `NOT_SHOWN`, and there is no history. On the page's prompts nobody but the reader is
-    shown, at its own `cell`: the agents end with it.
+    Hidden agents are `NOT_SHOWN`, and there is no history. The page's prompts show only the reader, at its own `cell`,
+    so the list of agents ends with it.
 
     Raises:
-        ValueError, KeyError, TypeError: it is not what `ShownObservation.shown` writes.
+        ValueError, KeyError, TypeError: the data is not in the format of `ShownObservation.shown`.
     """
     you = data.get("you", {})
     agent: str = you.get("name", "")
@@ -145,13 +145,13 @@ def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
 
 
 def force_to_goal(block: SymbolicBlock, blocks: Sequence[SymbolicBlock]) -> int:
-    """Return how many agents it takes to push a block into the goal with the blocks that it meets on the way.
+    """Return the number of agents needed to push a block into the goal, including blocks met on the way.
 
-    At most: each block that is met counts from the step in which it is reached until it is delivered itself.
+    This is an upper bound: each block met counts from the step in which it is reached until it is delivered itself.
 
     Args:
         block: the block.
-        blocks: all blocks that are there.
+        blocks: all blocks on the board.
     """
     if not block.ahead:
         return block.weight
@@ -171,11 +171,11 @@ def force_to_goal(block: SymbolicBlock, blocks: Sequence[SymbolicBlock]) -> int:
 
 
 class _Ways:
-    """The ways of one agent to faces, as `move_to_block` goes them.
+    """The distances of one agent to faces, along the paths of `move_to_block`.
 
     Args:
         grid: (K, K) grid codes.
-        cell: of the agent.
+        cell: cell of the agent.
     """
 
     def __init__(self, grid: IntArray, cell: Cell) -> None:
@@ -191,7 +191,7 @@ class _Ways:
         self._cut_off = np.empty(1, dtype=np.int32)
 
     def to(self, block: SymbolicBlock, face: Face) -> int | None:
-        """Steps to a face, 0 for one who stands in line at it; None where walls and blocks leave no way."""
+        """Return the steps to a face, 0 for an agent in line at it; None if walls and blocks leave no path."""
         towards = STEP_TOWARDS[face]
         if place_in_line(self._grid, self._agents, 0, block.id, *towards) >= 0:
             return 0

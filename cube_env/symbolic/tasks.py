@@ -1,4 +1,4 @@
-"""The tasks that the board poses, and what each lacks."""
+"""The tasks that the board poses, and what each task lacks."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class TaskBoard:
         self._tasks += [{face: push_task(block, face) for face in Face} for block in blocks]
 
     def grow(self) -> None:
-        """Take in the tasks of blocks that have come to the board."""
+        """Add the tasks of blocks added to the board."""
         self._watch.grow()
         self._name()
 
     def changes(self, joint: ActionArray, pushing: IntArray, plans: Sequence[Plan | None]) -> list[TaskState]:
-        """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
+        """Return the tasks whose constraints have changed; see `cube_env.constraints`."""
         return [
             TaskState(self._tasks[found.block][found.face], *found[2:])
             for found in self._watch.changes(joint, pushing, self._served(plans))
         ]
 
     def _served(self, plans: Sequence[Plan | None]) -> IntArray:
-        """Return the row of the task that each plan serves, (n,), -1 for none; a plan is read once."""
+        """Return the task row that each plan serves, (n,), -1 for none; each plan is read once."""
         live = self._state.block_table[:, ALIVE].tolist()
         served = np.full(len(plans), -1, dtype=np.int32)
         for agent, plan in enumerate(plans):
@@ -68,11 +68,11 @@ class TaskBoard:
         return served
 
     def attempts(self, report: StepReport, joint: ActionArray, pushing: IntArray) -> tuple[Attempt, ...]:
-        """Return the push attempts of a step; who pushes a block by name, and touches none, has tried in vain.
+        """Return the push attempts of a step; an agent that pushes a named block without touching it counts as failed.
 
         Args:
-            report: what the step did.
-            joint: (n,) its primitives.
+            report: the report of the step.
+            joint: (n,) the primitives of the step.
             pushing: (n,) the block that each agent's symbolic action pushed in it; -1 for none.
         """
         found: dict[Task, Attempt] = {}
@@ -94,12 +94,12 @@ _TARGET = re.compile(rf"\bblock[_ ](\d{{1,9}})(?:/({'|'.join(Face)}))?\b")
 
 
 def open_tasks(state: CubeState, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
-    """Return the tasks of live blocks that somebody's plan or a text names, by block, then the nearest others.
+    """Return the live-block tasks named in plans or in a text, by block, then the nearest others.
 
-    A block is as near as the agent nearest to its left face; of equally near ones the lower id comes first.
+    The distance of a block is that of the agent nearest to its left face; ties go to the lower id.
 
     Args:
-        state: the board as it is.
+        state: the current board.
         plans: the live plan of each agent.
         text: names blocks as `block_3`, and their faces as `block_3/up`.
     """
@@ -121,17 +121,17 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None], text: str = "") -
 
 
 def _named(text: str) -> list[_Key]:
-    """The faces that a text names, of a block alone the left one."""
+    """The faces that a text names; for a block alone, its left face."""
     return [(int(block), Face(face or Face.left)) for block, face in _TARGET.findall(text)]
 
 
 def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
-    """The face that a plan works at: of the first live block that its actions name, else of the one its task names."""
+    """The face that a plan works at: of the first live block named in its actions, else the one named in its task."""
     return next(((block, face) for block, face in _faces_of(plan).items() if block in live), None)
 
 
 def _faces_of(plan: Plan) -> dict[int, Face]:
-    """The face at which a plan works of each block that it names, in the order in which it names them."""
+    """The face at which a plan works for each block it names, in order of first mention."""
     faces: dict[int, Face] = {}
     for action in plan.actions:
         match action:

@@ -1,4 +1,4 @@
-"""Controllers that wait for other agents: at a face of a block, or wherever they are."""
+"""Controllers that wait for other agents, at a face of a block or anywhere."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from quorum_base.drawing import Way
 
 
 def not_aligned(key: FaceKey) -> ActionEnd:
-    """Return the end of an action at a face with which its agent is not aligned: a push from the wrong place."""
+    """Return the end of an action at a face that its agent is not aligned with: a push from the wrong place."""
     return replace(NOT_ALIGNED, unmet=push_task(*key))
 
 
 class SharedController(CubeController):
-    """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
+    """A controller whose end depends on other agents' actions in the same state, so its status is never cached."""
 
     def status(self) -> ActionEnd | None:
-        """Return the end of the action in the state as it is; None while it runs."""
+        """Return the end of the action in the current state; None while it runs."""
         self._checked_at = -1
         return super().status()
 
@@ -39,7 +39,7 @@ class RendezvousController(SharedController):
             self._meeting.join(agent, action.count)
 
     def check(self) -> ActionEnd | None:
-        """End when released; fail when the agent is not, or no longer, aligned."""
+        """End when released; fail if the agent is not aligned, or no longer."""
         if not self.episode.is_live(self._key[0]):
             return BLOCK_GONE
         if self.agent in self._meeting.released:
@@ -51,15 +51,15 @@ class RendezvousController(SharedController):
         return SUCCESS if self.agent in self._meeting.released else None
 
     def way(self) -> Way:
-        """It is where it has to be, at the block."""
+        """Return the way at the block, where the agent already is."""
         return self.way_over((), self.episode.square_of(self._key[0]))
 
     def progress(self) -> str:
-        """Return how many came."""
+        """Return how many agents came."""
         return f"too_few_agents {len(self._meeting.waiting)} of {self._count}"
 
     def out_of_time(self) -> ActionEnd:
-        """End a wait in vain, which is an attempt at pushing from there."""
+        """End an unsuccessful wait, which is an attempt to push from there."""
         return replace(super().out_of_time(), unmet=push_task(*self._key))
 
     def let_go(self) -> None:
@@ -70,7 +70,7 @@ class RendezvousController(SharedController):
 
 
 class WaitAgentsController(SharedController):
-    """Wait until enough agents wait for the team or have nothing to do; those who wait are released together."""
+    """Wait until enough agents wait for the team or are idle; all waiting agents are released together."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: WaitAgents) -> None:
         super().__init__(episode, agent, action, action.timeout)
@@ -88,9 +88,9 @@ class WaitAgentsController(SharedController):
         return SUCCESS if self.agent in waiting.released else None
 
     def progress(self) -> str:
-        """Return how many were free."""
+        """Return how many agents were free."""
         return f"too_few_agents {len(self.episode.waiting.waiting) + self._free} of {self._count}"
 
     def let_go(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         self.episode.waiting.leave(self.agent)

@@ -9,10 +9,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from maeil.extensions import load_parts
-
 from maeil.acting import Primitive
 from maeil.trace import EVENTS, Event, Stamped
+from quorum_base.registry import own
 
 PAGE = Path(__file__).resolve().parents[1] / "events.md"
 MARK = "<!-- From here on, docs/api/events.py writes this page. -->\n"
@@ -24,14 +23,14 @@ _OWN = "Attributes"
 
 def page(text: str) -> str:
     """Return the page with its tables written again."""
-    load_parts("events")
+    modules = {point.load().__name__ for point in own("quorum.events").values()}
     every = sorted(EVENTS.values(), key=lambda event: event.__module__)
-    own = [event for event in every if event.__module__ == Event.__module__]
-    others = [event for event in every if event.__module__.startswith("maeil.extensions.")]
+    loop = [event for event in every if event.__module__ == Event.__module__]
+    others = [event for event in every if event.__module__ in modules]
     stamps = list(_fields(Stamped))
     stamps[-1] = "| `event` | string |  | name of the event |"
     parts = [(text.partition(MARK)[0] + MARK).rstrip(), "## Fields of every event", "\n".join([_HEAD, *stamps])]
-    parts += ["## Events of the loop", *map(_section, own), "## Events of extensions", *map(_section, others)]
+    parts += ["## Events of the loop", *map(_section, loop), "## Events of extensions", *map(_section, others)]
     return "\n\n".join(parts) + "\n"
 
 

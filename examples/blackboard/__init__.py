@@ -1,6 +1,6 @@
-"""A blackboard: what each agent last committed to stands where everybody reads it before they think.
+"""A blackboard that shows each agent's last committed plan to all agents before they think.
 
-The idea is that of blackboard systems (Hayes-Roth, Artificial Intelligence 26, 1985), as in LbMAS (arXiv 2507.01701).
+The idea comes from blackboard systems (Hayes-Roth, Artificial Intelligence 26, 1985), as in LbMAS (arXiv 2507.01701).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BlackboardConfig(ExtensionConfig):
     """Values of `extension.blackboard`."""
 
     lines: PositiveInt
-    """How many of the latest commitments stand on the board."""
+    """Number of recent commitments shown on the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BlackboardPost(Event):
 
 
 class Blackboard(Extension):
-    """Writes every plan that a mind commits on a board, and shows the board to all others.
+    """Writes every committed plan on a board, and shows the board to all other agents.
 
     Args:
         config: its values.
@@ -51,7 +51,7 @@ class Blackboard(Extension):
         self._board: deque[tuple[int, str]] = deque(maxlen=config.lines)
 
     def on_event(self, stamped: Stamped) -> None:
-        """Write a plan that has been committed on the board."""
+        """Write a newly committed plan on the board."""
         event = stamped.event
         if isinstance(event, PlanChange) and event.status == "committed":
             task = f"{event.task['kind']} {event.task['target']}" if event.task else "nothing that has a name"
@@ -59,7 +59,7 @@ class Blackboard(Extension):
             self.episode.record(BlackboardPost(event.agent, task))
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:  # noqa: ARG002 - in every turn
-        """Show the board, without one's own lines."""
+        """Show the board without the participant's own lines."""
         names = self.episode.team.names
         shown = [[names[agent], text] for agent, text in self._board if agent != participant.index]
         template = Path(__file__).with_name("blackboard.jinja")

@@ -1,4 +1,4 @@
-"""A world with its own skills, outside of Quorum: `--plugin corridor` imports this package, which registers both."""
+"""A world with its own skills in a separate package: `--plugin corridor` imports it, and it registers both."""
 
 from corridor.actions import Rest, Walk
 from corridor.skills import CorridorSkills

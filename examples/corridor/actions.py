@@ -1,4 +1,4 @@
-"""What an agent can do in a corridor."""
+"""The actions of agents in a corridor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from maeil import SymbolicAction, Vocabulary
 
 STAY, GO = 0, 1
-"""Primitives: what an agent does in one step of the world."""
+"""Primitives: an agent's moves in one step of the world."""
 
 
 class Walk(SymbolicAction):

@@ -1,4 +1,4 @@
-"""The world: corridors side by side, one for each agent, who has to reach its end."""
+"""The world: parallel corridors, one per agent. Each agent must reach the end of its corridor."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ LEGEND = (MarkKind("end", "#4c8c4a", "#6fbf73"), MarkKind("walker", "#3b6ea5", "
 
 
 class CorridorConfig(ComponentConfig):
-    """The values of `configs/env/corridor.yaml`; they have no defaults here."""
+    """The values of `configs/env/corridor.yaml`; only that file has defaults."""
 
     name: Literal["corridor"]
     n: PositiveInt
-    """Agents."""
+    """Number of agents."""
     length: PositiveInt
     """Steps from the first cell of a corridor to its end."""
     max_steps: PositiveInt
-    """Steps after which the episode is cut off."""
+    """Maximum number of steps of an episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What an agent sees of its corridor.
+    """An agent's observation of its corridor.
 
     Attributes:
-        agent: its name; empty for a participant without a body, who sees the sum over all corridors.
-        cell: how far it is.
-        length: where the end is.
+        agent: its name; empty for a participant without a body, which sees the sum over all corridors.
+        cell: its position.
+        length: position of the end.
     """
 
     agent: str
@@ -51,7 +51,7 @@ class Sight:
 
 
 class Corridor(World):
-    """Fulfils `maeil.World` and `quorum_base.drawing.Drawable`.
+    """Implements `maeil.World` and `quorum_base.drawing.Drawable`.
 
     Args:
         config: its values.
@@ -73,36 +73,36 @@ class Corridor(World):
         self.reset(0)
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Start a new episode: all stand in the first cell, with an odd seed in the second one."""
+        """Start a new episode: all agents stand in the first cell, or in the second one if the seed is odd."""
         self._t = 0
         self._cells = [seed % 2] * len(self.agents)
         return {"cells": list(self._cells), "length": self._length}
 
     def observe(self, agent: int) -> Sight:
-        """Return how far an agent is."""
+        """Return an agent's position."""
         return Sight(self.agents[agent], self._cells[agent], self._length)
 
     def global_observation(self) -> Sight:
-        """Return how far the team is in all."""
+        """Return the total position of the team."""
         return Sight("", sum(self._cells), self._length * len(self.agents))
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002
-        """Return nothing: every plan can be carried out, since nobody walks beyond the end."""
+        """Return no problems: every plan is possible, because agents stop at the end."""
         return ()
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:  # noqa: ARG002
-        """Return what carries an action out, a primitive a step."""
+        """Return the controller of an action, which takes one primitive per step."""
         return Repeat(GO, action.cells) if isinstance(action, Walk) else Repeat(STAY, 1)
 
     def step(self, joint: Sequence[int]) -> Transition:
-        """Move all who go on; every step costs a little."""
+        """Move all agents that walk; every step costs a little."""
         self._t += 1
         self._cells = [min(cell + move, self._length) for cell, move in zip(self._cells, joint, strict=True)]
         done = all(cell == self._length for cell in self._cells)
         return Transition((), -STEP_COST, end_of(success=done, truncated=self._t >= self._max_steps))
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
-        """Return nothing: no task here takes more than one agent."""
+        """Return no tasks: none here takes more than one agent."""
         return ()
 
     def distance(self, agent: int, other: int) -> float:
@@ -115,11 +115,11 @@ class Corridor(World):
         return Progress(reached, len(self.agents), float(reached))
 
     def ansi(self) -> str:
-        """Draw a corridor a line, with a letter for its agent."""
+        """Draw each corridor on a line, with a letter for its agent."""
         return "\n".join("." * cell + f"[{chr(ord('a') + i % 26)}]" for i, cell in enumerate(self._cells))
 
     def canvas(self) -> Canvas:
-        """Return what stays as it is: the grid and the legend."""
+        """Return the static part: the grid and the legend."""
         return Canvas(self._length + 1, len(self.agents), LEGEND)
 
     def draw(self) -> Drawing:

@@ -11,9 +11,9 @@ from pettingzoo import ParallelEnv
 
 
 class Foraging(ParallelEnv[str, Any, int]):
-    """Agents and food have levels; who loads next to food collects it if the levels of all who do so together suffice.
+    """Agents and food have levels; agents next to a food collect it together if the sum of their levels suffices.
 
-    The reward of a food is its level, shared by the levels of those who collect it; all food gives 1.
+    The reward of a food is its level, divided among its collectors by their levels; all food together gives 1.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"name": "foraging", "render_modes": []}
@@ -26,7 +26,7 @@ class Foraging(ParallelEnv[str, Any, int]):
         self.possible_agents = [f"agent_{i}" for i in range(players)]
 
     def observation_space(self, agent: str) -> Box:
-        """Return the space of what an agent observes."""
+        """Return the space of an agent's observations."""
         return self._env.observation_space[self.possible_agents.index(agent)]  # type: ignore[no-any-return]
 
     def action_space(self, agent: str) -> Discrete:
@@ -34,7 +34,7 @@ class Foraging(ParallelEnv[str, Any, int]):
         return self._env.action_space[self.possible_agents.index(agent)]  # type: ignore[no-any-return]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begin an episode."""
+        """Start an episode."""
         self.agents = list(self.possible_agents)
         seen, _ = self._env.reset(seed=seed, options=options)
         return dict(zip(self.agents, seen, strict=True)), {agent: {} for agent in self.agents}
@@ -44,7 +44,7 @@ class Foraging(ParallelEnv[str, Any, int]):
         agents = self.agents
         seen, rewards, over, _, _ = self._env.step([actions[agent] for agent in agents])
         done = not self._env.field.any()
-        late = over and not done  # which ForagingEnv calls terminated, too
+        late = over and not done  # ForagingEnv reports these as terminated too
         if over:
             self.agents = []
         each: list[Any] = [dict(zip(agents, part, strict=True)) for part in (seen, np.asarray(rewards).tolist())]

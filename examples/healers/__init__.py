@@ -1,11 +1,11 @@
-"""Healers: what they say to agents when cooperation fails (DIG to Heal, arXiv 2603.00309).
+"""Healers: their remarks to agents when cooperation fails (DIG to Heal, arXiv 2603.00309).
 
-| module | what it holds |
+| module | contents |
 |---|---|
-| `interventions` | for each pattern whom a healer addresses, and what it says |
-| `healing` | watches an episode, and has the chosen healers speak |
+| `interventions` | for each pattern, the agents that a healer addresses and its text |
+| `healing` | watches an episode and lets the chosen healers speak |
 | `configuration` | the schema of `extension.heal` |
-| `heeding` | `llm=heeding`: the simulated model, which follows what healers say |
+| `heeding` | `llm=heeding`: the simulated model, which follows healers' remarks |
 """
 
 from healers import events  # noqa: F401 (they are known when a trace is read)

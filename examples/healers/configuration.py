@@ -1,4 +1,4 @@
-"""The schema of `extension.heal`, and what builds the healers."""
+"""The schema of `extension.heal`, and the function that builds the healers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from maeil.extension import ExtensionConfig, ExtensionContext
 
 
 def _each_once(healers: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """Put healers in the order of the patterns, so that equal sets are one value.
+    """Sort healers in the order of the patterns, so that equal sets are equal values.
 
     Raises:
-        ValueError: one is there twice.
+        ValueError: a healer appears twice.
     """
     twice = next((one for one in Pattern if healers.count(one) > 1), None)
     if twice is not None:
@@ -27,20 +27,20 @@ class HealConfig(ExtensionConfig):
     """Values of `extension.heal`."""
 
     healers: Annotated[tuple[Pattern, ...], Field(min_length=1), AfterValidator(_each_once)]
-    """Who speaks, in the order of the patterns."""
+    """The active healers, in the order of the patterns."""
     orphan_steps: Annotated[int, Field(ge=0)]
-    """Steps after which a message that nobody has taken up is an orphan."""
+    """Steps after which a message that no agent acted on is an orphan."""
     reroutes: Annotated[int, Field(ge=0)]
-    """Agents that may pass a message on."""
+    """Number of agents that may pass a message on."""
     depth: Annotated[int, Field(ge=0)]
-    """Thoughts to go back from a message to where its work came from, at most."""
+    """Maximum number of thoughts to trace back from a message to the origin of its work."""
     idle_steps: Annotated[int, Field(ge=0)]
-    """Steps without progress that are no deadlock yet."""
+    """Steps without progress that do not yet count as a deadlock."""
     attempts: Annotated[int, Field(ge=1)]
-    """Times that a healer speaks about plans of too few agents in an episode, at most."""
+    """Maximum number of times per episode that a healer speaks about plans with too few agents."""
 
 
 def build(config: HealConfig, _context: ExtensionContext) -> Healing:
-    """Make the healers."""
+    """Build the healers."""
     numbers = Thresholds(config.orphan_steps, config.reroutes, config.depth, config.idle_steps)
     return Healing(HealSettings(config.healers, numbers, config.attempts))

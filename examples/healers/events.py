@@ -15,13 +15,13 @@ class HealerActed(Event):
 
     Attributes:
         note: its number, from 0.
-        healer: which, by the name of its pattern.
-        action: `annotate`: it is put on messages that were sent; `create`: it is a separate one.
-        recipients: whom it addresses, ascending.
+        healer: name of the healer's pattern.
+        action: `annotate`: the text is attached to messages already sent; `create`: it is a separate message.
+        recipients: the addressed agents, ascending.
         content: the text.
-        messages: ids of the messages that it is put on.
-        subject: the target of the task that it is about; empty where there is none.
-        handlers: who is to go on with it, or whom to listen to.
+        messages: ids of the annotated messages.
+        subject: the target of the task concerned; empty if there is none.
+        handlers: the agents that should continue with it, or that the recipients should listen to.
     """
 
     kind: ClassVar[str] = "heal"
@@ -37,7 +37,7 @@ class HealerActed(Event):
 
 @dataclass(frozen=True, slots=True)
 class HealerHeard(Event):
-    """An agent reads what a healer has said, at the start of the first thought that sees it."""
+    """An agent reads a healer's remark, at the start of the first thought that sees it."""
 
     kind: ClassVar[str] = "heal_read"
     note: int

@@ -1,7 +1,7 @@
-"""Watches an episode as it goes on; when cooperation fails, the chosen healers speak to those whom they address.
+"""Watches a running episode; when cooperation fails, the chosen healers speak to the agents concerned.
 
-The events build the interaction graph, in which the patterns of `maeil.dig` are found (DIG, arXiv 2603.00309).
-A healer is no participant: its notes come with the messages, cost nothing on the cognitive clock, and arrive at once.
+The events build the interaction graph, in which `maeil.dig` finds the patterns (DIG, arXiv 2603.00309). A healer is not
+a participant: its notes come with the messages, cost nothing on the cognitive clock, and arrive at once.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ TEMPLATE = Path(__file__).with_name("healer.jinja")
 
 @dataclass(frozen=True, slots=True)
 class HealSettings:
-    """Who heals, and by which numbers.
+    """The healers and their thresholds.
 
     Attributes:
         healers: the patterns whose healers act.
         thresholds: the numbers in the rules of the patterns.
-        attempts: times that a healer speaks about plans of too few agents in an episode, at most (published: 3).
+        attempts: maximum number of times per episode that a healer speaks about plans with too few agents
+            (published: 3).
     """
 
     healers: tuple[Pattern, ...]
@@ -42,15 +43,15 @@ class HealSettings:
 
 @dataclass(frozen=True, slots=True)
 class HealerNote:
-    """What a healer says to an agent. Each of its turns shows it until it has decided.
+    """A healer's remark to an agent. Each of the agent's turns shows it until the agent decides.
 
     Attributes:
-        number: of the note in its episode, from 0.
-        healer: which.
-        text: what it says.
-        subject: the target of the task that it is about; empty where there is none.
-        handlers: who is to go on with it, or whom to listen to; empty where it does not say who.
-        messages: sender and text of each message that it is put on; empty for a separate one.
+        number: number of the note in its episode, from 0.
+        healer: name of the healer's pattern.
+        text: the remark.
+        subject: the target of the task concerned; empty if there is none.
+        handlers: the agents that should continue with it, or that the recipient should listen to; empty if unspecified.
+        messages: sender and text of each annotated message; empty for a separate remark.
     """
 
     number: int
@@ -65,7 +66,7 @@ class Healing(Extension):
     """The healers of one episode.
 
     Args:
-        settings: who heals.
+        settings: the healers and their thresholds.
     """
 
     name = "heal"
@@ -78,18 +79,18 @@ class Healing(Extension):
         self._found: list[Finding] = []
         self._said = 0
         self._pending: dict[int, list[HealerNote]] = {}
-        """What each agent has been shown, or is to be shown, since its last decision."""
+        """The notes shown or due to each agent since its last decision."""
         self._heard: dict[int, int] = {}
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
-        """Begin the graph with the first event."""
+        """Start the graph with the first event."""
         event = super().start(event)
         self._finder = PatternFinder(event, self._settings.thresholds)
         self._team = Team((*event.agents, *event.coordinators), self._finder.builder)
         return event
 
     def on_event(self, stamped: Stamped) -> None:
-        """Take the next event into the graph; forget the notes of an agent that has decided."""
+        """Add an event to the graph; drop the notes of an agent that has decided."""
         self._found += [found for found in self._finder.take(stamped) if found.pattern in self._settings.healers]
         event = stamped.event
         if isinstance(event, StageChange) and event.to_stage == Stage.WAIT:
@@ -97,12 +98,12 @@ class Healing(Extension):
             self._heard.pop(event.agent, None)
 
     def after_step(self) -> None:
-        """Say what there is to say; whoever is at work or ready is interrupted by it."""
+        """Deliver due remarks, interrupting recipients that are working or ready."""
         for intervention in self.due():
             self._say(intervention)
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:  # noqa: ARG002
-        """Return what healers have said to an agent; to a coordinator, what they have said to any agent."""
+        """Return the remarks to an agent; a coordinator sees the remarks to all agents."""
         self.after_step()
         if not participant.embodied:
             return self._notes({agent: notes for agent, notes in sorted(self._pending.items()) if notes})
@@ -113,13 +114,13 @@ class Healing(Extension):
         return self._notes({participant.index: own}) if own else ()
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return turns to plan for those whom a healer has interrupted."""
+        """Return turns to plan for the agents that a healer has interrupted."""
         feedback = self.episode.topology.feedback
         plan = frozenset({Act.PLAN})
         return [Turn(one, plan, feedback=feedback) for one in conversation.undecided if self._pending.get(one)]
 
     def due(self) -> list[Intervention]:
-        """Return what the healers do about what was found since they were last asked."""
+        """Return the healers' interventions for the findings since the last call."""
         found, self._found = self._found, []
         done = []
         for one in found:
@@ -157,24 +158,24 @@ class Healing(Extension):
             self.episode.interrupt(agent, self.name)
 
     def _notes(self, pending: Mapping[int, Sequence[HealerNote]]) -> tuple[Note, ...]:
-        """Return one note with all that is pending for some agents."""
+        """Return one note with all pending remarks for some agents."""
         said = tuple({note.number: note for notes in pending.values() for note in notes}.values())
         return (healer_note(said, self.episode.team.names, tuple(pending)),) if said else ()
 
 
 def healer_note(said: tuple[HealerNote, ...], names: Sequence[str], agents: tuple[int, ...]) -> Note:
-    """Return the note that shows what healers have said.
+    """Return the note that shows healers' remarks.
 
     Args:
-        said: in order.
-        names: of all participants by index.
-        agents: whom it was said to.
+        said: the remarks, in order.
+        names: names of all participants, by index.
+        agents: the recipients.
     """
     return Note(Healing.name, said, "healer", [dict(_shown(one, names)) for one in said], TEMPLATE, agents)
 
 
 def _shown(note: HealerNote, names: Sequence[str]) -> Iterator[tuple[str, object]]:
-    """Yield what a prompt shows of a note, by key."""
+    """Yield the parts of a note that a prompt shows, by key."""
     yield "finding", note.healer.value
     yield "says", note.text
     if note.subject:

@@ -1,12 +1,12 @@
-"""The simulated model, which follows the remarks of healers as far as its rules know how.
+"""The simulated model, which follows healers' remarks as far as its rules allow.
 
-| finding | what it does |
+| finding | reaction |
 |---|---|
-| orphan, deadlock, incomplete coverage, repeated effort | plans again, as though what it is about had failed |
-| missed submission, excessive rerouting | plans for what it is about, if it is among the handlers |
+| orphan, deadlock, incomplete coverage, repeated effort | plans again, as though the subject had failed |
+| missed submission, excessive rerouting | plans for the subject, if it is among the handlers |
 | missing dependency | listens to the handler, and not to the others whose messages the remark shows |
 
-A remark on something that it does not work on any more changes nothing. The last remark counts.
+A remark about something it no longer works on changes nothing. Only the last remark counts.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class HeedingConfig(ProviderConfig, SimulatedSettings):
 
     name: Literal["heeding"]
     calibrated_to: str
-    """As that of `simulated`."""
+    """As in `simulated`."""
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost: its prices are its own values."""
+        """Whether replies state their cost: the prices are values of this configuration."""
         return True
 
 
@@ -66,14 +66,14 @@ def heeding_model(config: HeedingConfig, _context: None) -> HeedingModel:
 
 
 def read_remarks(block: str, names: Sequence[str]) -> tuple[HealerNote, ...]:
-    """Read what healers have said in a prompt.
+    """Parse the healers' remarks in a prompt.
 
     Args:
         block: the block `healer`, as JSON.
-        names: of all participants by index.
+        names: names of all participants, by index.
 
     Raises:
-        KeyError, ValueError: the block is not what healers write.
+        KeyError, ValueError: the block does not have the format of healers' remarks.
     """
     index = {name: number for number, name in enumerate(names)}
     return tuple(
@@ -97,9 +97,9 @@ def answer_healed(speaker: Speaker[Any], view: View, note: HealerNote, chooser: 
 
     Args:
         speaker: the rules of the world.
-        view: what the prompt shows.
+        view: the data in the prompt.
         note: the last remark.
-        chooser: makes the choices of this answer; where one is poor, the remark is not followed.
+        chooser: makes the choices of this answer; a poor choice ignores the remark.
     """
     if chooser.is_poor():
         return speaker.answer(view, chooser)
@@ -119,12 +119,12 @@ def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, chooser: Choos
 
 
 def toward(speaker: Speaker[Any], view: View, target: str) -> Plan | None:
-    """Return the plan of one who is to work on a thing; None where the rules of its world do not know how.
+    """Return a plan to work on a target; None if the world's rules have none.
 
     Args:
         speaker: the rules of the world.
-        view: what the prompt shows.
-        target: what it is called in the target of a task: `block_3`, `tree_3543`.
+        view: the data in the prompt.
+        target: its name in the target of a task: `block_3`, `tree_3543`.
     """
     seen, place = view.observation, target.rpartition("_")[2]
     if isinstance(seen, SymbolicObservation):
@@ -139,7 +139,7 @@ def toward(speaker: Speaker[Any], view: View, target: str) -> Plan | None:
 
 
 def _listening(view: View, note: HealerNote) -> View:
-    """A view that shows only those of the messages in question that a handler has sent."""
+    """Return a view that keeps, of the annotated messages, only those sent by a handler."""
     left_out = {text for sender, text in note.messages if sender not in note.handlers}
     unread, memory = (
         tuple(message for message in messages if message.content not in left_out)
@@ -149,7 +149,7 @@ def _listening(view: View, note: HealerNote) -> View:
 
 
 def _without(view: View, note: HealerNote) -> View:
-    """A view in which the live plan has failed, where the remark is about what it is for."""
+    """Return a view in which the live plan has failed, if the remark concerns its task."""
     plan = view.plan
     if plan is None or (note.subject and (plan.task is None or not _is_about(plan.task, note.subject))):
         return view

@@ -1,4 +1,4 @@
-"""The healers: for each failure pattern whom one addresses, and what it says (DIG to Heal, arXiv 2603.00309)."""
+"""The healers: for each failure pattern, the addressed agents and the text (DIG to Heal, arXiv 2603.00309)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from maeil.dig.patterns import Finding, Pattern
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What a healer does about a finding.
+    """A healer's response to a finding.
 
     Attributes:
-        finding: what it is about.
-        recipients: whom it addresses, ascending.
-        text: what it says.
-        handlers: who is to go on with what it is about, or whom to listen to; empty where it does not say who.
+        finding: the finding.
+        recipients: the addressed agents, ascending.
+        text: the remark.
+        handlers: the agents that should continue with the subject, or that the recipients should listen to; empty if
+            unspecified.
     """
 
     finding: Finding
@@ -27,17 +28,17 @@ class Intervention:
 
     @property
     def annotates(self) -> bool:
-        """Whether it is put on messages that were sent (`annotate`); else it is a separate message (`create`)."""
+        """Whether the text is attached to messages already sent (`annotate`), not a separate message (`create`)."""
         return bool(self.finding.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """What healers know of the team.
+    """The healers' knowledge of the team.
 
     Attributes:
-        names: of all participants by index.
-        builder: of its graph.
+        names: names of all participants, by index.
+        builder: builds the graph.
     """
 
     names: Sequence[str]
@@ -48,7 +49,7 @@ class Team:
         return ", ".join(self.names[agent] for agent in agents)
 
     def least_loaded(self, agents: Sequence[int], number: int) -> tuple[int, ...]:
-        """Return those with the fewest messages that wait for their next plan; of equals, the first."""
+        """Return the agents with the fewest messages waiting for their next plan; ties go to the first."""
         return tuple(sorted(agents, key=lambda agent: len(self.builder.readings(agent)))[:number])
 
 
@@ -56,7 +57,7 @@ Healer = Callable[[Finding, Team], Intervention]
 
 
 def heal_orphan(found: Finding, team: Team) -> Intervention:
-    """Give a message that nobody has taken up back to its sender."""
+    """Return a message that no agent acted on to its sender."""
     others = team.named(found.agents[1:])
     return Intervention(
         found,
@@ -67,7 +68,7 @@ def heal_orphan(found: Finding, team: Team) -> Intervention:
 
 
 def heal_rerouting(found: Finding, team: Team) -> Intervention:
-    """Tell the last one who has passed a message on to handle it."""
+    """Ask the last agent that passed a message on to handle it."""
     last = found.agents[:1]
     return Intervention(
         found,
@@ -79,7 +80,7 @@ def heal_rerouting(found: Finding, team: Team) -> Intervention:
 
 
 def heal_repetition(found: Finding, team: Team) -> Intervention:
-    """Choose as many handlers as a task takes, the least loaded first, and tell the others to do something else."""
+    """Choose as many handlers as a task takes, the least loaded first, and ask the others to do something else."""
     handlers = tuple(sorted(team.least_loaded(found.agents, found.needed)))
     return Intervention(
         found,
@@ -91,7 +92,7 @@ def heal_repetition(found: Finding, team: Team) -> Intervention:
 
 
 def heal_dependency(found: Finding, team: Team) -> Intervention:
-    """Tell who is asked for different things where each comes from."""
+    """Show an agent with conflicting requests where each comes from."""
     reader, first, *_ = found.agents
     return Intervention(
         found,
@@ -103,7 +104,7 @@ def heal_dependency(found: Finding, team: Team) -> Intervention:
 
 
 def heal_coverage(found: Finding, team: Team) -> Intervention:  # noqa: ARG001 - it names nobody
-    """Tell the author of a plan for several agents that it has heard of too few."""
+    """Warn the author of a plan for several agents that it has heard of too few."""
     return Intervention(
         found,
         found.agents,
@@ -113,7 +114,7 @@ def heal_coverage(found: Finding, team: Team) -> Intervention:  # noqa: ARG001 -
 
 
 def heal_submission(found: Finding, team: Team) -> Intervention:
-    """Tell as many as a task takes, of those who were asked for it, to do it."""
+    """Ask as many of the requested agents as a task takes to do it."""
     handlers = tuple(sorted(team.least_loaded(found.agents, found.needed)))
     return Intervention(
         found,
@@ -125,7 +126,7 @@ def heal_submission(found: Finding, team: Team) -> Intervention:
 
 
 def heal_deadlock(found: Finding, team: Team) -> Intervention:  # noqa: ARG001 - it is for all
-    """Tell everybody to act with what there is."""
+    """Ask all agents to act with what they have."""
     return Intervention(
         found,
         found.agents,

@@ -1,4 +1,4 @@
-"""PPO in PyTorch that learns CUBE or level-based foraging, and writes a policy that `agents=policy` plays.
+"""PPO in PyTorch that learns CUBE or level-based foraging, and writes a policy for `agents=policy`.
 
 python ppo.py [--world cube] [--n 2] [--iterations 200] [--seed 0] [--out policy.npz]
 
@@ -6,10 +6,10 @@ It needs PyTorch, and for `--world foraging` lbforaging: pip install torch lbfor
 
 One policy acts for every agent on the agent's own observation (Yu et al., "The surprising effectiveness of PPO in
 cooperative multi-agent games", 2022). Agents also learn from the growth of a potential (`Worlds.potential`), which is
-no part of what is printed. The time limit is an end like any other.
+not part of the printed return. The time limit ends an episode like any other end.
 
-Printed is the learning curve as CSV: steps of worlds, seconds of CPU, the mean return of an agent by the rules of the
-world, and the share of boards that are solved, on 100 boards that it never trained on.
+The script prints the learning curve as CSV: steps of worlds, seconds of CPU, an agent's mean return under the rules of
+the world, and the share of solved boards, on 100 boards that are not used for training.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ WORLDS, STEPS, WIDTH = 128, 64, 128
 GAMMA, LAMBDA, CLIP, ENTROPY, EPOCHS, MINIBATCHES, RATE = 0.99, 0.95, 0.2, 0.005, 4, 8, 1e-3
 EVALUATIONS = 10
 HELD_OUT = 1_000_000
-"""First seed of the boards that it never trains on."""
+"""First seed of the boards that are not used for training."""
 
 
 class Worlds(Protocol):
-    """W worlds of n agents; the next episode of a world begins in the step that ends one."""
+    """W worlds of n agents; the step that ends an episode also starts the world's next one."""
 
     scale: float
-    """What observations are multiplied by, so that neighbouring cells are about 1 apart."""
+    """Factor for observations, so that neighbouring cells are about 1 apart."""
 
     def look(self) -> tuple[np.ndarray, np.ndarray]:
-        """Observations (W, n, F) and masks of actions (W, n, A)."""
+        """Return observations (W, n, F) and action masks (W, n, A)."""
 
     def potential(self) -> np.ndarray:
-        """How good each agent's place is, (W, n): learners also get what a step adds to it."""
+        """Return the potential of each agent's place, (W, n); its change in a step is added to the learner's reward."""
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rewards (W, n), whether episodes ended (W,), and whether they were solved (W,)."""
+        """Return rewards (W, n), whether episodes ended (W,), and whether they were solved (W,)."""
 
 
 class Cube:
@@ -63,7 +63,7 @@ class Cube:
         return flat_observations(self.envs.worlds, self.max_steps), self.envs.action_masks()
 
     def potential(self) -> np.ndarray:
-        """Minus the distance to the nearest left face of a block, and minus the cells that blocks must still move."""
+        """Return minus the distance to the nearest left face of a block, and minus the cells blocks must still move."""
         row, col, weight, alive = np.moveaxis(self.envs.worlds.blocks[:, None].astype(float), -1, 0)
         agents = self.envs.worlds.agents[:, :, None]
         rows = np.maximum(np.maximum(row - agents[..., 0], agents[..., 0] - row - weight + 1), 0)
@@ -77,7 +77,7 @@ class Cube:
 
 
 class Foraging:
-    """Level-based foraging (`lbforaging`): a grid of 8 x 8 with two foods, each of which takes the whole team."""
+    """Level-based foraging (`lbforaging`): an 8 x 8 grid with two foods, each of which takes the whole team."""
 
     scale, near = 0.5, 0.01
 
@@ -97,7 +97,7 @@ class Foraging:
         return self.seen.copy(), masks
 
     def potential(self) -> np.ndarray:
-        """Minus the distance to the nearest food."""
+        """Return minus the distance to the nearest food."""
         n = self.seen.shape[1]
         foods, own = self.seen[..., : -3 * n].reshape(*self.seen.shape[:2], -1, 3), self.seen[..., -3 * n :]
         far = abs(foods[..., :2] - own[..., None, :2]).sum(axis=-1)
@@ -126,13 +126,13 @@ class Policy(nn.Module):
         self.actor, self.critic = nn.Linear(WIDTH, actions), nn.Linear(WIDTH, 1)
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
-        """Distribution over actions, and values (...)."""
+        """Return the distribution over actions, and values (...)."""
         hidden = self.body(self.scale * observations)
         logits = self.actor(hidden).masked_fill(masks == 0, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden).squeeze(-1)
 
     def save(self, file: Path) -> None:
-        """Write the actor as `agents=policy` reads it; the scale becomes part of the first layer."""
+        """Write the actor in the format of `agents=policy`; the scale becomes part of the first layer."""
         found = {}
         for number, layer in enumerate((self.body[0], self.body[2], self.actor)):
             weight = layer.weight.detach().numpy().T * (self.scale if number == 0 else 1)
@@ -141,14 +141,14 @@ class Policy(nn.Module):
 
 
 def look(worlds: Worlds) -> tuple[Tensor, Tensor]:
-    """Observations and masks as tensors."""
+    """Return observations and masks as tensors."""
     observations, masks = worlds.look()
     return torch.from_numpy(observations).float(), torch.from_numpy(masks)
 
 
 @torch.no_grad()
 def collect(policy: Policy, worlds: Worlds) -> list[Tensor]:
-    """Observations, masks, actions, log-probabilities, advantages and returns; a row for each step of each agent."""
+    """Return observations, masks, actions, log-probabilities, advantages and returns, one row per step and agent."""
     steps = []
     for _ in range(STEPS):
         seen, before = look(worlds), worlds.potential()
@@ -170,7 +170,7 @@ def collect(policy: Policy, worlds: Worlds) -> list[Tensor]:
 
 
 def loss(policy: Policy, rows: list[Tensor]) -> Tensor:
-    """The clipped objective (Schulman et al., 2017), the critic's error and the entropy."""
+    """Return the clipped objective (Schulman et al., 2017) with the critic's error and the entropy."""
     observations, masks, actions, chances, gains, returns = rows
     choice, values = policy(observations, masks)
     ratio = (choice.log_prob(actions) - chances).exp()
@@ -181,7 +181,7 @@ def loss(policy: Policy, rows: list[Tensor]) -> Tensor:
 
 @torch.no_grad()
 def evaluate(policy: Policy, worlds: Worlds) -> tuple[float, float]:
-    """Mean return of an agent, and share of boards solved, in one episode on each of some boards."""
+    """Return the mean return of an agent and the share of solved boards, over one episode per board."""
     running: np.ndarray | None = None
     while running is None or running.any():
         rewards, ended, now = worlds.step(policy(*look(worlds))[0].sample().numpy())
@@ -226,7 +226,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0, help="of boards, network and choices")
     parser.add_argument("--out", type=Path, help="file of the policy, .npz")
     asked = parser.parse_args()
-    torch.set_num_threads(1)  # small matrices: more threads only wait for each other
+    torch.set_num_threads(1)  # with small matrices, more threads only wait for each other
     learned = train(asked.world, asked.n, asked.iterations, asked.seed)
     if asked.out is not None:
         learned.save(asked.out)

@@ -18,14 +18,14 @@ from cube_env import CubeEnv, FlatObservations, ShapedEnv
 
 
 def batch(copies: int, max_steps: int) -> VecMonitor:
-    """The agents of some copies of CUBE, n = 2, as one batch of Stable-Baselines3."""
+    """Return the agents of some copies of CUBE, n = 2, as one batch of Stable-Baselines3."""
     env = FlatObservations(ShapedEnv(CubeEnv(n=2, max_steps=max_steps), "progress"))
     worlds = supersuit.pettingzoo_env_to_vec_env_v1(env)
     return VecMonitor(supersuit.concat_vec_envs_v1(worlds, copies, num_cpus=0, base_class="stable_baselines3"))
 
 
 def train(steps: int) -> PPO:
-    """Learn from so many steps of agents."""
+    """Learn from `steps` agent-steps."""
     envs = batch(copies=8, max_steps=100)
     model = PPO("MlpPolicy", envs, n_steps=256, batch_size=512, device="cpu")
     return model.learn(steps)

@@ -3,7 +3,7 @@
 python torchrl_rollout.py
 
 TorchRL reads the specs from the spaces, and the masks and numbers from the plain infos. Its `check_env_specs` compares
-what a real roll-out holds with these specs.
+the data of a real roll-out with these specs.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ BATCHES = {
 
 
 def agents(world: ParallelEnv) -> EnvBase:
-    """A world in which TorchRL decides for each agent; masked actions are not drawn.
+    """Return a world in which TorchRL decides for each agent; it does not draw masked actions.
 
-    The mask of agents (`use_mask`) is for worlds in which they die, as in Crafter.
+    The agent mask (`use_mask`) is for worlds in which agents die, as in Crafter.
     """
     return PettingZooWrapper(world, return_state=True, use_mask=True, seed=0)
 
 
 def batch(name: str) -> EnvBase:
-    """Three worlds in which TorchRL decides for the whole team. It takes batches that reset in the same step."""
+    """Return three worlds in which TorchRL decides for the whole team. They must reset in the same step."""
     return GymWrapper(gymnasium.make_vec(name, num_envs=3, autoreset_mode="SameStep", **BATCHES[name]))
 
 
 def roll_out(env: EnvBase, steps: int = 120) -> str:
-    """Check an environment, and walk through it at random over the ends of its episodes."""
+    """Check an environment, then take random steps across the ends of its episodes."""
     check_env_specs(env)
     data = env.rollout(steps, break_when_any_done=False)
     return f"{data.shape[-1]} steps, {int(data['next', 'done'].sum())} episodes"

@@ -17,17 +17,17 @@ from quorum_base.drawing import Way
 from quorum_base.environments.grid import shortest
 
 PRIMITIVES = ("none", "north", "south", "west", "east", "load")
-"""The actions of `lbforaging` by number; 1 to 4 lead to the cells of `neighbours`, in its order."""
+"""The actions of `lbforaging` by number; 1 to 4 lead to the cells of `neighbours`, in that order."""
 NONE, LOAD = 0, 5
 CLOSE = 2
-"""Steps between two agents that can step to one cell."""
+"""Maximum distance of two agents that can step to the same cell."""
 
 Index = Annotated[int, Field(ge=0)]
-Patience = Annotated[int, Field(ge=0, le=1000, description="most steps to stand still")]
+Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
 
 
 class GoTo(SymbolicAction):
-    """Walk to a cell by the shortest way around foods and agents."""
+    """Walk to a cell by a shortest way round foods and agents."""
 
     phrase: ClassVar[str] = "go to row {row}, column {col}"
     action: Literal["go_to"] = "go_to"
@@ -37,7 +37,7 @@ class GoTo(SymbolicAction):
 
 
 class Load(SymbolicAction):
-    """Walk to a cell next to the food, wait until the levels of the agents there suffice, and load it together."""
+    """Walk next to the food in a cell, wait until the levels of those there suffice, and load it with them."""
 
     phrase: ClassVar[str] = "load the food in row {row}, column {col}"
     action: Literal["load"] = "load"
@@ -58,20 +58,21 @@ VOCABULARY = Vocabulary(GoTo, Load, Wait)
 
 
 def task_of(food: Cell) -> Task:
-    """Return the task of those who load a food."""
+    """Return the task of loading a food."""
     return Task("load", food_name(food))
 
 
 class Forage:
-    """Carries out `go_to` and `load`; fulfils `maeil.world.Controller`.
+    """Carries out `go_to` and `load`; implements `maeil.world.Controller`.
 
-    Two that step to one cell both stay where they are, and two that go round each other may do so for ever. So who is
-    stopped by others first waits a step for every agent of a lower index close by: one of them gets through.
+    Two agents that step to the same cell both stay where they are, and two that walk around each other may do so
+    forever. So a stopped agent first waits one step for each nearby agent with a lower index, so that one of them gets
+    through.
 
     Args:
-        look: returns the whole field as it is.
+        look: returns the current whole field.
         agent: index of the agent.
-        action: what it carries out.
+        action: the action to carry out.
     """
 
     def __init__(self, look: Callable[[], ForagingObservation], agent: int, action: GoTo | Load) -> None:
@@ -86,7 +87,7 @@ class Forage:
         self._waits = False
 
     def status(self) -> ActionEnd | None:
-        """Return the end when the agent is there, the food is loaded or gone, or patience is over."""
+        """Return the end when the agent has arrived, the food is loaded or gone, or patience has run out."""
         seen = self._look()
         if not self._loads:
             if seen.cells[self._agent] == self._goal:
@@ -110,10 +111,10 @@ class Forage:
         return primitive
 
     def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: no resources are shared."""
 
     def way(self) -> Way:
-        """Return the way that is left: see `quorum_base.drawing.ShowsWays`."""
+        """Return the remaining way; see `quorum_base.drawing.ShowsWays`."""
         seen = self._look()
         cells = self._rest(seen) or self._find(seen, ())
         points = tuple((col + 0.5, row + 0.5) for row, col in cells)
@@ -126,12 +127,12 @@ class Forage:
         return sum(seen.levels[agent] for agent in seen.standing_next_to(self._goal))
 
     def _rest(self, seen: ForagingObservation) -> tuple[Cell, ...]:
-        """Return the route from where the agent is; empty where it is not on its route."""
+        """Return the route from the agent's cell; empty if the agent is off its route."""
         own = seen.cells[self._agent]
         return self._route[self._route.index(own) :] if own in self._route else ()
 
     def _find(self, seen: ForagingObservation, others: Collection[Cell]) -> tuple[Cell, ...]:
-        """Return the way round foods and agents; where none leads, the one that is free once agents have left it."""
+        """Return the way around foods and agents; if there is none, the way that is free once agents have left."""
         start, foods = seen.cells[self._agent], seen.food_levels.keys()
         goals = set(neighbours(self._goal)) - foods if self._loads else {self._goal}
 
@@ -142,7 +143,7 @@ class Forage:
         return way or shortest(start, goals, neighbours, is_field)
 
     def _walk(self, seen: ForagingObservation) -> int:
-        """Return a step of the route; none while others have the way, or where no way leads."""
+        """Return a step of the route; none while other agents have priority, or if there is no way."""
         own = seen.cells[self._agent]
         others = {cell for agent, cell in seen.cells.items() if agent != self._agent}
         rest = self._rest(seen)

@@ -1,4 +1,4 @@
-"""The field as shapes, after `quorum_base.drawing`: every level can be read."""
+"""The field as shapes of `quorum_base.drawing`, with legible levels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = (
     MarkKind("level of the agent", "#4a4a52", "#b4b4be", Shape.DIAMOND),
 )
 _BADGE = 0.56
-"""Edge of the level of an agent, in the lower right of its cell."""
+"""Size of an agent's level, in the lower right of its cell."""
 
 
 def canvas(side: int) -> Canvas:

@@ -1,11 +1,11 @@
-"""The tasks of level-based foraging as the loop follows them: to `load` each food.
+"""The tasks of level-based foraging, as the main loop tracks them: to `load` each food.
 
-A food is an active task while it is there. Agents count by their levels (`TaskState.weights`):
+A food is an active task until it is loaded. Agents count by their levels (`TaskState.weights`):
 
 - threshold: the level of the food;
 - spatial: agents next to it;
 - temporal and joint: agents next to it that load;
-- participation: those, and agents whose live plan loads it first;
+- participation: those, plus agents whose live plan loads it first;
 - dependency: always holds.
 """
 
@@ -21,15 +21,15 @@ from maeil.world import NEAREST
 
 
 def loaders(field: ForagingObservation, joint: Sequence[int], food: Cell) -> tuple[int, ...]:
-    """Return the agents that load a food by a joint action, ascending.
+    """Return the agents that load a food in a joint action, ascending.
 
-    No cell is next to two foods: the package draws fields without such.
+    No cell is adjacent to two foods: the package never generates such fields.
     """
     return tuple(agent for agent in field.standing_next_to(food) if joint[agent] == LOAD)
 
 
 def planned(plans: Sequence[Plan | None]) -> list[Cell | None]:
-    """Return the food that each plan loads first; of a plan without actions, that of its task."""
+    """Return the food that each plan loads first; for a plan without actions, the food of its task."""
     return [_food_of(plan) if plan is not None else None for plan in plans]
 
 
@@ -40,7 +40,7 @@ def _food_of(plan: Plan) -> Cell | None:
 
 
 def states(field: ForagingObservation, joint: Sequence[int], plans: Sequence[Plan | None]) -> list[TaskState]:
-    """Return the state of each food that is there, under a joint action."""
+    """Return the state of each remaining food under a joint action."""
     weights = tuple(float(level) for level in field.levels.values())
     aims = planned(plans)
     found = []
@@ -55,7 +55,7 @@ def states(field: ForagingObservation, joint: Sequence[int], plans: Sequence[Pla
 
 
 def open_tasks(field: ForagingObservation, plans: Sequence[Plan | None], text: str) -> list[OpenTask]:
-    """Return the foods of plans and of a text, then those that an agent is nearest to."""
+    """Return the foods named in plans and in a text, then the others that are nearest to any agent."""
     aims = planned(plans)
     named = {*aims, *named_foods(text)}
     levels = field.levels

@@ -24,30 +24,31 @@ Seers = Literal["coordinator", "all", "nobody"]
 ROUNDS = 30
 """Rounds of an episode."""
 PUBLISHED_RHO = 0.5
-"""Where the peak is, as a share of the largest sum."""
+"""Position of the peak, as a share of the largest sum."""
 SEERS: tuple[Seers, ...] = ("coordinator", "all", "nobody")
-"""Who sees the picks of a round one by one: one who sees the game from outside, the agents as well, or nobody."""
+"""Who sees the individual picks of a round: an outside observer, the agents as well, or neither."""
 LISTED = 10
-"""Agents up to which picks are listed one by one."""
+"""Largest team whose picks are listed individually."""
 HINT = "The reward rises with the sum to one peak and falls beyond it."
-"""What agents learn of the reward when they are given a hint."""
+"""Hint about the reward for agents that get one."""
 
 
 class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
     """N agents pick integers whose sum should hit the peak of a curve that they do not know.
 
-    Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of
-        the system, -1 and 0 before the first round. `action_mask`: int8 `(10,)`, all 1: every pick is always possible.
+    Observation: a dictionary per agent. `observation`: float32 `(2,)`: its own last pick and the last reward of the
+        system, -1 and 0 before the first round. `action_mask`: int8 `(10,)`, all 1, because every pick is always
+        possible.
     Action: `Discrete(10)`, the pick.
     Reward: for every agent `R(x)`, the reward of the system.
     Episode end: truncated after the last round, for all agents at once; it never terminates.
-    Infos: `round`, the rounds played, and `sum`, that of the last picks, 0 before the first round. None of them with
-        `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's `SqueezeObservation`, and
-        `report`, the last `Round` with all picks, None after a reset. The mask of actions is in the observation.
+    Infos: `round`, the rounds played, and `sum`, the sum of the last picks, 0 before the first round. Empty with
+        `infos="none"`. With `infos="symbolic"` they are replaced by `symbolic`, the agent's `SqueezeObservation`, and
+        `report`, the last `Round` with all picks, None after a reset. The action mask is in the observation.
     State: `state()`, float32 `(n + 3,)`: the last picks, -1 before the first round; the last reward; the rounds played;
-        and `rho`, which no agent is rounds_.
-    Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
-        exactly as the original does.
+        and `rho`, which no agent observes.
+    Copies: all arrays belong to the caller; with `copy=False` they are read-only. `copy.deepcopy` and pickles continue
+        exactly like the original.
 
     Example:
         ```python
@@ -60,23 +61,23 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
 
     Args:
         n: Number of agents; published for 3, 5, 10, 20 and 50.
-        rho: Where the peak is, as a share of the largest sum; None: drawn at each reset from 0.25 to 0.75. Not used
-            where `mu` is given.
+        rho: Position of the peak, as a share of the largest sum; None: each reset draws it from 0.25 to 0.75. Ignored
+            if `mu` is given.
         mu: Centre of the curve, a sum; None: `rho * 9 n`.
-        sigma: Its width, at least 0.1; None: `mu / 2`.
-        picks: Who sees the picks of a round one by one in symbolic observations: one who sees the game from outside
-            (`"coordinator"`), the agents as well (`"all"`), or `"nobody"`. Sum and mean are seen from outside always,
-            and by agents with `"all"`.
-        listed: Agents up to which they are listed; of larger teams sum and mean alone.
-        hint: Whether symbolic observations tell that the reward has one peak. Where it is they never tell.
+        sigma: Width of the curve, at least 0.1; None: `mu / 2`.
+        picks: Who sees the individual picks of a round in symbolic observations: an outside observer (`"coordinator"`),
+            the agents as well (`"all"`), or `"nobody"`. An outside observer always sees sum and mean; agents see them
+            with `"all"`.
+        listed: Largest team whose picks are listed; larger teams show only sum and mean.
+        hint: Whether symbolic observations say that the reward has one peak. They never say where it is.
         rounds: Rounds of an episode.
-        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
-            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
-        infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
-        copy: Give the caller its own arrays.
+        render_mode: `"human"`: every reset and step writes the text of the world to the terminal. Otherwise `render()`
+            returns that text (`"ansi"`) or uint8 `(height, width, 3)` (`"rgb_array"`).
+        infos: Content of the infos: `"plain"` numbers, `"none"`, or `"symbolic"`.
+        copy: Return copies of the arrays.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: ClassVar[dict[str, Any]] = metadata("squeeze_v0", 2)
@@ -97,7 +98,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         copy: bool = True,
     ) -> None:
         self.n = whole("n", n, 1)
-        make_game(self.n, rho=rho if rho is not None else PUBLISHED_RHO, mu=mu, sigma=sigma)  # refuses what cannot be
+        make_game(self.n, rho=rho if rho is not None else PUBLISHED_RHO, mu=mu, sigma=sigma)  # reject invalid arguments
         self.rho, self.mu, self.sigma = rho, mu, sigma
         self.seers = one_of("picks", picks, SEERS)
         self.listed = whole("listed", listed, 1)
@@ -118,7 +119,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         self._picks: list[tuple[int, ...]] = []
         self._sums: list[int] = []
         self._games: list[Game] = []
-        """The game of each round: another one after a change from outside."""
+        """The game of each round; it differs after a change from outside."""
         self._rounds: dict[int | None, list[Round]] = {}
 
     def reset(
@@ -126,17 +127,18 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,  # noqa: ARG002 (PettingZoo's signature)
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: Begins the stream that `rho` is drawn from; without one the stream goes on, or begins anywhere.
-            options: There are none.
+            seed: Restarts the stream that `rho` is drawn from. Without a seed the stream continues, or starts at
+                random.
+            options: Not used.
 
         Returns:
             Observations and infos by agent.
 
         Raises:
-            WorldError: The seed is no integer from 0 on.
+            WorldError: The seed is not an integer >= 0.
         """
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(seed_number(seed))
@@ -150,24 +152,24 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         """Play a round.
 
         Args:
-            actions: One pick for every agent, by name; the order of the names changes nothing.
+            actions: One pick per agent, by name; the order of the names does not matter.
 
         Returns:
-            Observations, rewards, terminations, truncations and infos by agent, also at the last round.
+            Observations, rewards, terminations, truncations and infos by agent; also complete at the last round.
 
         Raises:
-            ActionError: Not one pick in 0..9 for every agent; nothing has happened.
-            EpisodeError: There is no running episode.
+            ActionError: An agent has no pick in 0..9, or a name is unknown; nothing has happened.
+            EpisodeError: No episode is running.
         """
         reward = self.play(numbers(actions, self.possible_agents, HIGHEST + 1))
         return self._stepped(reward, terminated=False, truncated=not self.agents)
 
     def play(self, picks: list[int]) -> float:
-        """Play a round with the picks by agent index, and give the reward.
+        """Play a round with the picks by agent index, and return the reward.
 
         Raises:
-            ActionError: Not one pick in 0..9 for every agent.
-            EpisodeError: There is no running episode.
+            ActionError: An agent has no pick in 0..9.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         for agent, pick in enumerate(picks):
@@ -181,14 +183,14 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         return self.game.reward(sum(picks))
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Give the coming rounds another curve: see `llamac_env.squeeze.game.altered`. Past rounds paid what they paid.
+        """Give the coming rounds another curve; see `llamac_env.squeeze.game.altered`. Past rewards do not change.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            WorldError: There is no such curve; nothing has changed.
-            EpisodeError: There is no running episode.
+            WorldError: The curve is invalid; nothing has changed.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         before, self._game = self.game, altered(self.game, changes)
@@ -199,7 +201,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         """The game of the coming round.
 
         Raises:
-            EpisodeError: There is none before the first reset.
+            EpisodeError: The environment was never reset.
         """
         if self._game is None:
             raise no_state()
@@ -221,7 +223,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         return tuple(zip(self._games, self._sums, strict=True))
 
     def symbolic_observation(self, index: int | None) -> SqueezeObservation:
-        """What an agent sees; None: a participant who sees the game from outside."""
+        """Return an agent's observation; None: that of an outside observer."""
         rounds_ = self._rounds.setdefault(index, [])
         rounds_ += [self._round(number, index) for number in range(len(rounds_), len(self._picks))]
         name = self.possible_agents[index] if index is not None else ""
@@ -239,27 +241,27 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
 
     @property
     def report(self) -> Round | None:
-        """Everything about the last round; None before the first."""
+        """Return the complete last round; None before the first."""
         if not self._picks:
             return None
         total = self._sums[-1]
         return Round(None, self._games[-1].reward(total), total, total / self.n, self._picks[-1])
 
     def state(self) -> npt.NDArray[np.float32]:
-        """What there is to know, an array of the caller's own; see the class."""
+        """Return the full state as a copy; see the class."""
         picks = self._picks[-1] if self._picks else (-1,) * self.n
         return np.array([*picks, self.last_reward(), len(self._picks), self.game.rho], dtype=np.float32)
 
     def action_masks(self) -> dict[str, npt.NDArray[np.int8]]:
-        """What each agent can do, int8 `(10,)`, by name: all."""
+        """Return each agent's action mask, int8 `(10,)`, by name; every action is possible."""
         return {name: np.ones(HIGHEST + 1, dtype=np.int8) for name in self.agents}
 
     def last_reward(self) -> float:
-        """What the last round paid; 0 before the first."""
+        """Return the reward of the last round; 0 before the first."""
         return self._games[-1].reward(self._sums[-1]) if self._sums else 0.0
 
     def last_share(self) -> float:
-        """What the last round paid, as a share of the best that it could have paid; 0 before the first."""
+        """Return the reward of the last round as a share of the best possible one; 0 before the first."""
         return self.last_reward() / self._games[-1].best_reward if self._sums else 0.0
 
     def _observations(self) -> dict[str, Observation]:

@@ -1,7 +1,7 @@
-"""The rules of the Gaussian squeeze: what a round pays, what the best sum is, and how well a run of rounds did.
+"""The rules of the Gaussian squeeze: the reward of a round, the best sum, and the evaluation of a run of rounds.
 
 Source: the LLaMAC paper, section on system resource allocation. Each of N agents picks an integer from 0 to 9; their
-sum `x` pays `R(x) = x exp(-(x - mu)^2 / sigma^2)`.
+    sum `x` has the reward `R(x) = x exp(-(x - mu)^2 / sigma^2)`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ HIGHEST = 9
 """The largest pick."""
 
 RHO_RANGE = (0.25, 0.75)
-"""Where `rho` is drawn from when it is not given."""
+"""Range of `rho` if it is drawn."""
 
 NARROWEST = 0.1
-"""The smallest width of the curve: a narrower one might lie between two sums, and none would pay anything."""
+"""The smallest width of the curve: a narrower one might lie between two sums, so that no sum has a reward."""
 
 CLOSE = 0.95
 """Share of the best reward from which a round counts as close."""
@@ -31,15 +31,15 @@ CLOSE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A squeeze: how many agents there are, and where the peak is.
+    """A squeeze: the number of agents and the curve.
 
     Attributes:
         agents: number of agents, N.
         mu: centre of the bell curve, a sum.
-        sigma: its width, in the same unit.
+        sigma: width of the curve, in the same unit.
 
     Raises:
-        WorldError: no agents, a centre outside the sums, or a curve that is too narrow.
+        WorldError: there are no agents, the centre is outside the sums, or the curve is too narrow.
     """
 
     agents: int
@@ -65,18 +65,18 @@ class Game:
         return self.mu / self.highest
 
     def reward(self, x: int) -> float:
-        """What a sum pays, R(x)."""
+        """Return the reward of a sum, R(x)."""
         return x * exp(-(((x - self.mu) / self.sigma) ** 2))
 
     @property
     def best_x(self) -> int:
-        """The sum that pays most: floor or ceiling of `(mu + sqrt(mu^2 + 2 sigma^2)) / 2`, the root of R'."""
+        """The sum with the highest reward: floor or ceiling of `(mu + sqrt(mu^2 + 2 sigma^2)) / 2`, the root of R'."""
         root = floor(min((self.mu + hypot(self.mu, sqrt(2) * self.sigma)) / 2, self.highest))
         return max((min(x, self.highest) for x in (root, root + 1)), key=self.reward)
 
     @property
     def best_reward(self) -> float:
-        """What that sum pays, R*."""
+        """The highest reward, R*."""
         return self.reward(self.best_x)
 
 
@@ -85,12 +85,12 @@ def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float 
 
     Args:
         agents: number of agents.
-        rho: where the peak is, as a share of the largest sum; not used where `mu` is given.
+        rho: position of the peak, as a share of the largest sum; ignored if `mu` is given.
         mu: centre of the curve; None: `rho * 9 N`.
-        sigma: its width; None: `mu / 2`.
+        sigma: width of the curve; None: `mu / 2`.
 
     Raises:
-        WorldError: there is no such game.
+        WorldError: the game is invalid.
     """
     if mu is None and not 0 < rho <= 1:
         raise WorldError(f"rho = {rho:g}: it is above 0 and at most 1")
@@ -99,14 +99,14 @@ def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float 
 
 
 def altered(game: Game, changes: Mapping[str, Any]) -> Game:
-    """Return a game with another curve; what is not named stays.
+    """Return a game with another curve; parameters that are not named stay.
 
     Args:
-        game: that is played.
-        changes: `mu` or `rho`, where the peak is, and `sigma`, how wide it is; JSON.
+        game: the current game.
+        changes: `mu` or `rho`, the position of the peak, and `sigma`, its width; JSON.
 
     Raises:
-        WorldError: they cannot be read, or there is no such game; the message names the place.
+        WorldError: the changes are malformed or the game is invalid; the message names the place.
     """
     for key, value in parts("", changes, ("rho", "mu", "sigma")).items():
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -135,13 +135,13 @@ def draw_game(
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How well a run of rounds did.
+    """Evaluation of a run of rounds.
 
     Attributes:
         last: R / R* of the last round.
         best: R / R* of the best round.
-        regret: what always picking best would have paid more: the sum of R* - R over the rounds.
-        rounds_to_close: rounds until the first with R >= 0.95 R*; None when there was none.
+        regret: additional reward of always picking best: the sum of R* - R over the rounds.
+        rounds_to_close: rounds until the first with R >= 0.95 R*; None if there is none.
     """
 
     last: float
@@ -151,10 +151,10 @@ class Curve:
 
 
 def curve(game: Game, rewards: Sequence[float]) -> Curve:
-    """Judge the rewards of the rounds, in their order.
+    """Evaluate the rewards of the rounds, in order.
 
     Raises:
-        WorldError: there are none.
+        WorldError: there are no rounds.
     """
     if not rewards:
         raise WorldError("a curve has at least one round")
@@ -164,14 +164,14 @@ def curve(game: Game, rewards: Sequence[float]) -> Curve:
 
 
 _BAR = 40
-"""Characters of the longest bar."""
+"""Length of the longest bar in characters."""
 
 
 def render_ansi(game: Game, played: Sequence[tuple[Game, int]]) -> str:
-    """Draw the rounds as text: a line each with the sum, the reward and its share of the best as a bar.
+    """Draw the rounds as text: one line each, with the sum, the reward and a bar for its share of the best.
 
     Args:
-        game: of the coming round.
+        game: game of the coming round.
         played: game and sum of each round.
     """
     lines = [f"{game.agents} agents, best sum {game.best_x} of {game.highest}, best reward {game.best_reward:.3f}"]

@@ -1,4 +1,4 @@
-"""What one is shown of the squeeze: an agent its own picks and what the rounds paid; from outside sums and picks."""
+"""Observations of the squeeze: agents see their own picks and the rewards, outside observers sums and picks."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from llamac_env.squeeze.game import HIGHEST
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A past round, as one participant knows it."""
+    """A past round, as known to one participant."""
 
     pick: int | None = None
-    """The agent's own pick; None for one who sees the game from outside."""
+    """The agent's own pick; None for an outside observer."""
     reward: float = 0.0
-    """What the round paid the system."""
+    """The reward of the round."""
     sum: int | None = None
     """The sum of all picks; None for an agent that does not see them."""
     mean: float | None = None
-    """Their average; None as the sum is."""
+    """The mean of all picks; None if the sum is."""
     picks: tuple[int, ...] = ()
-    """All picks, by agent; empty for one who does not see them one by one."""
+    """All picks, by agent; empty for participants that do not see the individual picks."""
 
 
 class History(Sequence[Round]):
-    """The rounds played by some moment, of a list that later rounds are only ever added to; no copy of it is made.
+    """A prefix of an append-only list of rounds, without a copy.
 
-    Equal to any sequence of the same rounds. Copies and pickles hold the rounds of the moment alone.
+    Equal to any sequence of the same rounds. Copies and pickles hold only the rounds of the prefix.
 
     Args:
         shown: rounds, oldest first; shared.
-        length: how many of them were played.
+        length: number of rounds in the prefix.
     """
 
     __slots__ = ("_length", "_shown")
@@ -75,27 +75,27 @@ class History(Sequence[Round]):
 
 @dataclass(frozen=True, slots=True)
 class SqueezeObservation:
-    """What one participant sees. Nobody learns where the reward has its peak; that it has one, by `hint` alone."""
+    """One participant's observation. It never shows where the reward has its peak; `hint` may say that it has one."""
 
     agents: int
     highest_pick: int
     round: int
     """Rounds played."""
     rounds: int
-    """Rounds in all."""
+    """Total number of rounds."""
     agent: str = ""
-    """Name of the observing agent; empty for one who sees the game from outside."""
+    """Name of the observing agent; empty for an outside observer."""
     history: Sequence[Round] = ()
     """The rounds played, oldest first."""
     hint: str = ""
-    """What is known of how the reward depends on the sum; empty: nothing."""
+    """What is known about the dependence of the reward on the sum; empty: nothing."""
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows, each fact once; see `maeil.mind.Observation`, and `read_rounds` reads it.
+        """Return the content of the prompt, each fact once; see `maeil.mind.Observation`. `read_rounds` reads it.
 
-        The history is given by columns, with a value for each round: what all know before what is the agent's own, so
-        that prompts of a round begin alike. Rewards have six digits. What is not known is left out; the mean follows
-        from the sum, and how many rounds were played from the number of rewards. The hint is among the rules.
+        The history is given by columns, with a value per round: shared columns come before the agent's own, so that the
+        prompts of a round start alike. Rewards have six digits. Unknown values are left out; the mean follows from the
+        sum, and the number of rounds played from the number of rewards. The hint is among the rules.
         """
         columns: dict[str, list[Any]] = {"reward": [float(f"{past.reward:.6g}") for past in self.history]}
         if any(past.picks for past in self.history):
@@ -107,19 +107,19 @@ class SqueezeObservation:
         return {"agents": self.agents, "history": columns, "rounds": self.rounds}
 
     def text(self) -> str:
-        """What a prompt shows, as JSON."""
+        """The content of the prompt as JSON."""
         return json.dumps(self.shown())
 
 
 def read_rounds(shown: Mapping[str, Any], agent: str = "") -> SqueezeObservation:
-    """The observation that a prompt shows, but for the hint.
+    """Read the content of a prompt into an observation, without the hint.
 
     Args:
-        shown: what it shows.
-        agent: name of the observing agent, which the turn gives; empty for one who sees the game from outside.
+        shown: the content.
+        agent: name of the observing agent, which its turn gives; empty for an outside observer.
 
     Raises:
-        ValueError: it shows none.
+        ValueError: the content is not in the format of a prompt.
     """
     try:
         columns, n = shown["history"], shown["agents"]

@@ -1,4 +1,4 @@
-"""The Gaussian squeeze joined to the loop."""
+"""Adapter that connects the Gaussian squeeze to the main loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SqueezeText(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_agents: PositiveInt
-    """Agents up to which the picks of a round are listed one by one; of larger teams the sum and the mean alone."""
+    """Largest team whose picks are listed individually; larger teams show only sum and mean."""
 
 
 class SqueezeConfig(ComponentConfig):
@@ -52,16 +52,16 @@ class SqueezeConfig(ComponentConfig):
     n: Annotated[int, Field(ge=1, le=1024)]
     """Number of agents."""
     rho: Annotated[float, Field(gt=0, le=1)] | None
-    """Where the peak is, as a share of the largest sum; null: drawn from 0.25 to 0.75 by the seed. Not used where `mu`
+    """Position of the peak, as a share of the largest sum; null: drawn from 0.25 to 0.75 by the seed. Ignored if `mu`
     is given."""
     max_steps: PositiveInt
     """Rounds of an episode."""
     mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
     """Centre of the curve, a sum; null: `rho * 9 n`."""
     sigma: Annotated[float, Field(ge=NARROWEST, allow_inf_nan=False)] | None
-    """Its width; null: `mu / 2`."""
+    """Width of the curve; null: `mu / 2`."""
     picks: Seers
-    """Who sees the picks of a round one by one: `coordinator`, `all` or `nobody`."""
+    """Who sees the individual picks of a round: `coordinator`, `all` or `nobody`."""
     hint: bool
     """Whether agents learn that the reward has one peak. They never learn where it is."""
     text: SqueezeText
@@ -69,19 +69,19 @@ class SqueezeConfig(ComponentConfig):
 
 
 class SqueezeWorld(World):
-    """The squeeze as the loop sees it.
+    """The squeeze as a world of the main loop.
 
-    It fulfils `Changeable` of `maeil.world`, and `Drawable` of `quorum_base.drawing`.
+    Implements `Changeable` of `maeil.world` and `Drawable` of `quorum_base.drawing`.
 
-    A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
-    episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
-    round.
+    A primitive is a pick. The single goal counts as reached while the last round paid at least 95 % of the best reward.
+    An episode always plays all its rounds, so it is finished if its last round reached the goal. The score is R / R* of
+    the last round.
 
     Args:
         config: team, curve, rounds, and what agents see of them.
 
     Raises:
-        WorldError: the curve cannot be.
+        WorldError: the curve is invalid.
     """
 
     name = "squeeze"
@@ -111,7 +111,7 @@ class SqueezeWorld(World):
         self._told: TaskState | None = None
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Make the game of a seed."""
+        """Make the game for a seed."""
         self.env.reset(seed=seed)
         self._told = None
         game = self.env.game
@@ -127,30 +127,30 @@ class SqueezeWorld(World):
         }
 
     def limit(self, max_steps: int) -> None:
-        """Play so many rounds: fulfils `maeil.world.Limited`."""
+        """Play `max_steps` rounds; implements `maeil.world.Limited`."""
         self.env.rounds = max_steps
         self._facts = {**self._facts, "rounds": max_steps}
         if self.env.agents:
             self._chart = Chart(self.env.game, max_steps)
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Return what an agent sees: its own picks and the rewards, and more where `env.picks` says so."""
+        """Return an agent's observation: its own picks and the rewards, plus what `env.picks` adds."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:
-        """Return the sums and the rewards, and the picks where they are seen, for a participant without a body."""
+        """Return the sums, the rewards and, if visible, the picks, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Nothing in the state makes a pick impossible, and there is one task."""
+        """Reject only unknown tasks: no state rules out a pick."""
         return () if plan.task in (None, _TASK) else (no_such_task(plan.task, self.tasks(agent)),)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (always the same)
-        """Return the one task."""
+        """Return the single task."""
         return {_TASK.kind: [_TASK.target]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the number of rounds, what may be picked, and what agents see of the picks and the reward."""
+        """Return the number of rounds, the possible picks, and what agents see of the picks and the reward."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002
@@ -171,15 +171,15 @@ class SqueezeWorld(World):
         return Transition((outcome,), reward, end, (Attempt(_TASK, everybody, close),))
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Give the coming rounds another curve, by `mu` or `rho`, and `sigma`; past rounds paid what they paid.
+        """Give the coming rounds another curve, by `mu` or `rho`, and `sigma`; past rewards do not change.
 
         Raises:
-            WorldError: there is no such curve; the message names the place.
+            WorldError: the curve is invalid; the message names the place.
         """
         self.env.change(changes)
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
-        """Return the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
+        """Return the single task: all agents take part; it depends on their sum paying 95 % of the best reward."""
         n = len(joint)
         game = self.env.game
         state = TaskState(_TASK, n, n, n, n, n, game.reward(sum(joint)) >= CLOSE * game.best_reward)
@@ -189,17 +189,17 @@ class SqueezeWorld(World):
         return (state,)
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002 (all are shown)
-        """Return the one task: it takes all, and until a round has paid 95 % of the best reward that is missing."""
+        """Return the single task: it requires all agents, and a round that pays 95 % of the best reward."""
         planned = tuple(agent for agent, plan in enumerate(plans) if plan is not None)
         missing = () if self.progress().reached else ((_GOOD_SUM, 1),)
         return (OpenTask(_TASK, len(self.agents), 0, planned=planned, missing=missing),)
 
     def distance(self, agent: int, other: int) -> None:  # noqa: ARG002
-        """Return None: the agents are nowhere."""
+        """Return None: the agents have no positions."""
         return
 
     def progress(self) -> Progress:
-        """Return how the last round did."""
+        """Return the result of the last round."""
         share = self.env.last_share()
         return Progress(int(share >= CLOSE), 1, share)
 

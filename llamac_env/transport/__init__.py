@@ -1,1 +1,1 @@
-"""Grid transportation, Easy and Hard: the tasks BoxNet1 and BoxNet2 of HMAS-2, as the LLaMAC paper uses them."""
+"""Grid transportation, Easy and Hard: the tasks BoxNet1 and BoxNet2 of HMAS-2, as used in the LLaMAC paper."""

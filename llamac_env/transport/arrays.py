@@ -1,12 +1,11 @@
-"""The primitives of grid transportation: a move as a number.
+"""The primitives and boards of grid transportation as numbers and arrays.
 
-`0` does nothing. `1 + 5 * colour + slot` brings a box of a colour, by its place in `Colour`, to one of the agent's
-places (see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target in its own cell.
+`0` does nothing. `1 + 5 * colour + slot` moves a box of a colour, by its index in `Colour`, to one of the agent's
+places (see `Grid.slots`): 0 to 3 are its neighbour cells or corners, 4 is the target in its own cell.
 
-Boards of grid transportation as arrays: states, what agents see of them, and what they can do.
-
-A state is int8 `(2 rows + 1, 2 columns + 1, 10)`, by place in half units: the boxes there by colour, then the targets.
-All functions take a batch: leading dimensions in front.
+The arrays are states, agents' observations and action masks. A state is int8 `(2 rows + 1, 2 columns + 1, 10)`, by
+place in half units: the boxes there by colour, then the targets. All functions accept a batch: leading dimensions in
+front.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def encode(grid: Grid, agent: int, move: BoxMove) -> int:
     """Return the number of a move.
 
     Raises:
-        ActionError: the agent cannot bring anything to that place.
+        ActionError: the agent cannot move anything to that place.
     """
     try:
         slot = grid.slots[agent].index(move.to)
@@ -44,10 +43,10 @@ def encode(grid: Grid, agent: int, move: BoxMove) -> int:
 
 
 def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
-    """Return the move of a number; None for one that does nothing, also because it leads off the grid.
+    """Return the move of a number; None if it does nothing, including moves off the grid.
 
     Raises:
-        ActionError: it is no primitive.
+        ActionError: it is not a primitive.
     """
     if not 0 <= primitive < PRIMITIVES:
         raise ActionError(f"agent_{agent}: {primitive} is no action: they are 0 to {PRIMITIVES - 1}")
@@ -59,10 +58,10 @@ def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
 
 
 def decode_joint(grid: Grid, joint: Sequence[int]) -> dict[int, BoxMove]:
-    """Return the moves of a joint action by agent, without those that do nothing.
+    """Return the moves of a joint action by agent; agents that do nothing are left out.
 
     Raises:
-        ActionError: a number is no primitive.
+        ActionError: a number is not a primitive.
     """
     moves = ((agent, decode(grid, agent, primitive)) for agent, primitive in enumerate(joint))
     return {agent: move for agent, move in moves if move is not None}
@@ -72,28 +71,28 @@ CountArray = npt.NDArray[np.int8]
 IntArray = npt.NDArray[np.int64]
 
 HALF = len(COLOURS)
-"""Column of the targets of the first colour; the boxes stand before."""
+"""Column of the targets of the first colour; the boxes come before."""
 _COLUMN = {colour: column for column, colour in enumerate(COLOURS)}
 
 
 class Geometry(NamedTuple):
-    """Where the agents of a grid reach, as arrays."""
+    """The reach of the agents of a grid, as arrays."""
 
     slots: IntArray
-    """(n, 5, 2): row and column of each place that an agent can bring a box to, its own cell last; -1 off the grid."""
+    """(n, 5, 2): row and column of each place an agent can move a box to, its own cell last; -1 off the grid."""
     sees: IntArray
-    """(n, p, 2): of each place whose boxes an agent can move: its own cell, or its four corners."""
+    """(n, p, 2): each place from which an agent can move boxes: its own cell, or its four corners."""
 
 
 @cache
 def geometry(grid: Grid) -> Geometry:
-    """The geometry of a grid."""
+    """Return the geometry of a grid."""
     slots = np.array([[place or (-1, -1) for place in places] for places in grid.slots], dtype=np.int64)
     return Geometry(slots, slots[:, :PLACES] if grid.is_hard else slots[:, PLACES:])
 
 
 def state_shape(grid: Grid) -> tuple[int, int, int]:
-    """The shape of a state."""
+    """Return the shape of a state."""
     return 2 * grid.rows + 1, 2 * grid.cols + 1, 2 * HALF
 
 
@@ -106,7 +105,7 @@ def write_state(board: Board, state: CountArray) -> None:
 
 
 def read_state(grid: Grid, state: CountArray) -> Board:
-    """The board of a state."""
+    """Return the board of a state."""
     items: tuple[list[Item], list[Item]] = ([], [])
     for row, col, column in np.argwhere(state).tolist():
         is_target, colour = divmod(column, HALF)
@@ -115,7 +114,7 @@ def read_state(grid: Grid, state: CountArray) -> Board:
 
 
 def observations(grid: Grid, states: CountArray) -> CountArray:
-    """What each agent sees, int8 `(..., n, p + 1, 5)`: by colour the boxes where it reaches, then its targets."""
+    """Return agents' observations, int8 `(..., n, p + 1, 5)`: by colour, the boxes within reach, then targets."""
     slots, sees = geometry(grid)
     boxes = states[..., sees[..., 0], sees[..., 1], :HALF]
     targets = states[..., slots[:, PLACES:, 0], slots[:, PLACES:, 1], HALF:]
@@ -123,11 +122,11 @@ def observations(grid: Grid, states: CountArray) -> CountArray:
 
 
 def action_masks(grid: Grid, seen: CountArray) -> CountArray:
-    """Which primitives each agent can carry out, int8 `(..., n, 26)`; to do nothing is always one.
+    """Return each agent's action mask, int8 `(..., n, 26)`; doing nothing is always possible.
 
     Args:
         grid: The cells and the rules.
-        seen: What `observations` gives.
+        seen: The result of `observations`.
     """
     boxes, targets = seen[..., :-1, :], seen[..., -1, :]
     allowed = np.zeros((*seen.shape[:-2], HALF, SLOTS), dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""A state of grid transportation, what a joint action makes of it, and what an agent can do in it.
+"""A state of grid transportation, its joint actions, and the moves available to an agent.
 
-A step is simultaneous: all actions are read against the state before it. So the order in which a joint action names the
-agents changes nothing (in HMAS-2's public code it does; see section 2 of the rules).
+A step is simultaneous: all actions refer to the state before it. So the order of the agents in a joint action does not
+    matter (in HMAS-2's public code it does; see section 2 of the rules).
 
 Boards are drawn from a random stream by the rules of BoxNet1 (easy) and BoxNet2 (hard).
 """
@@ -27,7 +27,7 @@ class Item(NamedTuple):
 
 
 class BoxMove(NamedTuple):
-    """What an agent does in a step: bring a box of a colour to a place; its own cell stands for the target in it."""
+    """An agent's action in a step: move a box of a colour to a place; its own cell stands for the target in it."""
 
     colour: Colour
     to: Place
@@ -35,15 +35,15 @@ class BoxMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A state: boxes of one colour are alike, and neither can targets.
+    """A state; boxes of one colour are interchangeable, and so are targets.
 
     Attributes:
         grid: the cells and the rules.
-        boxes: those not yet placed, sorted.
-        targets: those still free, sorted.
+        boxes: boxes not yet placed, sorted.
+        targets: targets still free, sorted.
 
     Raises:
-        LayoutError: a box or a target is where it cannot be; the colours do not match; or two boxes share a corner.
+        LayoutError: a box or target is in an invalid place, the colours do not match, or two boxes share a corner.
     """
 
     grid: Grid
@@ -55,10 +55,10 @@ class Board:
         object.__setattr__(self, "targets", tuple(sorted(self.targets)))
 
     def check(self) -> Board:
-        """Return the board itself when it can be the start of an episode.
+        """Return the board itself if an episode can start with it.
 
         Raises:
-            LayoutError: it cannot; the message says why.
+            LayoutError: it is not a valid start; the message gives the reason.
         """
         for what, items, places in (
             ("box", self.boxes, frozenset(self.grid.box_places)),
@@ -80,12 +80,12 @@ class Board:
         return self
 
     def box_at(self, agent: int, colour: Colour) -> Place | None:
-        """Where in an agent's reach a box of a colour is; None when there is none."""
+        """Return the place of a box of a colour within an agent's reach; None if there is none."""
         reach = self.grid.reach[agent]
         return next((box.place for box in self.boxes if box.colour == colour and box.place in reach), None)
 
     def refusal(self, agent: int, move: BoxMove) -> FailureCode | None:
-        """Return why an agent cannot make a move in this state; None when it can."""
+        """Return the reason why an agent cannot make a move in this state; None if it can."""
         source = self.box_at(agent, move.colour)
         if source is None:
             has_any = any(box.colour == move.colour for box in self.boxes)
@@ -101,7 +101,7 @@ class Board:
         return None
 
     def available(self, agent: int) -> tuple[BoxMove, ...]:
-        """The moves that an agent can make in this state, by colour, then in the order of its places."""
+        """Return the moves that an agent can make in this state, by colour, then in the order of its places."""
         reach = self.grid.reach[agent]
         colours = dict.fromkeys(box.colour for box in self.boxes if box.place in reach)
         moves = (BoxMove(colour, to) for colour in colours for to in self.grid.slots[agent] if to is not None)
@@ -111,11 +111,11 @@ class Board:
         """Take a step.
 
         Args:
-            joint: moves by agent; agents without one do nothing.
+            joint: moves by agent; missing agents do nothing.
         """
         failed = {agent: code for agent, move in joint.items() if (code := self.refusal(agent, move)) is not None}
         moves = {agent: move for agent, move in joint.items() if agent not in failed}
-        if self.grid.is_hard:  # a box is one agent's in easy boards, and up to four agents' in hard ones
+        if self.grid.is_hard:  # on hard boards up to four agents can reach a box, on easy ones only one
             named = Counter(move.colour for move in moves.values())
             failed |= {agent: FailureCode.conflict for agent, move in moves.items() if named[move.colour] > 1}
             moves = {agent: move for agent, move in moves.items() if agent not in failed}
@@ -133,7 +133,7 @@ class Board:
         return Step(board, tuple(sorted(moves)), tuple(placed), dict(sorted(failed.items())), board.collisions())
 
     def collisions(self) -> tuple[Place, ...]:
-        """Corners with more than one box."""
+        """Return the corners with more than one box."""
         if self.grid.difficulty is Difficulty.easy:
             return ()
         return tuple(sorted(place for place, boxes in Counter(box.place for box in self.boxes).items() if boxes > 1))
@@ -141,14 +141,14 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step did.
+    """Result of a step.
 
     Attributes:
-        board: the state after it.
+        board: the state after the step.
         moved: agents whose move was made, ascending.
         placed: those among them that placed a box.
         failed: agents whose move was not made, with the reason.
-        collisions: corners with more than one box after it: the episode has failed.
+        collisions: corners with more than one box after the step; these fail the episode.
     """
 
     board: Board
@@ -159,18 +159,18 @@ class Step:
 
 
 JointMove = Mapping[int, BoxMove]
-"""Moves by agent; agents without one do nothing."""
+"""Moves by agent; missing agents do nothing."""
 
 JointPlan = tuple[JointMove, ...]
-"""A joint move for each step."""
+"""A sequence of joint moves, one per step."""
 
 
 class Broken(ValueError):
-    """A plan of which something fails."""
+    """A plan that cannot be carried out completely."""
 
 
 def replay(board: Board, plan: Sequence[JointMove]) -> Board:
-    """Carry out a plan.
+    """Carry out a plan and check it.
 
     Returns:
         The board after its last step.
@@ -187,7 +187,7 @@ def replay(board: Board, plan: Sequence[JointMove]) -> Board:
 
 
 def achieves(board: Board, plan: Sequence[JointMove]) -> bool:
-    """Whether a plan places every box with its last step and not before, and nothing in it fails."""
+    """Whether a plan places every box, the last one in its last step, and nothing in it fails."""
     try:
         return not replay(board, plan).boxes and (not plan or bool(replay(board, plan[:-1]).boxes))
     except Broken:
@@ -195,20 +195,20 @@ def achieves(board: Board, plan: Sequence[JointMove]) -> bool:
 
 
 MOST_OF_A_COLOUR = 3
-"""Boxes of a colour on an easy board, at most."""
+"""Maximum number of boxes of a colour on an easy board."""
 
 
 def board_generator(seed: int | None) -> np.random.Generator:
-    """The stream from which a seed's board is drawn; None: one that begins anywhere."""
+    """Return the stream from which a seed's board is drawn; None: a stream with a random start."""
     return np.random.Generator(np.random.PCG64(seed))
 
 
 def draw_board(grid: Grid, generator: np.random.Generator) -> Board:
     """Draw a board.
 
-    Easy: of each colour 1 to 3 boxes and as many targets, each in a cell drawn separately. Hard: of each colour a box
-    on the first free corner, in random order, of a random cell, and a target in a random cell; when the four corners
-    are taken, that colour is left out. Both are uniform.
+    Easy: for each colour, 1 to 3 boxes and as many targets, each in a cell drawn separately. Hard: for each colour, a
+    box on the first free corner, in random order, of a random cell, and a target in a random cell; if the four corners
+    are taken, the colour is left out. All draws are uniform.
     """
     boxes: list[Item] = []
     targets: list[Item] = []

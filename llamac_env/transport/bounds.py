@@ -1,9 +1,9 @@
-"""How many steps a board takes at least, and between which numbers its optimum lies.
+"""Bounds on the optimal number of steps of a board.
 
-Nobody has published optima for these tasks. Hard boards are solved exactly here; easy ones get a lower bound and the
-best of many randomised greedy plans, which nearly always meet. `llamac_env.transport.exact` closes the rest.
+There are no published optima for these tasks. Hard boards are solved exactly here; easy ones get a lower bound and the
+best of many randomised greedy plans, which nearly always match. `llamac_env.transport.exact` closes the remaining gaps.
 
-In the greedy plans of easy boards cells are servers, in which boxes queue.
+The greedy plans of easy boards treat cells as servers in which boxes queue.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from llamac_env.transport.grid import PLACES, Colour, Grid, Place
 from llamac_env.transport.routing import OutOfNodes, prioritised, route
 
 Pair = tuple[Place, Place]
-"""Where a box is, and the target that it goes to."""
+"""The place of a box, and its assigned target."""
 
 
 def assignments(board: Board, colour: Colour, slack: int = 0) -> list[tuple[Pair, ...]]:
-    """The good ways to give the boxes of a colour a target each, best first: least longest way, then least sum of ways.
+    """Return the good assignments of targets to the boxes of a colour, best first.
 
-    All permutations are tried: a board has at most 3 boxes of a colour.
+    The best has the least longest path, then the least sum of paths. All permutations are tried, because a board has at
+    most 3 boxes of a colour.
 
     Args:
         board: the state.
-        colour: of the boxes and targets.
-        slack: steps that the longest way may be longer than the least possible.
+        colour: colour of the boxes and targets.
+        slack: extra steps allowed for the longest path.
     """
     boxes = [box.place for box in board.boxes if box.colour == colour]
     targets = [target.place for target in board.targets if target.colour == colour]
@@ -46,10 +47,10 @@ def assignments(board: Board, colour: Colour, slack: int = 0) -> list[tuple[Pair
 
 
 SLACK = 1
-"""Steps that a randomised plan lets the longest way of a colour be longer, for the sake of shorter queues."""
+"""Extra steps that a randomised plan allows for the longest path of a colour, for shorter queues."""
 
 NOISE = 1.5
-"""Steps by which a randomised plan misjudges ways and queues, at most."""
+"""Maximum noise, in steps, of a randomised plan's estimates of paths and queues."""
 
 
 class _Box(NamedTuple):
@@ -59,7 +60,7 @@ class _Box(NamedTuple):
 
 
 class Queues:
-    """Plans of one easy board.
+    """Plans for one easy board.
 
     Args:
         board: the board.
@@ -71,10 +72,10 @@ class Queues:
         self._good = [(colour, assignments(board, colour, SLACK)) for colour in Colour]
 
     def plan(self, random: Random | None = None) -> JointPlan:
-        """Plan: in each step each agent moves the box of its cell that has the longest way left, to the shortest queue.
+        """Make a plan: in each step each agent moves its box with the longest remaining path, to the shortest queue.
 
         Args:
-            random: for a randomised plan: any good assignment of boxes to targets, ways and queues judged with noise.
+            random: for a randomised plan: any good assignment of boxes to targets, and noisy path and queue estimates.
         """
         boxes: list[_Box] = []
         for colour, options in self._good if random is not None else self._best:
@@ -88,7 +89,7 @@ class Queues:
 
 
 def _step(grid: Grid, boxes: list[_Box], random: Random | None) -> tuple[JointMove, list[_Box]]:
-    """Make one step; gives the moves, and the boxes after it."""
+    """Make one step; return the moves, and the boxes after it."""
 
     def noise() -> float:
         return random.random() * NOISE if random is not None else 0.0
@@ -119,18 +120,18 @@ def _step(grid: Grid, boxes: list[_Box], random: Random | None) -> tuple[JointMo
 
 
 NODES = 200_000
-"""Nodes of the exact search of a hard board after which only bounds are known: some seconds."""
+"""Node limit of the exact search of a hard board; beyond it only bounds are known. Takes some seconds."""
 
 TRIES = 100
-"""Randomised greedy plans of an easy board, for its bounds."""
+"""Number of randomised greedy plans for the bounds of an easy board."""
 
 RESTARTS = 10
-"""Randomised plans among which a greedy planner of an easy board chooses, besides the one without noise."""
+"""Number of randomised plans that a greedy planner of an easy board tries, in addition to the one without noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """What is known of the fewest steps of a board.
+    """Bounds on the optimal number of steps of a board.
 
     Attributes:
         lower: no plan is shorter.
@@ -142,23 +143,23 @@ class Bracket:
 
     @property
     def upper(self) -> int:
-        """Steps of the plan."""
+        """Number of steps of the plan."""
         return len(self.plan)
 
     @property
     def optimum(self) -> int | None:
-        """The fewest steps, where they are known."""
+        """The optimal number of steps, if known."""
         return self.lower if self.lower == self.upper else None
 
 
 def lower_bound(board: Board) -> int:
-    """A number of steps below which no plan can be: the most that one of these takes.
+    """Return a lower bound on the number of steps of any plan: the maximum of these bounds.
 
-    - The longest way of a box, where boxes of a colour are given to targets so that it is shortest.
-    - The work of an agent, one action a step: a box that only it can reach, and a target in its cell, take one each;
+    - The longest path of a box, with the boxes of a colour assigned to targets so that it is shortest.
+    - The work of an agent, one action per step: each box that only it can reach and each target in its cell takes one;
       a box and a target of one colour may share it.
-    - The targets of a cell: its agent serves one a step, none before a box of the colour can be there.
-    - The boxes that only one agent can reach: it lets one go a step, and then each has the rest of its way to go.
+    - The targets of a cell: its agent serves one per step, none before a box of the colour can be there.
+    - The boxes that only one agent can reach: it releases one per step, and each then has the rest of its path to go.
     """
     grid = board.grid
     pairs = (pair for colour in Colour for pair in assignments(board, colour)[0])
@@ -185,26 +186,26 @@ def lower_bound(board: Board) -> int:
 
 
 def _nearest(board: Board, item: Item, others: tuple[Item, ...]) -> int:
-    """The fewest steps between a box and a target of its colour, or a target and a box."""
+    """Return the fewest steps between a box and a target of its colour, or a target and a box."""
     return min(board.grid.steps_to(item.place, other.place) for other in others if other.colour == item.colour)
 
 
 def greedy_plan(board: Board) -> JointPlan:
-    """A good plan, found without search: what a greedy planner that commands all agents does.
+    """Return a good plan, found without search, as a greedy planner that commands all agents would.
 
-    Easy: in each step every agent moves the box with the longest way left towards its target, by the neighbour with the
-    fewest boxes; the shortest of that plan and 10 that misjudge ways and queues a little. Hard: one box after the
-    other, that with the longest way first, is given the quickest way that those before it leave free; the shortest of
-    that plan and those with another box in front.
+    Easy: in each step every agent moves the box with the longest remaining path towards its target, through the
+    neighbour with the fewest boxes. The result is the shortest of that plan and 10 plans with noisy path and queue
+    estimates. Hard: one box after another, the one with the longest path first, gets the quickest path that the earlier
+    ones leave free. The result is the shortest of that plan and those with another box first.
 
     Raises:
-        NoPlan: none was found (hard boards with `start_empty` may have none).
+        NoPlan: no plan was found (hard boards with `start_empty` may have none).
     """
     return prioritised(board) if board.grid.is_hard else _shortest_queues(board, lower_bound(board), RESTARTS)
 
 
 def bracket(board: Board) -> Bracket:
-    """Find the optimum of a board, or bounds of it; the same for equal boards.
+    """Find the optimum of a board, or bounds on it; deterministic for equal boards.
 
     Raises:
         NoPlan: no plan was found.
@@ -216,7 +217,7 @@ def bracket(board: Board) -> Bracket:
 
 
 def _shortest_queues(board: Board, least: int, tries: int) -> JointPlan:
-    """The shortest of the greedy plan of an easy board and some randomised ones, the same for equal boards."""
+    """Return the shortest of the greedy and some randomised plans of an easy board; deterministic for equal boards."""
     queues, random = Queues(board), Random(0)
     best = queues.plan()
     for _ in range(tries):
@@ -228,7 +229,7 @@ def _shortest_queues(board: Board, least: int, tries: int) -> JointPlan:
 
 
 def _search(board: Board, best: Bracket) -> Bracket:
-    """Look for plans of more and more steps, until there is one; what is not searched to the end stays open."""
+    """Search for plans with an increasing number of steps until one is found; unfinished searches leave a gap."""
     nodes = NODES
     for steps in range(best.lower, best.upper):
         try:

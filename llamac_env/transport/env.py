@@ -33,36 +33,36 @@ from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, Share
 Observation = dict[str, npt.NDArray[np.int8]]
 
 USUAL_LIMIT = 30
-"""Steps of an episode; the published limit."""
+"""Published step limit of an episode."""
 LARGE_LIMIT = 40
-"""Steps of an episode on grids of at least `LARGE` cells; published for 4 x 8."""
+"""Step limit on grids of at least `LARGE` cells; published for 4 x 8."""
 LARGE = 32
 
 
 def usual_limit(cells: int) -> int:
-    """The published step limit of a grid: 30, and 40 for 4 x 8 and larger."""
+    """Return the published step limit of a grid: 30, and 40 for 4 x 8 and larger."""
     return LARGE_LIMIT if cells >= LARGE else USUAL_LIMIT
 
 
 class TransportEnv(SharedRewardEnv[Dict, Discrete]):
-    """One agent in each cell hands coloured boxes on until each is on a target of its colour.
+    """One agent in each cell passes coloured boxes on until each is on a target of its colour.
 
-    Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
+    Observation: a dictionary per agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places within
         its reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
-        `action_mask`: int8 `(26,)`, 1 for the actions that can be carried out.
-    Action: `Discrete(26)`: see `llamac_env.transport.arrays`. One that cannot be carried out fails, and the report
-        says why; nothing else happens.
+        `action_mask`: int8 `(26,)`, 1 for the possible actions.
+    Action: `Discrete(26)`, see `llamac_env.transport.arrays`. An impossible action fails without other effects, and the
+        report gives the reason.
     Reward: for every agent -1, and +1 for each box placed in this step.
-    Episode end: terminated when no box is left, or when two boxes are on one corner
-        (`collided` distinguishes them); truncated at `max_steps`. For all agents at once.
+    Episode end: terminated when no box is left, or when two boxes are on one corner (`collided` distinguishes them);
+        truncated at `max_steps`. For all agents at once.
     Infos: `moved`, whether the agent's own move was made; `placed`, the boxes placed in the step; `boxes_left`; `step`;
-        and `collided`, whether two boxes are on one corner. None of them with `infos="none"`. With
-        `infos="symbolic"`, in their place: `symbolic`, the agent's `TransportObservation`, and `report`, the step's
-        `Step`, None after a reset. The mask of actions is in the observation.
+        and `collided`, whether two boxes are on one corner. Empty with `infos="none"`. With `infos="symbolic"` they are
+        replaced by `symbolic`, the agent's `TransportObservation`, and `report`, the step's `Step`, None after a reset.
+        The action mask is in the observation.
     State: `state()` is the whole board, int8 `(2 rows + 1, 2 columns + 1, 10)`, by place in half units: the boxes there
         by colour, then the targets; an agent is its cell.
-    Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
-        exactly as the original does.
+    Copies: all arrays belong to the caller; with `copy=False` they are read-only. `copy.deepcopy` and pickles continue
+        exactly like the original.
 
     Example:
         ```python
@@ -76,14 +76,14 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
     Args:
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
-        view: What agents see in symbolic observations: all of the `"board"`, or their own cell alone (`"local"`).
-        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
-            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
-        infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
-        copy: Give the caller its own arrays.
+        view: What agents see in symbolic observations: the whole `"board"`, or only their own cell (`"local"`).
+        render_mode: `"human"`: every reset and step writes the text of the world to the terminal. Otherwise `render()`
+            returns that text (`"ansi"`) or uint8 `(height, width, 3)` (`"rgb_array"`).
+        infos: Content of the infos: `"plain"` numbers, `"none"`, or `"symbolic"`.
+        copy: Return copies of the arrays.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     metadata: ClassVar[dict[str, Any]] = metadata("transport_v0", 2)
@@ -118,25 +118,26 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         self._board: Board | None = None
         self._frame: Frame | None = None
         self.steps = 0
-        """Steps of the episode so far."""
+        """Steps taken in the episode."""
         self.boxes = 0
-        """Boxes at its start, and those that changes from outside have brought since, less those that they took."""
+        """Boxes at the start, plus those added and minus those removed by changes from outside."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: Begins the stream that boards are drawn from; without one the stream goes on, or begins anywhere.
-            options: `{"board": Board(...)}` gives this episode's board; it draws nothing from the stream.
+            seed: Restarts the stream that boards are drawn from. Without a seed the stream continues, or starts at
+                random.
+            options: `{"board": Board(...)}` sets the board of this episode; it draws nothing from the stream.
 
         Returns:
             Observations and infos by agent.
 
         Raises:
-            LayoutError: The board cannot be.
-            WorldError: The seed is no integer from 0 on, or the board has another grid.
+            LayoutError: The board is invalid.
+            WorldError: The seed is not an integer >= 0, or the board has another grid.
         """
         board = (options or {}).get("board")
         if seed is not None or self._generator is None:
@@ -156,14 +157,14 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         """Advance by one joint action.
 
         Args:
-            actions: One action for every agent, by name; the order of the names changes nothing.
+            actions: One action per agent, by name; the order of the names does not matter.
 
         Returns:
-            Observations, rewards, terminations, truncations and infos by agent, also at the last step.
+            Observations, rewards, terminations, truncations and infos by agent; also complete at the last step.
 
         Raises:
-            ActionError: Not one action in 0..25 for every agent; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: An agent has no action in 0..25, or a name is unknown; nothing has moved.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         joint = numbers(actions, self.possible_agents, PRIMITIVES)
@@ -174,10 +175,10 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         )
 
     def step_moves(self, joint: Mapping[int, BoxMove]) -> BoardStep:
-        """Advance by one joint action, given as moves by agent; agents without one do nothing.
+        """Advance by one joint action, given as moves by agent; missing agents do nothing.
 
         Raises:
-            EpisodeError: There is no running episode.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         self.report = report = self.board.after(joint)
@@ -188,16 +189,16 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         return report
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Change what is at some places between two steps: see `llamac_env.transport.text`.
+        """Change the contents of some places between two steps; see `llamac_env.transport.text`.
 
-        Boxes that are taken away are not placed, and those that are put there are to be placed, too.
+        Removed boxes do not count as placed, and added boxes must be placed, too.
 
         Returns:
             Whether anything changed.
 
         Raises:
-            LayoutError: They cannot be read, or there can be no such board; nothing has changed.
-            EpisodeError: There is no running episode.
+            LayoutError: The changes are malformed or the resulting board is impossible; nothing has changed.
+            EpisodeError: No episode is running.
         """
         self._require_running()
         before, now = self.board, altered(self.board, changes)
@@ -212,31 +213,31 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         """The state.
 
         Raises:
-            EpisodeError: There is none before the first reset.
+            EpisodeError: The environment was never reset.
         """
         if self._board is None:
             raise no_state()
         return self._board
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps from now on, this one among them."""
+        """Truncate episodes after `max_steps` steps from now on, including the current one."""
         self.max_steps = max_steps
         self._frame = None
 
     def symbolic_observation(self, index: int | None) -> TransportObservation:
-        """What an agent sees; None: a participant who sees the board from outside."""
+        """Return an agent's observation; None: that of an outside observer."""
         if self._frame is None:
             self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes, self.view)
         return self._frame.observe(index)
 
     def state(self) -> CountArray:
-        """The whole board, an array of the caller's own; see the class."""
+        """Return the whole board as a copy; see the class."""
         found = np.zeros(self.state_space.shape, dtype=np.int8)
         write_state(self.board, found)
         return found
 
     def action_masks(self) -> dict[str, CountArray]:
-        """What each agent can do now, int8 `(26,)`, by name: what observations show, too."""
+        """Return the current action mask of each agent, int8 `(26,)`, by name, as in the observations."""
         return dict(zip(self.agents, action_masks(self.grid, observations(self.grid, self.state())), strict=False))
 
     def _observations(self) -> dict[str, Observation]:

@@ -1,9 +1,9 @@
 """The exact optimum of a board by CP-SAT, with a plan: boxes as a flow through time (extra `optimum`).
 
-The model, for a number of steps: how many boxes of each colour are at each place at each instant; in each step each
-agent makes at most one move; every target takes one box of its colour; on hard boards a corner has at most one box.
-Steps are added until there is a solution, so that the first is shortest. The same model serves both tasks. With the
-search of `llamac_env.transport.routing`, which it checks, it shares the geometry of the grid and nothing else.
+The model, for a given number of steps: how many boxes of each colour are at each place at each instant; in each step
+    each agent makes at most one move; every target takes one box of its colour; on hard boards a corner has at most one
+    box. Steps are added until there is a solution, so the first solution is shortest. The same model serves both tasks.
+    It is a check of the search in `llamac_env.transport.routing`, with which it shares only the geometry of the grid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from llamac_env.transport.grid import EntryRule
 from quorum_base.environments.errors import WorldError
 
 INSTALL = "pip install 'quorum-harness[optimum]'"
-"""What brings the solver."""
+"""Command that installs the solver."""
 
 
 class MissingSolver(WorldError):
@@ -25,11 +25,11 @@ class MissingSolver(WorldError):
 
 
 def solve(board: Board) -> Bracket:
-    """Find the optimum, whatever it takes: the bracket that this gives is closed.
+    """Find the optimum, however long it takes; the bounds of the result are equal.
 
     Raises:
         MissingSolver: OR-tools is not installed.
-        NoPlan: no plan was found to begin with.
+        NoPlan: no initial plan was found.
     """
     known = bracket(board)
     for steps in range(known.lower, known.upper):
@@ -40,7 +40,7 @@ def solve(board: Board) -> Bracket:
 
 
 def plan_of(board: Board, steps: int) -> JointPlan | None:
-    """Return a plan of a number of steps; None when there is none.
+    """Return a plan with a given number of steps; None if there is none.
 
     Raises:
         MissingSolver: OR-tools is not installed.
@@ -64,7 +64,7 @@ def plan_of(board: Board, steps: int) -> JointPlan | None:
 
 
 def _model(board: Board, steps: int, model: Any) -> dict[tuple[int, int, BoxMove], list[Any]]:
-    """Write the model; gives the moves: by step, agent and move, a variable for each place that the box comes from."""
+    """Build the model; return, by step, agent and move, a variable for each place the box comes from."""
     grid, boxes, targets = board.grid, Counter(board.boxes), Counter(board.targets)
     flow: dict[tuple[int, int, BoxMove], list[Any]] = {}
     work: dict[tuple[int, int], list[Any]] = {}

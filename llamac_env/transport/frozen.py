@@ -1,7 +1,7 @@
-"""The benchmark's boards, frozen: ten a setting, each with its optimum and a plan that takes exactly that many steps.
+"""The benchmark's boards, frozen: ten per setting, each with its optimum and a plan of exactly that many steps.
 
-`benchmarks/transport_instances.py` has made them. Board `k` is the one that seed `k` draws; it is kept as it is,
-whatever becomes of random generators.
+Created by `benchmarks/transport_instances.py`. Board `k` is the one that seed `k` draws; it stays the same even if
+random generators change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from llamac_env.transport.text import read_agent, read_board, read_move
 from quorum_base.environments.errors import WorldError
 
 INSTANCES = Path(__file__).resolve().parent / "instances"
-"""Where the files are."""
+"""Folder of the files."""
 
 SHAPES = ((2, 2), (2, 4), (4, 8))
 """Rows and columns of the settings, each with both difficulties."""
@@ -32,7 +32,7 @@ class Instance:
         seed: its number, and the seed that draws it.
         board: the board.
         optimum: the fewest steps in which all its boxes can be placed.
-        plan: a plan that takes that many.
+        plan: a plan with that many steps.
     """
 
     seed: int
@@ -42,7 +42,7 @@ class Instance:
 
 
 def settings() -> tuple[Grid, ...]:
-    """The grids of the benchmark: easy ones, then hard ones."""
+    """Return the grids of the benchmark: easy ones, then hard ones."""
     return tuple(Grid(rows, cols, difficulty) for difficulty in Difficulty for rows, cols in SHAPES)
 
 
@@ -51,7 +51,7 @@ def load_instances(grid: Grid) -> tuple[Instance, ...]:
     """Return the boards of a setting.
 
     Raises:
-        WorldError: the benchmark has none for this grid.
+        WorldError: the benchmark has no boards for this grid.
     """
     file = instance_file(grid)
     if (grid.rows, grid.cols) not in SHAPES or grid.entry_rule is not EntryRule.final_state:
@@ -67,7 +67,7 @@ def find_instance(grid: Grid, seed: int) -> Instance:
     """Return the board of a seed.
 
     Raises:
-        WorldError: the benchmark has none.
+        WorldError: the benchmark has no such board.
     """
     instances = load_instances(grid)
     if seed >= len(instances):
@@ -78,7 +78,7 @@ def find_instance(grid: Grid, seed: int) -> Instance:
 
 
 def instance_file(grid: Grid) -> Path:
-    """Where the boards of a setting are."""
+    """Return the path of a setting's boards."""
     return INSTANCES / f"{grid.difficulty}_{grid.rows}x{grid.cols}.json"
 
 

@@ -1,6 +1,6 @@
-"""The words of grid transportation, and the geometry of its grids.
+"""The vocabulary of grid transportation, and the geometry of its grids.
 
-Places are counted in half units, so that cells and corners are integers alike: the place `(1, 3)` is the centre of the
+Places are counted in half units, so that both cells and corners are integers: the place `(1, 3)` is the centre of the
 cell `0.5, 1.5`, `(2, 0)` the corner `1.0, 0.0`. Rows come first.
 """
 
@@ -25,7 +25,7 @@ class Colour(StrEnum):
 
 
 class Difficulty(StrEnum):
-    """Which of the two tasks."""
+    """The two tasks."""
 
     easy = "easy"  # boxes in cells, any number in each
     hard = "hard"  # boxes on corners, one on each
@@ -34,24 +34,24 @@ class Difficulty(StrEnum):
 class EntryRule(StrEnum):
     """Whether a corner may be entered in the step in which its box leaves (Hard)."""
 
-    final_state = "final_state"  # it may: only where boxes are after the step counts
-    start_empty = "start_empty"  # it may not: a corner must be empty before the step
+    final_state = "final_state"  # yes: only the positions after the step count
+    start_empty = "start_empty"  # no: the corner must be empty before the step
 
 
 class FailureCode(StrEnum):
-    """Why an action is refused or fails; the same words in replies, outcomes and reasons of failed plans."""
+    """Why an action is refused or fails; used in replies, outcomes and reasons of failed plans."""
 
-    not_json = "not_json"  # the text holds no JSON that can be read
-    not_an_object = "not_an_object"  # it is JSON, but no object of agents and actions
+    not_json = "not_json"  # the text contains no valid JSON
+    not_an_object = "not_an_object"  # valid JSON, but not an object of agents and actions
     duplicate_agent = "duplicate_agent"  # an agent has two entries
     unknown_agent = "unknown_agent"  # a key names no agent of this grid
-    not_an_action = "not_an_action"  # a value is no `move(box, destination)`
+    not_an_action = "not_an_action"  # a value is not `move(box, destination)`
     unknown_colour = "unknown_colour"  # a box or target of an unknown colour
-    other_colour = "other_colour"  # a box onto a target of another colour
+    other_colour = "other_colour"  # box and target differ in colour
     no_such_place = "no_such_place"  # a destination that this grid does not have
     no_such_box = "no_such_box"  # no box of that colour is left
-    box_not_here = "box_not_here"  # the agent has no box of that colour in reach
-    out_of_reach = "out_of_reach"  # the agent cannot bring a box to that place
+    box_not_here = "box_not_here"  # no box of that colour within the agent's reach
+    out_of_reach = "out_of_reach"  # the agent cannot move a box to that place
     already_there = "already_there"  # the box is at that place
     no_target = "no_target"  # the agent's cell has no target of that colour
     corner_taken = "corner_taken"  # under `start_empty`: a box is on that corner
@@ -63,7 +63,7 @@ Place = tuple[int, int]
 """Row and column in half units: odd for the centres of cells, even for corners."""
 
 PLACES = 4
-"""Places that an agent can bring a box to, besides the target in its own cell."""
+"""Number of places an agent can move a box to, besides the target in its own cell."""
 
 _NEIGHBOURS = ((-2, 0), (2, 0), (0, -2), (0, 2))
 _CORNERS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -78,7 +78,7 @@ class Grid:
         rows: rows of cells.
         cols: columns of cells.
         difficulty: whether boxes are in cells (easy) or on corners (hard).
-        entry_rule: whether a corner may be entered in the step in which it is left.
+        entry_rule: whether a corner may be entered in the step in which its box leaves.
 
     Raises:
         LayoutError: it has no cell, or too many.
@@ -120,20 +120,20 @@ class Grid:
 
     @cached_property
     def box_places(self) -> tuple[Place, ...]:
-        """The places where boxes can be."""
+        """The places that can hold boxes."""
         return self.corners if self.is_hard else self.cells
 
     @cached_property
     def reach(self) -> tuple[tuple[Place, ...], ...]:
-        """The places whose boxes an agent can move, by agent: its cell (easy) or its four corners (hard)."""
+        """The places from which an agent can move boxes, by agent: its cell (easy) or its four corners (hard)."""
         return self._destinations if self.is_hard else tuple((cell,) for cell in self.cells)
 
     @cached_property
     def slots(self) -> tuple[tuple[Place | None, ...], ...]:
-        """Where an agent can bring a box, by agent, in the order of the primitives; None where the grid ends.
+        """The places an agent can move a box to, by agent, in the order of the primitives; None off the grid.
 
-        Easy: the cell above, below, left, right. Hard: the corner top left, top right, bottom left, bottom right. Last,
-        its own cell: onto the target.
+        Easy: the cell above, below, left, right. Hard: the corner top left, top right, bottom left, bottom right. The
+        last place is its own cell: onto the target.
         """
         steps = _CORNERS if self.is_hard else _NEIGHBOURS
         inside = frozenset(self.box_places)
@@ -149,7 +149,7 @@ class Grid:
 
     @cached_property
     def links(self) -> dict[Place, tuple[tuple[int, Place], ...]]:
-        """The moves of a box from each place: the agent that makes it, and where it leads."""
+        """The moves of a box from each place: the agent that makes it, and the destination."""
         found: dict[Place, list[tuple[int, Place]]] = {place: [] for place in self.box_places}
         for agent, places in enumerate(self.reach):
             for start in places:
@@ -166,7 +166,7 @@ class Grid:
         return {place: frozenset(agents) for place, agents in found.items()}
 
     def steps_to(self, place: Place, target: Place) -> int:
-        """The fewest steps in which a box alone on the board comes from a place onto a target, placing included."""
+        """Return the fewest steps for a box, alone on the board, from a place onto a target, including placing."""
         down, right = abs(place[0] - target[0]), abs(place[1] - target[1])
         if self.is_hard:
             return (max(down, right) - 1) // 2 + 1
@@ -174,29 +174,30 @@ class Grid:
 
 
 def manhattan(place: Place, target: Place) -> float:
-    """Manhattan distance between two places, in cells: what LLaMAC's plan confirmation looks at."""
+    """Return the Manhattan distance between two places, in cells, as used by LLaMAC's plan confirmation."""
     return (abs(place[0] - target[0]) + abs(place[1] - target[1])) / 2
 
 
 def usual_rows(agents: int) -> int:
-    """Rows of the grid for a number of agents: 4, 8, 16 and 32 agents have the published 2x2, 2x4, 4x4 and 4x8.
+    """Return the rows of the grid for a number of agents.
 
-    The largest divisor that is not above the square root.
+    4, 8, 16 and 32 agents have the published 2x2, 2x4, 4x4 and 4x8. The result is the largest divisor up to the square
+    root.
     """
     return max(rows for rows in range(1, agents + 1) if agents % rows == 0 and rows * rows <= agents)
 
 
 def grid_for(agents: int, rows: int | None, difficulty: str, entry_rule: str) -> Grid:
-    """The grid of a number of agents.
+    """Return the grid for a number of agents.
 
     Args:
-        agents: Number of them, one for each cell.
+        agents: Number of agents, one per cell.
         rows: Rows of cells; None: see `usual_rows`.
         difficulty: A value of `Difficulty`.
         entry_rule: A value of `EntryRule`.
 
     Raises:
-        WorldError: They do not go together; the message says which part and why.
+        WorldError: The arguments are incompatible; the message says which part and why.
     """
     cells = whole("n", agents, 1)
     height = whole("rows", rows, 1) if rows is not None else usual_rows(cells)

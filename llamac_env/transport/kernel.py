@@ -1,4 +1,4 @@
-"""The step of grid transportation on arrays, as a kernel: to the bit what `Board.after` does."""
+"""The step of grid transportation on arrays, as a kernel, bit-identical to `Board.after`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
     sources: IntArray,
     named: IntArray,
 ) -> None:
-    """Advance B boards, each by its own joint action, read against the state before it.
+    """Advance B boards, each by its own joint action, which refers to the state before the step.
 
     Args:
         actions: (B, n): primitives.
@@ -42,10 +42,10 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
         moved: (B, n): whether an agent's move was made; written, like the following.
         placed: (B,): boxes placed in this step.
         collided: (B,): whether two boxes are on one corner.
-        sources: (n,): scratch; so is the next one.
-        named: (5,).
+        sources: (n,): scratch.
+        named: (5,): scratch.
     """
-    # All sources are read before the first box moves: a step is simultaneous (`Board.after`).
+    # Read all sources before the first box moves: a step is simultaneous (`Board.after`).
     for b in range(actions.shape[0]):
         moved[b, :] = False
         placed[b] = 0
@@ -59,7 +59,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
                 named[(actions[b, agent] - 1) // SLOTS] += 1
         for agent in range(actions.shape[1]):
             colour, slot = (actions[b, agent] - 1) // SLOTS, (actions[b, agent] - 1) % SLOTS
-            # On hard boards there is one box of each colour, and it is nobody's when two agents name it.
+            # Hard boards have one box of each colour; if two agents name it, neither moves it.
             if sources[agent] == _NO_SOURCE or (hard and named[colour] > 1):
                 continue
             moved[b, agent] = True
@@ -70,8 +70,8 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
                 placed[b] += 1
             else:
                 states[b, row, col, colour] += 1
-        # Collisions are read off the finished state: two boxes may pass through one corner in one step, and must not
-        # both stay.
+        # Read collisions from the finished state: two boxes may pass through one corner in one step, but must not both
+        # stay.
         if hard:
             for agent in range(actions.shape[1]):
                 slot = (actions[b, agent] - 1) % SLOTS
@@ -81,7 +81,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
 
 @compiled_borrowing
 def _source(state: CountArray, slots: IntArray, action: int, hard: bool, strict: bool) -> int:
-    """The slot from which an agent's box comes; -1 when the move cannot be made in this state, or is none."""
+    """Return the slot an agent's box comes from; -1 if the move is impossible in this state, or not a move."""
     if action == 0:
         return _NO_SOURCE
     colour, slot = (action - 1) // SLOTS, (action - 1) % SLOTS

@@ -1,4 +1,4 @@
-"""What an agent is shown of grid transportation: the typed symbolic observation, its text, and what a prompt shows."""
+"""Observations of grid transportation: the typed symbolic observation, its text, and the content of prompts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from llamac_env.transport.text import (
 from quorum_base.environments.errors import WorldError
 
 Sight = Literal["local", "board"]
-"""What an agent sees: its own cell and its moves, as the paper's actors do, or the whole board as well."""
+"""What an agent sees: its own cell and its moves, like the paper's actors, or also the whole board."""
 SIGHTS: tuple[Sight, ...] = ("local", "board")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move that the agent can make now, in the words of the symbolic action `move`."""
+    """A move that the agent can make now, as arguments of the symbolic action `move`."""
 
     box: str
     to: str
@@ -36,9 +36,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TransportObservation:
-    """What one agent is shown of the world.
+    """One agent's observation of the world.
 
-    One who sees its own cell alone (`local`) learns nothing of the rest: `board` and the numbers of boxes are None.
+    With `local` sight, the agent learns nothing beyond its own cell: `board` and the numbers of boxes are None.
     """
 
     difficulty: str
@@ -48,19 +48,19 @@ class TransportObservation:
     step: int
     max_steps: int
     agent: str
-    """Name of the observing agent, `agent_3`; empty for one who sees the board from outside."""
+    """Name of the observing agent, `agent_3`; empty for an outside observer."""
     square: str
-    """Its cell, `square[0.5, 1.5]`; empty from outside."""
+    """Its cell, `square[0.5, 1.5]`; empty for an outside observer."""
     sees: Mapping[str, tuple[str, ...]]
-    """What is in its cell and, on hard boards, on its four corners, by place; empty places are left out."""
+    """Contents of its cell and, on hard boards, of its four corners, by place; empty places are left out."""
     can_do: tuple[Choice, ...]
-    """The moves that it can make now."""
+    """The moves it can make now."""
     board: Mapping[str, tuple[str, ...]] | None = None
-    """All that is there, in the paper's format: `"0.5_1.5"` (a cell), `"1.0_0.0"` (a corner) to boxes and targets."""
+    """The board in the paper's format: `"0.5_1.5"` (a cell), `"1.0_0.0"` (a corner) to boxes and targets."""
     boxes_left: int | None = None
     boxes_placed: int | None = None
     collided: bool = False
-    """Whether the episode has failed: two boxes are on one corner; False where the board is not seen."""
+    """Whether the episode has failed because two boxes are on one corner; False if the board is not visible."""
 
     @property
     def grid(self) -> Grid:
@@ -68,20 +68,20 @@ class TransportObservation:
         return Grid(self.rows, self.cols, Difficulty(self.difficulty), EntryRule(self.entry_rule))
 
     def to_board(self) -> Board:
-        """The state that it shows, with all that can be asked of it: who can do what, and what comes of it.
+        """Return the board of the observation, a `Board` with all its queries.
 
         Raises:
-            WorldError: it shows no board.
+            WorldError: the observation has no board.
         """
         if self.board is None:
             raise WorldError(f"{self.agent} sees its own cell alone: take what is seen from outside")
         return read_board(self.grid, self.board)
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows, each fact once; see `maeil.mind.Observation`, and `read_shown` reads it.
+        """Return the content of the prompt, each fact once; see `maeil.mind.Observation`. `read_shown` reads it.
 
-        Places where nothing is are left out. Where there is a board, it shows what the agent sees in its cell, too. A
-        board is hard where it has an `entry_rule`.
+        Empty places are left out. The board, if there is one, includes what the agent sees in its cell. A board is hard
+        if it has an `entry_rule`.
         """
         shown: dict[str, Any] = {"grid": [self.rows, self.cols], "max_steps": self.max_steps, "step": self.step}
         shown |= {"entry_rule": self.entry_rule} if self.difficulty == Difficulty.hard else {}
@@ -93,12 +93,12 @@ class TransportObservation:
         return shown | {"sees": self.sees.get(self.square, ())} | ({"corners": corners} if corners else {})
 
     def text(self) -> str:
-        """What a prompt shows, as JSON."""
+        """The content of the prompt as JSON."""
         return json.dumps(self.shown())
 
 
 def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:
-    """Moves as a prompt shows them: each box, and where it can be brought."""
+    """Group moves as in a prompt: each box with its possible destinations."""
     found: dict[str, list[str]] = {}
     for choice in choices:
         found.setdefault(choice.box, []).append(choice.to)
@@ -106,10 +106,10 @@ def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:
 
 
 def read_shown(shown: Mapping[str, Any]) -> TransportObservation:
-    """The observation that a prompt shows, but for empty places of the board and the boxes that are placed.
+    """Read the content of a prompt into an observation, without empty places of the board and placed boxes.
 
     Raises:
-        ValueError: it shows none.
+        ValueError: the content is not in the format of a prompt.
     """
     try:
         difficulty = Difficulty.hard if "entry_rule" in shown else Difficulty.easy
@@ -143,7 +143,7 @@ def read_shown(shown: Mapping[str, Any]) -> TransportObservation:
 
 
 class Frame:
-    """A state between two steps, as everybody sees it; what they share is written once.
+    """A state between two steps, from which all observations are built; shared parts are written once.
 
     Args:
         board: the state.
@@ -161,7 +161,7 @@ class Frame:
         self._sight = sight
 
     def observe(self, agent: int | None) -> TransportObservation:
-        """Show the board to an agent, or to one who sees it from outside: None."""
+        """Return the observation of an agent, or of an outside observer: None."""
         board, grid = self.board, self.board.grid
         name, square, sees, can_do = "", "", {}, []
         if agent is not None:
@@ -190,18 +190,18 @@ class Frame:
 
 
 def observation_line(board: Board, agent: int) -> str:
-    """The paper's observation of an agent on one line: its cell, what it sees there, and what it can do."""
+    """Return the paper's observation of an agent on one line: its cell, its contents, and its possible moves."""
     return local_line(Frame(board, 0, 0, len(board.boxes), "local").observe(agent))
 
 
 def observation_lines(board: Board) -> list[str]:
-    """The lines of all agents."""
+    """Return the lines of all agents."""
     frame = Frame(board, 0, 0, len(board.boxes), "local")
     return [local_line(frame.observe(agent)) for agent in range(board.grid.agents)]
 
 
 def local_line(observation: TransportObservation) -> str:
-    """The paper's observation of an agent on one line; `read_line` reads it."""
+    """Return the paper's observation of an agent on one line; `read_line` reads it."""
     grid = observation.grid
     agent = observation.agent.removeprefix("agent_")
     seen = [item for items in observation.sees.values() for item in items]
@@ -216,10 +216,10 @@ _CAN_DO = re.compile(r"'move\((\w+), ([^']*)\)'")
 
 
 def read_line(grid: Grid, line: str) -> dict[str, Any]:
-    """What an observation's line says, as a prompt shows it: `agent`, `square`, `sees` (all in its cell), `can_do`.
+    """Read an observation's line into prompt keys: `agent`, `square`, `sees` (all in its cell), `can_do`.
 
     Raises:
-        ValueError: the text is no such line.
+        ValueError: the text is not such a line.
     """
     found = _LINE.fullmatch(line)
     if found is None:
@@ -234,7 +234,7 @@ def read_line(grid: Grid, line: str) -> dict[str, Any]:
 
 
 def _items(board: Board) -> dict[Place, tuple[str, ...]]:
-    """What is at each place that is not empty: boxes, then targets."""
+    """Return the contents of each place that is not empty: boxes, then targets."""
     found: dict[Place, list[str]] = {}
     for kind, items in (("box", board.boxes), ("target", board.targets)):
         for colour, place in items:
@@ -243,6 +243,6 @@ def _items(board: Board) -> dict[Place, tuple[str, ...]]:
 
 
 def _seen(grid: Grid, agent: int, items: Mapping[Place, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """What is in an agent's cell and reach, by place; empty places are left out."""
+    """Return the contents of an agent's cell and reach, by place; empty places are left out."""
     places = dict.fromkeys((grid.cells[agent], *grid.reach[agent]))
     return {write_place(place): items[place] for place in places if place in items}

@@ -1,8 +1,8 @@
-"""Plans of hard boards: ways of boxes through time, which share corners and agents.
+"""Plans for hard boards: paths of boxes through time, which compete for corners and agents.
 
-A way occupies a corner at each instant and an agent in each step in which the box moves. `prioritised` gives one box
-after the other the quickest way that is left; `route` searches all ways of all boxes, with backtracking, so that it
-finds a plan of a number of steps whenever there is one.
+A path occupies a corner at each instant and an agent in each step in which the box moves. `prioritised` gives one box
+after another the quickest path that is left; `route` searches all paths of all boxes, with backtracking, so it finds a
+plan with a given number of steps whenever one exists.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _State = tuple[Place, int]
 """A corner and an instant."""
 
 PATIENCE = 12
-"""Steps beyond the longest way that `prioritised` looks ahead."""
+"""Steps beyond the longest path that `prioritised` looks ahead."""
 
 
 class NoPlan(WorldError):
@@ -28,7 +28,7 @@ class NoPlan(WorldError):
 
 
 class OutOfNodes(Exception):
-    """The search has looked at as many nodes as it may."""
+    """The search has reached its node limit."""
 
 
 class _Box(NamedTuple):
@@ -39,17 +39,17 @@ class _Box(NamedTuple):
 
 
 class _Leg(NamedTuple):
-    """One step of a way: who moves the box, and where to; the target stands for itself; no agent: the box waits."""
+    """One step of a path: the agent that moves the box (none: it waits), and where to; a target stands for itself."""
 
     agent: int | None
     to: Place
 
 
 def prioritised(board: Board) -> JointPlan:
-    """Plan one box after the other, the longest way first; then again with each box in front, and take the shortest.
+    """Plan one box after another, the longest path first; then retry with each box first, and return the shortest plan.
 
     Raises:
-        NoPlan: every order that was tried leaves a box without a way.
+        NoPlan: every order that was tried leaves a box without a path.
     """
     boxes = _boxes(board)
     if not boxes:
@@ -67,10 +67,10 @@ def prioritised(board: Board) -> JointPlan:
 
 
 def _in_order(grid: Grid, boxes: list[_Box]) -> JointPlan | None:
-    """Give each box the quickest way that those before it leave free; one that has none goes to the front.
+    """Give each box the quickest path that the earlier ones leave free; a box without a path moves to the front.
 
     Returns:
-        None when that happens more often than there are pairs of boxes.
+        None if that happens more often than there are pairs of boxes.
     """
     for _ in range(len(boxes) ** 2):
         taken = _Taken(grid, boxes, max(box.way for box in boxes) + PATIENCE)
@@ -85,18 +85,18 @@ def _in_order(grid: Grid, boxes: list[_Box]) -> JointPlan | None:
 
 
 def route(board: Board, steps: int, nodes: int) -> tuple[JointPlan | None, int]:
-    """Search for a plan of a number of steps.
+    """Search for a plan with a given number of steps.
 
     Args:
         board: a hard board.
-        steps: steps that the plan may take, at most.
-        nodes: nodes that the search may look at.
+        steps: maximum number of steps of the plan.
+        nodes: maximum number of nodes to visit.
 
     Returns:
-        A plan, or None when there is none; and the nodes that are left.
+        A plan, or None if there is none; and the number of remaining nodes.
 
     Raises:
-        OutOfNodes: there are none left.
+        OutOfNodes: no nodes are left.
     """
     boxes = _boxes(board)
     if boxes and boxes[0].way > steps:
@@ -108,7 +108,7 @@ def route(board: Board, steps: int, nodes: int) -> tuple[JointPlan | None, int]:
 
 
 class _Taken:
-    """Which corners and agents the ways of boxes have taken, up to a horizon."""
+    """The corners and agents occupied by the paths of boxes, up to a horizon."""
 
     def __init__(self, grid: Grid, boxes: list[_Box], horizon: int) -> None:
         self.grid = grid
@@ -123,16 +123,16 @@ class _Taken:
         corners = self._corners
         if corners[time].get(place, number) != number:
             return False
-        if self._strict:  # nobody may enter in the step in which another leaves
+        if self._strict:  # no box may enter in the step in which another leaves
             return corners[time - 1].get(place, number) == number and corners[time + 1].get(place, number) == number
         return True
 
     def is_idle(self, agent: int, step: int) -> bool:
-        """Whether an agent has nothing to do in a step."""
+        """Whether an agent is idle in a step."""
         return agent not in self._agents[step]
 
     def legs(self, number: int, box: _Box, place: Place, step: int) -> list[_Leg]:
-        """What a box on a corner can do in a step, best first: onto its target, nearer, wait, elsewhere."""
+        """Return the options of a box on a corner in a step, best first: onto its target, nearer, wait, elsewhere."""
         grid, agents = self.grid, self._agents[step]
         server = grid.agent_of[box.target]
         found = [_Leg(server, box.target)] if server in grid.handlers[place] and server not in agents else []
@@ -147,7 +147,7 @@ class _Taken:
         return found + [leg for _, leg in moves]
 
     def mark(self, number: int, start: Place, way: tuple[_Leg, ...]) -> None:
-        """Take what a way needs."""
+        """Reserve the corners and agents of a path."""
         place = start
         for step, leg in enumerate(way):
             self._corners[step][place] = number
@@ -156,7 +156,7 @@ class _Taken:
             place = leg.to
 
     def unmark(self, start: Place, way: tuple[_Leg, ...]) -> None:
-        """Give back what a way has taken; where the box stands at first stays taken."""
+        """Release the corners and agents of a path; the initial corner of the box stays reserved."""
         place = start
         for step, leg in enumerate(way):
             if step:
@@ -167,13 +167,13 @@ class _Taken:
 
 
 class _Search:
-    """All ways of all boxes within a number of steps, always going on with the box that has the fewest left.
+    """Search of all paths of all boxes within a number of steps; always continues with the box with the fewest paths.
 
     Args:
         grid: the cells.
-        boxes: what is to be placed.
+        boxes: the boxes to place.
         steps: steps within which all must be placed.
-        nodes: nodes that may be looked at: corners of boxes at instants.
+        nodes: maximum number of nodes to visit: corners of boxes at instants.
     """
 
     def __init__(self, grid: Grid, boxes: list[_Box], steps: int, nodes: int) -> None:
@@ -184,7 +184,7 @@ class _Search:
         self._taken = _Taken(grid, boxes, steps)
 
     def ways(self, left: frozenset[int]) -> dict[int, tuple[_Leg, ...]] | None:
-        """Find ways for the boxes that are left; None when none is left next to the ways taken."""
+        """Find paths for the remaining boxes; None if the reserved paths leave no solution."""
         if not left:
             return {}
         counts: dict[int, dict[_State, int]] = {}
@@ -203,7 +203,7 @@ class _Search:
         return None
 
     def _count(self, number: int, state: _State, counts: dict[_State, int]) -> int:
-        """Count the ways of a box from a state on, given the ways taken; `counts` keeps what is known."""
+        """Count the paths of a box from a state, given the reserved paths; `counts` caches results."""
         if state not in counts:
             counts[state] = sum(
                 1 if after is None else self._count(number, after, counts) for _, after in self._legs(number, state)
@@ -211,7 +211,7 @@ class _Search:
         return counts[state]
 
     def _ways_of(self, number: int, state: _State, counts: dict[_State, int]) -> Iterator[tuple[_Leg, ...]]:
-        """Return the ways of a box from a state on, best first."""
+        """Yield the paths of a box from a state, best first."""
         for leg, after in self._legs(number, state):
             if after is None:
                 yield (leg,)
@@ -220,7 +220,7 @@ class _Search:
                     yield (leg, *rest)
 
     def _legs(self, number: int, state: _State) -> list[tuple[_Leg, _State | None]]:
-        """What a box can do in a state so that it is placed in time, and the state after it; None when placed."""
+        """Return a box's options that allow placing it in time, with the state after each; None when placed."""
         self.nodes -= 1
         if self.nodes < 0:
             raise OutOfNodes
@@ -236,7 +236,7 @@ class _Search:
 
 
 def _quickest(taken: _Taken, number: int, box: _Box) -> tuple[_Leg, ...] | None:
-    """The way of a box that places it soonest, given the ways taken (A*)."""
+    """Return the path that places a box soonest, given the reserved paths (A*)."""
     reached: dict[_State, tuple[_State, _Leg] | None] = {(box.start, 0): None}
     order = count()
     queue = [(box.way, 0, next(order), (box.start, 0))]
@@ -263,7 +263,7 @@ def _back(reached: dict[_State, tuple[_State, _Leg] | None], state: _State) -> t
 
 
 def _boxes(board: Board) -> list[_Box]:
-    """The boxes with their targets, the longest way first."""
+    """Return the boxes with their targets, the longest path first."""
     target_of = dict(board.targets)
     boxes = [
         _Box(colour, start, target_of[colour], board.grid.steps_to(start, target_of[colour]))
@@ -273,7 +273,7 @@ def _boxes(board: Board) -> list[_Box]:
 
 
 def _join(boxes: list[_Box], ways: list[tuple[_Leg, ...]]) -> JointPlan:
-    """Make joint moves of the ways of all boxes."""
+    """Combine the paths of all boxes into joint moves."""
     plan: list[dict[int, BoxMove]] = [{} for _ in range(max(map(len, ways), default=0))]
     for box, way in zip(boxes, ways, strict=True):
         for step, leg in enumerate(way):

@@ -1,13 +1,13 @@
-"""Boards, actions and joint actions as text, and back, in the paper's format (Figure B.1); and boards in characters.
+"""Boards, actions and joint actions as text in the paper's format (Figure B.1), and boards as characters.
 
-A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action
-is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination is `target_green`, on easy boards
-`square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets read like
+A board is a JSON object from `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of contents. A joint action is
+one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination is `target_green`, on easy boards
+`square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets are read like
 square ones.
 
-What changes a board from outside, in the middle of an episode, is text of this format, too:
-`{"items": {"0.5_0.5": ["box_blue"], "0.5_1.5": []}}` says what there is at some places, in the words in which a trace
-begins with a board; the other places stay. A box is taken from one place and put at another by naming both.
+Changes to a board from outside, in the middle of an episode, use this format, too:
+`{"items": {"0.5_0.5": ["box_blue"], "0.5_1.5": []}}` sets the contents of some places, as in the initial board of a
+trace; the other places stay. To move a box from one place to another, name both.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _FENCE = re.compile(r"```[a-z]*\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
 class Unreadable(ValueError):
-    """Text that is no action of this grid.
+    """Text that is not an action of this grid.
 
     Args:
-        code: why.
-        reason: why, in words.
+        code: the code of the reason.
+        reason: the reason in words.
     """
 
     def __init__(self, code: FailureCode, reason: str) -> None:
@@ -49,12 +49,12 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A part of a joint action that was not taken.
+    """A part of a joint action that was not accepted.
 
     Attributes:
-        code: why.
-        agent: whose action; None where the text names no agent of this grid.
-        reason: why, in words.
+        code: the code of the reason.
+        agent: the agent of the action; None if the text names no agent of this grid.
+        reason: the reason in words.
     """
 
     code: FailureCode
@@ -64,7 +64,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text says.
+    """The content of a text.
 
     Attributes:
         moves: the moves that can be made in the state, by agent.
@@ -76,7 +76,7 @@ class Reading:
 
 
 def write_board(board: Board) -> dict[str, list[str]]:
-    """Write a board: every cell, on hard boards every corner too, with the boxes and the targets there."""
+    """Write a board: every cell, and on hard boards every corner, with its boxes and targets."""
     places = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())]
     found: dict[str, list[str]] = {_key(place): [] for place in places}
     for kind, items in (("box", board.boxes), ("target", board.targets)):
@@ -86,10 +86,10 @@ def write_board(board: Board) -> dict[str, list[str]]:
 
 
 def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
-    """Read a board; empty places may be left out. Whether an episode can begin with it is `Board.check`'s to tell.
+    """Read a board; empty places may be left out. `Board.check` decides whether an episode can start with it.
 
     Raises:
-        LayoutError: a key is no place, or what is there is neither box nor target; the message names it.
+        LayoutError: a key is not a place, or an item is neither box nor target; the message names it.
     """
     boxes: list[Item] = []
     targets: list[Item] = []
@@ -115,7 +115,7 @@ def read_agent(grid: Grid, text: str) -> int:
     """Read the name of an agent.
 
     Raises:
-        Unreadable: there is no such agent.
+        Unreadable: unknown agent.
     """
     found = _AGENT.fullmatch(text)
     place = _place(found) if found else None
@@ -133,13 +133,13 @@ def write_place(place: Place) -> str:
 
 
 def read_place(text: str) -> Place | None:
-    """Read the name of a place; None where it is none. Whether a grid has it is not asked."""
+    """Read the name of a place; None if it is not one. Does not check that a grid has the place."""
     found = _PLACE.fullmatch(text.strip())
     return _place(found) if found else None
 
 
 def write_destination(grid: Grid, agent: int, move: BoxMove) -> str:
-    """Name where a move leads: `target_green`, `square[0.5, 1.5]`, `position[1.0, 0.0]`."""
+    """Name the destination of a move: `target_green`, `square[0.5, 1.5]`, `position[1.0, 0.0]`."""
     return f"target_{move.colour}" if move.to == grid.cells[agent] else write_place(move.to)
 
 
@@ -149,10 +149,10 @@ def write_move(grid: Grid, agent: int, move: BoxMove) -> str:
 
 
 def read_destination(grid: Grid, agent: int, colour: Colour, text: str) -> BoxMove:
-    """Read where an agent's move of a box leads.
+    """Read the destination of an agent's move of a box.
 
     Raises:
-        Unreadable: nowhere on this grid, or onto a target of another colour.
+        Unreadable: the destination is not on this grid, or is a target of another colour.
     """
     if target := _TARGET.fullmatch(text.strip()):
         if _colour(target[1]) is not colour:
@@ -175,7 +175,7 @@ def read_move(grid: Grid, agent: int, text: str) -> BoxMove:
     """Read an action of an agent.
 
     Raises:
-        Unreadable: it is none of this grid; whether the state allows it is `Board.refusal`'s to tell.
+        Unreadable: it is not an action of this grid; `Board.refusal` decides whether the state allows it.
     """
     found = _MOVE.fullmatch(text)
     if found is None:
@@ -189,10 +189,10 @@ def write_joint(grid: Grid, joint: Mapping[int, BoxMove]) -> dict[str, str]:
 
 
 def read_joint(board: Board, text: str) -> Reading:
-    """Read a joint action, as models write it: also in a code fence, or with words around it.
+    """Read a joint action as models write it, including in a code fence or with words around it.
 
-    What cannot be read or cannot be done in the state is refused with a code; the rest is taken. An agent that is named
-    twice has no action: which of the two was meant is not known.
+    Entries that are unreadable or impossible in the state are refused with a code; the rest is accepted. An agent named
+    twice has no action, because its intended one is unknown.
     """
     try:
         pairs = json.loads(_json_of(text), object_pairs_hook=_Pairs)
@@ -219,7 +219,7 @@ def read_joint(board: Board, text: str) -> Reading:
 
 
 def describe(code: FailureCode, grid: Grid, agent: int, move: BoxMove) -> str:
-    """Return why an agent cannot make a move in the present state."""
+    """Return the reason why an agent cannot make a move in the current state."""
     box, where = f"box_{move.colour}", write_destination(grid, agent, move)
     match code:
         case FailureCode.no_such_box:
@@ -239,7 +239,7 @@ def describe(code: FailureCode, grid: Grid, agent: int, move: BoxMove) -> str:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The entries of a JSON object, those with equal keys among them."""
+    """The entries of a JSON object, including those with equal keys."""
 
 
 def _only_move(board: Board, agent: int, values: list[Any]) -> BoxMove:
@@ -254,7 +254,7 @@ def _only_move(board: Board, agent: int, values: list[Any]) -> BoxMove:
 
 
 def _json_of(text: str) -> str:
-    """The part of a text that is meant as JSON: in the last code fence, else from the first brace to the last."""
+    """Return the part of a text meant as JSON: in the last code fence, else from the first brace to the last."""
     fences = _FENCE.findall(text)
     found = fences[-1] if fences else text
     first, last = found.find("{"), found.rfind("}")
@@ -286,14 +286,14 @@ def _brackets(place: Place) -> str:
 
 
 def altered(board: Board, changes: Mapping[str, Any]) -> Board:
-    """Return the board with other things at some places; the given one stays as it is.
+    """Return a copy of the board with changed contents of some places.
 
     Args:
-        board: of an episode.
-        changes: see the module; JSON.
+        board: board of an episode; it is not modified.
+        changes: JSON, see the module docstring.
 
     Raises:
-        LayoutError: they cannot be read, or there can be no such board; the message names the place.
+        LayoutError: the changes are malformed or the resulting board is impossible; the message names the place.
     """
     for key in changes:
         if key != "items":
@@ -317,7 +317,7 @@ def altered(board: Board, changes: Mapping[str, Any]) -> Board:
 
 
 def render_ansi(board: Board) -> str:
-    """Draw a board as text: a box is the first letter of its colour as a capital, a target in lower case.
+    """Draw a board as text: a box is the first letter of its colour in upper case, a target in lower case.
 
     Easy boards show boxes and targets in the cells. Hard boards show targets in the cells and boxes on the corners,
     where `+` is an empty corner and `#` one with several boxes.

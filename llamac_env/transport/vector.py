@@ -32,17 +32,17 @@ from quorum_base.environments.spaces import MaskedMultiDiscrete
 
 
 class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
-    """Many independent boards of the rules of `TransportEnv`, as a Gymnasium vector environment.
+    """Many independent boards with the rules of `TransportEnv`, as a Gymnasium vector environment.
 
-    A board is one sub-environment and its team acts jointly. Seeds and autoreset are those of `WorldBatch`.
+    A board is one sub-environment and its team acts jointly. Seeds and autoreset work as in `WorldBatch`.
 
-    Observation: int8 `(num_envs, n, places, 5)`, what each agent of `TransportEnv` sees.
+    Observation: int8 `(num_envs, n, places, 5)`, the observation of each agent of `TransportEnv`.
     Action: integers 0..25, shape `(num_envs, n)`.
-    Reward: float64 `(num_envs,)`; every agent of a team has the same.
+    Reward: float64 `(num_envs,)`; shared by every agent of a team.
     Episode end: `terminations` and `truncations`, bool `(num_envs,)`, as in `TransportEnv`.
     Infos: `action_mask`, int8 `(num_envs, n, 26)`; `moved`, bool `(num_envs, n)`, whether each agent's move was made;
         `placed` (in this step), `boxes_left` and `step`, int64 `(num_envs,)`; `collided`, bool `(num_envs,)`; `alive`,
-        bool `(num_envs, n)`: true, for no agent of this world dies. None of them with `infos="none"`.
+        bool `(num_envs, n)`: always true, because agents of this world never die. Empty with `infos="none"`.
     State: `state()`, int8 `(num_envs, 2 rows + 1, 2 columns + 1, 10)`, the states of `TransportEnv`.
 
     Example:
@@ -58,13 +58,13 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         num_envs: Number of boards.
         grid: The cells, the difficulty and the entry rule.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller its own arrays; without, rewards, ends and some infos are read-only views that the next
-            step overwrites.
+        copy: Return copies of the arrays; otherwise rewards, ends and some infos are read-only views that the next step
+            overwrites.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         arguments: `max_steps` and `render_mode` of `TransportEnv`.
 
     Raises:
-        WorldError: An argument is wrong; the message says which and why.
+        WorldError: An argument is invalid; the message names it and gives the reason.
     """
 
     _seeded = staticmethod(board_generator)
@@ -99,7 +99,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         self._scratch = np.zeros(self.n, dtype=np.int64), np.zeros(arrays.HALF, dtype=np.int64)
 
     def step(self, actions: npt.ArrayLike) -> tuple[CountArray, npt.NDArray[np.float64], FlagArray, FlagArray, Infos]:
-        """Advance every board by one joint action; those whose episode has ended begin another instead.
+        """Advance every board by one joint action; boards with an ended episode start a new one instead.
 
         Args:
             actions: Integers 0..25, shape (num_envs, n).
@@ -108,8 +108,8 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
             Observations, rewards, terminations, truncations and infos.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There was no reset yet.
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: The boards were never reset.
         """
         self._require_state()
         joint = in_range(integers(actions, (self.num_envs, self.n)), arrays.PRIMITIVES)
@@ -132,25 +132,25 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         return self._observations(), *ends, self._infos() | final
 
     def state(self) -> CountArray:
-        """The states for a central critic, an array of the caller's own; see the class.
+        """Return the states for a central critic as a copy; see the class.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The boards were never reset.
         """
         self._require_state()
         return self._states.copy()
 
     def action_masks(self) -> CountArray:
-        """What each agent can do now, int8 `(num_envs, n, 26)`.
+        """Return the current action mask of each agent, int8 `(num_envs, n, 26)`.
 
         Raises:
-            EpisodeError: There was no reset yet.
+            EpisodeError: The boards were never reset.
         """
         self._require_state()
         return action_masks(self.grid, observations(self.grid, self._states))
 
     def board(self, world: int) -> Board:
-        """A board as it is."""
+        """Return the current state of a board."""
         return read_state(self.grid, self._states[world])
 
     def _begin(self, world: int) -> None:

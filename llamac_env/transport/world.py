@@ -1,4 +1,4 @@
-"""Grid transportation joined to the loop."""
+"""Adapter that connects grid transportation to the main loop."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TransportConfig(ComponentConfig):
 
     name: Literal["transport"]
     n: Annotated[int, Field(ge=1, le=LARGEST_SIDE**2)]
-    """Number of agents: one for each cell."""
+    """Number of agents, one per cell."""
     rows: PositiveInt | None
     """Rows of the grid, a divisor of `n`; null: 4, 8, 16 and 32 agents have 2x2, 2x4, 4x4 and 4x8."""
     difficulty: Literal["easy", "hard"]
@@ -53,23 +53,22 @@ class TransportConfig(ComponentConfig):
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     large_extra: Annotated[int, Field(ge=0)]
-    """Steps that grids of 32 cells and more get beyond `max_steps`."""
+    """Additional steps for grids of 32 cells and more, on top of `max_steps`."""
     view: Sight
-    """What agents see: their own cell and its moves (`local`), or all of the `board`."""
+    """What agents see: only their own cell and its moves (`local`), or the whole `board`."""
 
 
 class TransportWorld(World):
-    """Grid transportation as the loop sees it.
+    """Grid transportation as a world of the main loop.
 
-    It fulfils `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
-    `quorum_base.drawing`.
-    Primitives are those of `llamac_env.transport.arrays`. After a collision the team has failed.
+    Implements `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of `quorum_base.drawing`. Primitives are
+    those of `llamac_env.transport.arrays`. After a collision the team has failed.
 
     Args:
         config: grid, rules and boards.
 
     Raises:
-        WorldError: they do not go together; the message says which part and why.
+        WorldError: the parts are incompatible; the message says which part and why.
     """
 
     name = "transport"
@@ -86,10 +85,10 @@ class TransportWorld(World):
         self._tasks: TaskBoard
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Take the board of a seed, with what is known of its optimum.
+        """Load or draw the board for a seed; return it with the known bounds on its optimum.
 
         Raises:
-            WorldError: boards are frozen, and there is none of this seed or for this grid.
+            WorldError: boards are frozen, and none exists for this seed or grid.
         """
         grid = self.env.grid
         bounds: dict[str, int]
@@ -112,11 +111,11 @@ class TransportWorld(World):
         }
 
     def limit(self, max_steps: int) -> None:
-        """Truncate episodes after so many steps, and those that a large grid gets: fulfils `maeil.world.Limited`."""
+        """Truncate episodes after `max_steps` steps plus those for a large grid; implements `maeil.world.Limited`."""
         self.env.limit(max_steps + self._extra)
 
     def observe(self, agent: int) -> TransportObservation:
-        """Return the symbolic observation of an agent: as much as `env.view` lets it see."""
+        """Return the symbolic observation of an agent; `env.view` sets what it sees."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> TransportObservation:
@@ -124,19 +123,19 @@ class TransportWorld(World):
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what in a plan the state or the grid does not allow."""
+        """Return the parts of a plan that the state or the grid does not allow."""
         return check_plan(self.env.board, agent, plan)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return the boxes that are left, which others can bring within reach, and where the agent can bring them."""
+        """Return the remaining boxes that others can bring within reach, and where the agent can move them."""
         return known_ids(self.env.board, agent)
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (the colours are the same for all)
-        """Return a task for each colour that is left."""
+        """Return a task for each remaining colour."""
         return known_tasks(self.env.board)
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return which rules hold, and how much of the board agents see."""
+        """Return the rules in force, and how much of the board agents see."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
@@ -163,19 +162,19 @@ class TransportWorld(World):
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Say what is at some places: see `llamac_env.transport.text`.
+        """Set the contents of some places; see `llamac_env.transport.text`.
 
         Raises:
-            LayoutError: it cannot be read, or there can be no such board; the message names the place.
+            LayoutError: the changes are malformed or the resulting board is impossible; the message names the place.
         """
         self.env.change(changes)
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
-        """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
+        """Return the tasks whose constraints have changed; see `llamac_env.transport.symbolic.tasks`."""
         return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint), plans)
 
     def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002 (all are shown)
-        """Return the boxes that are left: see `llamac_env.transport.symbolic.tasks`."""
+        """Return the tasks of the remaining boxes; see `llamac_env.transport.symbolic.tasks`."""
         return open_tasks(self.env.board, plans)
 
     def distance(self, agent: int, other: int) -> float:
@@ -200,7 +199,7 @@ class TransportWorld(World):
         return draw(self.env.board)
 
     def way(self, controller: Controller) -> Way | None:
-        """Return where the box of a running move goes."""
+        """Return the way of the box of a running move."""
         return controller.way() if isinstance(controller, MoveController) else None
 
     def primitive_name(self, primitive: int) -> str:
@@ -209,7 +208,7 @@ class TransportWorld(World):
 
 
 def _bounds(board: Board) -> dict[str, int]:
-    """What is known of the fewest steps: `lower_bound`, `upper_bound` and, where they meet, `optimum`."""
+    """Return the known bounds on the steps: `lower_bound`, `upper_bound` and, if they are equal, `optimum`."""
     try:
         known = bracket(board)
     except NoPlan:

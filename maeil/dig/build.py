@@ -1,4 +1,4 @@
-"""Makes the interaction graph, event by event: in linear time, and the same from a trace as in the loop."""
+"""Builds the interaction graph event by event, in linear time; a trace and the loop yield the same graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 
 @dataclass(slots=True, eq=False)
 class _Reading:
-    """A message that somebody has read and not planned after, and how much the reader had said before it."""
+    """A message that an agent has read since its last plan; `said` counts the messages that it had sent before."""
 
     message: SentMessage
     agent: int
@@ -36,7 +36,7 @@ class _Reading:
 
 @dataclass(slots=True)
 class _Decided:
-    """A reading whose reader has planned since: what about, what it has said in between; None: nobody thought."""
+    """A reading followed by a plan: the plan's subject, and the messages sent in between; None for the loop's plans."""
 
     reading: _Reading
     subject: str
@@ -44,20 +44,20 @@ class _Decided:
 
 
 class GraphBuilder:
-    """Builds a graph.
+    """Builds an interaction graph.
 
-    Reactions are known when the team acts: what tasks are there, and how many agents each takes, is known from then on.
+    Reactions are determined when the team acts, since only then the active tasks and their numbers of agents are known.
 
     Args:
         start: the first event of the episode.
 
     Attributes:
-        graph: what has happened so far.
-        subjects: what tasks are about.
-        live: what each agent's live plan is about, empty where it says nothing; without agents that have none.
-        lineage: bits of the agents that each participant has heard of, itself among them, since the world last made it
-            think: at the start of the episode, and at each end of its plan. A coordinator sees the whole world, so it
-            has all.
+        graph: the graph so far.
+        subjects: the subjects of tasks.
+        live: the subject of each agent's live plan, empty if the plan has no task; agents without a plan are left out.
+        lineage: for each participant, a bit set of the agents that it has heard of, including itself, since the world
+            last made it think: at the start of the episode, or at the end of its last plan. A coordinator sees the
+            whole world, so it has all bits.
     """
 
     def __init__(self, start: EpisodeStart) -> None:
@@ -75,10 +75,10 @@ class GraphBuilder:
         self._about: dict[int, tuple[int, frozenset[str]]] = {}
 
     def take(self, stamped: Stamped) -> list[tuple[SentMessage, int]]:
-        """Take the next event.
+        """Process the next event.
 
         Returns:
-            The messages and recipients whose reaction has become known with it, in the order of the messages.
+            Pairs of a message and a recipient whose reaction is now known, in the order of the messages.
         """
         event = stamped.event
         match event:
@@ -101,11 +101,11 @@ class GraphBuilder:
         return []
 
     def readings(self, agent: int) -> list[SentMessage]:
-        """Return what an agent has read since its last plan, in order."""
+        """Return the messages that an agent has read since its last plan, in order."""
         return [reading.message for reading in self._readings[agent]]
 
     def about(self, message: SentMessage) -> frozenset[str]:
-        """Return what a message is about, as far as is known now."""
+        """Return the subjects of a message, as far as they are known now."""
         known, about = self._about.get(message.id, (-1, frozenset()))
         if known != self.subjects.known:
             about = self.subjects.named(message.content)
@@ -173,7 +173,7 @@ class GraphBuilder:
                     self._resumed.append(reading)
 
     def _settle(self) -> list[tuple[SentMessage, int]]:
-        """Tell the reactions of those who have planned since the last step, and of those whose plan does as asked."""
+        """Determine the reactions of agents that planned since the last step, or whose plan does what was asked."""
         for reading in self._resumed:
             subject = self.live.get(reading.agent, "")
             if subject and subject in self.about(reading.message) and reading in self._readings[reading.agent]:

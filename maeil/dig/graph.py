@@ -1,6 +1,6 @@
-"""The data of the interaction graph: messages and thoughts are its nodes, edges go from what is read to what is said.
+"""The data of the interaction graph: its nodes are messages and thoughts, its edges lead from inputs to outputs.
 
-Source: DIG to Heal (arXiv 2603.00309), where messages are events and thoughts are activations.
+Source: DIG to Heal (arXiv 2603.00309), which calls messages events and thoughts activations.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from maeil.trace.story import target_of
 
 
 class Reaction(StrEnum):
-    """What a recipient has done with a message."""
+    """A recipient's reaction to a message."""
 
     PENDING = "pending"  # not read
     WAIT = "wait"  # read, and kept for the next plan
-    CONSUME = "consume"  # taken up: by a plan, or by an answer
-    REROUTE = "reroute"  # passed on to somebody whom it had not reached, and not taken up
-    DISCARD = "discard"  # read, and neither taken up nor passed on
+    CONSUME = "consume"  # taken up by a plan or by an answer
+    REROUTE = "reroute"  # not taken up, but passed on to a participant that it had not reached
+    DISCARD = "discard"  # read, but neither taken up nor passed on
 
 
 @dataclass(slots=True)
@@ -31,10 +31,10 @@ class Activation:
     """A thought.
 
     Attributes:
-        number: place among the thoughts, from 0.
+        number: number of the thought, from 0.
         agent: index of the participant.
-        inputs: ids of the messages that it has read, in order.
-        outputs: ids of the messages that it has sent, in order.
+        inputs: ids of the messages read in this thought, in order.
+        outputs: ids of the messages sent in this thought, in order.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Activation:
 
     @property
     def generates(self) -> bool:
-        """Whether it has given out more than it took in: new work enters the graph here (DIG, `PROBLEM_GENERATING`)."""
+        """Whether it has more outputs than inputs, so that new work enters the graph (DIG, `PROBLEM_GENERATING`)."""
         return len(self.outputs) > len(self.inputs)
 
 
@@ -56,13 +56,13 @@ class SentMessage:
         id: its number in the trace.
         sender: index of the participant.
         recipients: indices, ascending.
-        kind: what it does, as `maeil.messages.MessageKind`.
+        kind: a `maeil.messages.MessageKind`.
         content: its text.
         t: environment step in which it was sent.
-        source: number of the thought that has sent it; None where the trace has none.
-        lineage: bits of the agents that its sender had heard of, itself among them.
-        thread: id of the message that it passes on, or of the one which that passes on, and so forth; else its own.
-        reactions: of each recipient.
+        source: number of the thought that sent it; None if the trace has none.
+        lineage: bit set of the agents that its sender had heard of, including the sender.
+        thread: id of the first message of its chain of passed-on messages; its own id if it passes nothing on.
+        reactions: the reaction of each recipient.
     """
 
     id: int
@@ -79,11 +79,11 @@ class SentMessage:
 
 @dataclass(slots=True)
 class InteractionGraph:
-    """The graph of an episode, or of what has happened of it.
+    """The graph of an episode, complete or so far.
 
     Attributes:
         agents: number of embodied agents.
-        activations: thoughts in the order in which they began.
+        activations: thoughts in the order in which they started.
         messages: by id, in the order in which they were sent.
     """
 
@@ -92,13 +92,16 @@ class InteractionGraph:
     messages: dict[int, SentMessage] = field(default_factory=dict)
 
     def generator(self, message: int, depth: int) -> tuple[int, int] | None:
-        """Return who has brought a message's work into the graph, and how many thoughts back.
+        """Return the participant that brought a message's work into the graph, and how many thoughts ago.
 
-        From each thought the way goes on to the first message that it read (DIG, `dependency_warning`).
+        The search goes from each thought to the first message that it read (DIG, `dependency_warning`).
 
         Args:
-            message: its id.
-            depth: thoughts to look at, at most, the one that the message comes from included.
+            message: id of the message.
+            depth: maximum number of thoughts to examine, including the source of the message.
+
+        Returns:
+            None if no such participant is found.
         """
         source = self.messages[message].source
         for steps in range(depth):
@@ -124,20 +127,20 @@ def reaction_counts(messages: Mapping[int, SentMessage]) -> dict[Reaction, int]:
 
 _WORD = re.compile(r"\w+")
 _PARTED = re.compile(r"(?<=[^\W\d])[ -](?=\d)")
-"""What parts a noun from its number where the text does not write them as the world does: `block 2`."""
+"""The separator between a noun and its number in a text that does not use the world's spelling: `block 2`."""
 
 _ASKING = frozenset({MessageKind.DIRECTIVE.value, MessageKind.REQUEST.value})
 
 
 class Subjects:
-    """The things that tasks of this episode are about, and how many agents the active ones take."""
+    """The subjects of this episode's tasks, and how many agents the active tasks take."""
 
     def __init__(self) -> None:
         self._active: dict[str, dict[str, int]] = {}
         self._known: set[str] = set()
 
     def learn(self, event: ConstraintChange | PlanChange) -> None:
-        """Take in what a task or a plan is about."""
+        """Learn the subject of a task or a plan."""
         if event.task is None:
             return
         subject = target_of(event.task)
@@ -152,23 +155,23 @@ class Subjects:
 
     @property
     def known(self) -> int:
-        """Number of subjects that it has heard of; it only grows."""
+        """Number of known subjects; it never decreases."""
         return len(self._known)
 
     def takes(self, subject: str) -> int:
-        """Return how many agents the least of its active tasks takes; 0 where none is active."""
+        """Return the smallest number of agents that an active task of a subject takes; 0 if none is active."""
         return min(self._active.get(subject, {}).values(), default=0)
 
     def named(self, text: str) -> frozenset[str]:
-        """Return the subjects that a text names, as whole words."""
+        """Return the subjects that a text mentions as whole words."""
         words = {*_WORD.findall(text), *_WORD.findall(_PARTED.sub("_", text))}
         return frozenset(words & self._known)
 
     def asks(self, kind: str, about: frozenset[str]) -> bool:
         """Whether a message asks its recipients to do something.
 
-        Directives and requests do; a proposal does where what it is about takes more than one agent; whatever else is
-        said informs.
+        Directives and requests do. A proposal does if one of its subjects takes more than one agent. All other messages
+        only inform.
         """
         if kind in _ASKING:
             return True

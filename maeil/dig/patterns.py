@@ -1,7 +1,7 @@
 """Finds the failure patterns of DIG to Heal (arXiv 2603.00309) in the interaction graph, event by event.
 
-A trace and the healers in the loop are judged by the same rules. All of them are adapted to the loop; `docs/dig.md`
-says from what, and why.
+The same rules apply to a trace and to healers in the loop. All of them are adapted to the loop; for the originals and
+the reasons see `docs/dig.md`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from maeil.trace.events import (
 from maeil.trace.reader import Trace
 
 _Origin = tuple[int, frozenset[str]]
-"""Of what waits for a plan: how many thoughts back its work has come into the graph, and what it is about."""
+"""The origin of a message that waits for a plan: how many thoughts ago its work entered the graph, and its subjects."""
 
 
 class Pattern(StrEnum):
@@ -48,10 +48,11 @@ class Thresholds:
     """The numbers in the rules.
 
     Attributes:
-        orphan_steps: environment steps after which a message that nobody has taken up is an orphan (published: 5 s).
-        reroutes: agents that may pass a message on (published: 2).
-        depth: thoughts to look at from a message back to where its work came from, at most (published: 10).
-        idle_steps: environment steps without progress that are no deadlock yet (published: 40 ticks).
+        orphan_steps: environment steps after which a message that no recipient has taken up is an orphan (published:
+            5 s).
+        reroutes: maximum number of agents that may pass a message on (published: 2).
+        depth: maximum number of thoughts to search back from a message for the origin of its work (published: 10).
+        idle_steps: environment steps without progress that do not count as a deadlock yet (published: 40 ticks).
     """
 
     orphan_steps: int
@@ -61,26 +62,26 @@ class Thresholds:
 
 
 PUBLISHED = Thresholds(orphan_steps=5, reroutes=2, depth=10, idle_steps=40)
-"""The published numbers, seconds and ticks of their runtime taken as environment steps."""
+"""The published numbers, with environment steps instead of the seconds and ticks of the original runtime."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A pattern that was found.
+    """An occurrence of a pattern.
 
     Attributes:
-        pattern: which.
+        pattern: the pattern.
         t: environment step.
         t_hat: cognitive time.
-        agents: those concerned. orphan: the sender, then the recipients; excessive_rerouting: who passed it on last,
-            then the others; repeated_effort: those who work on it, the sender first if it does; missing_dependency:
-            the reader, then those from whom the work comes; incomplete_coverage: whose plan it is; missed_submission:
-            those who know of the task; deadlock: the team.
-        messages: ids of those that prove it, in order.
-        subject: what it is about; empty where that is unknown, or more than one thing.
-        count: steps of age (orphan); agents that passed it on; agents at work; sources; agents heard of; agents that
-            know; steps without progress.
-        needed: how many agents the task takes, where the rule asks for that; else 0.
+        agents: the agents concerned. orphan: the sender, then the recipients; excessive_rerouting: the last agent that
+            passed the message on, then the others; repeated_effort: the agents at work on the task, the sender first if
+            it is one of them; missing_dependency: the reader, then the sources of the work; incomplete_coverage: the
+            agent of the plan; missed_submission: the agents that know of the task; deadlock: the team.
+        messages: ids of the messages that prove it, in order.
+        subject: its subject; empty if that is unknown or not unique.
+        count: in the order of the patterns: age in steps; agents that passed the message on; agents at work; sources;
+            agents heard of; agents that know of the task; steps without progress.
+        needed: how many agents the task takes, if the rule depends on it; otherwise 0.
     """
 
     pattern: Pattern
@@ -94,15 +95,15 @@ class Finding:
 
 
 class PatternFinder:
-    """Builds the graph, and finds patterns as they come about.
+    """Builds the graph, and finds patterns as they occur.
 
     Args:
         start: the first event of the episode.
         thresholds: the numbers in the rules.
 
     Attributes:
-        builder: of the graph.
-        settled: messages and recipients whose reaction has become known with the last event.
+        builder: builds the graph.
+        settled: messages and recipients whose reaction became known with the last event.
     """
 
     def __init__(self, start: EpisodeStart, thresholds: Thresholds = PUBLISHED) -> None:
@@ -128,7 +129,7 @@ class PatternFinder:
         return self.builder.graph
 
     def take(self, stamped: Stamped) -> list[Finding]:
-        """Take the next event, and return what has come about with it."""
+        """Process the next event, and return the patterns that it completes."""
         self.settled = self.builder.take(stamped)
         self._now = stamped
         match stamped.event:
@@ -164,7 +165,7 @@ class PatternFinder:
         count: int | None = None,
         needed: int = 0,
     ) -> Finding:
-        """Return what has come about now; it counts its agents unless it says otherwise."""
+        """Return a finding at the current time; `count` is by default the number of agents."""
         ids = tuple(message.id for message in proof)
         now, number = self._now, len(agents) if count is None else count
         return Finding(pattern, now.t, now.t_hat, tuple(agents), ids, subject, number, needed)
@@ -178,7 +179,7 @@ class PatternFinder:
             self._begun.append((event.agent, self.builder.lineage[event.agent], subject))
 
     def _mixing(self, number: int, reader: int) -> Iterator[Finding]:
-        """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
+        """`dependency_warning`: messages that wait for an agent's plan have different subjects and different sources.
 
         Found once for each plan of an agent.
         """
@@ -215,9 +216,9 @@ class PatternFinder:
                     yield self._found(Pattern.EXCESSIVE_REROUTING, concerned, proof=proof, subject=subject)
 
     def _repeating(self) -> Iterator[Finding]:
-        """Those who have taken up one message work on one thing, and are more than it takes.
+        """More agents that took up one message work on a subject than its task takes.
 
-        Found once for each subject, and again when somebody joins them.
+        Found once for each subject, and again when another agent joins.
         """
         build = self.builder
         readers: dict[int, list[int]] = {}
@@ -238,14 +239,14 @@ class PatternFinder:
                 yield self._found(Pattern.REPEATED_EFFORT, workers, proof=[message], subject=subject, needed=takes)
 
     def _uncovered(self) -> Iterator[Finding]:
-        """A plan begins for what takes several agents, and its author has not heard of as many."""
+        """A plan starts for a task of several agents, but its agent has not heard of as many agents."""
         for agent, lineage, subject in self._begun:
             takes, heard = self.builder.subjects.takes(subject), lineage.bit_count()
             if heard < takes and self.builder.live.get(agent) == subject:
                 yield self._found(Pattern.INCOMPLETE_COVERAGE, (agent,), subject=subject, count=heard, needed=takes)
 
     def _unsubmitted(self) -> Iterator[Finding]:
-        """As many as a task takes have heard what was asked of them, all are at work, and nobody on it."""
+        """Enough agents know that a task was asked for, but no agent works on it."""
         build = self.builder
         heard: dict[str, tuple[set[int], list[SentMessage]]] = {}
         for message in self._said:
@@ -264,7 +265,7 @@ class PatternFinder:
                 yield self._found(Pattern.MISSED_SUBMISSION, agents, proof=proof, subject=subject, needed=takes)
 
     def _orphans(self) -> Iterator[Finding]:
-        """All recipients have discarded a message, or passed it on; found once, as soon as it is old enough."""
+        """All recipients have discarded a message or passed it on. Found once, when the message is old enough."""
         now = self._now.t
         judged = {message.id: message for message, _ in self.settled if message.id in self._aged}
         while self._ageing and now - self._ageing[0].t >= self._thresholds.orphan_steps:
@@ -287,7 +288,7 @@ class PatternFinder:
             yield self._found(Pattern.DEADLOCK, range(self.graph.agents), count=self._idle)
 
     def _one_of(self, message: SentMessage) -> str:
-        """What a message is about, where that is one thing."""
+        """Return the subject of a message if it has exactly one; otherwise an empty string."""
         about = self.builder.about(message)
         return next(iter(about)) if len(about) == 1 else ""
 
@@ -298,7 +299,7 @@ class Analysis:
 
     Attributes:
         graph: the interaction graph.
-        findings: in the order in which they came about.
+        findings: the failures, in order of time.
     """
 
     graph: InteractionGraph
@@ -306,7 +307,7 @@ class Analysis:
 
 
 def analyse(trace: Trace, thresholds: Thresholds = PUBLISHED) -> Analysis:
-    """Build the graph of a trace and find the failures in it: one pass over its events.
+    """Build the graph of a trace and find the failures in it, in one pass over its events.
 
     Args:
         trace: the trace.

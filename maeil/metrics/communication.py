@@ -1,4 +1,4 @@
-"""How much was said, by whom, to how many."""
+"""Metrics of communication: the volume of messages, and their senders and recipients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quorum_base.ngrams import BUCKETS, count_ngrams
 
 
 def _sent_by_each(trace: Trace) -> list[int]:
-    """Count the messages of each participant; those without a body count as well, because they bear load too."""
+    """Count the messages of each participant, including coordinators, since they share the communication load."""
     sent = Counter(message.sender for message in trace.of(MessageSent))
     return [sent[index] for index in range(len(trace.start.agents) + len(trace.start.coordinators))]
 
@@ -53,10 +53,10 @@ def messages_per_thought(trace: Trace) -> Value:
 
 @metric("communication.redundancy", rate=True)
 def redundancy(trace: Trace) -> Value:
-    """How alike messages of different senders are in the same step (Scaling Agent Systems, R).
+    """Similarity of the messages of different senders in the same step (Scaling Agent Systems, R).
 
-    Mean, over pairs of participants that both sent something in a step, of the cosine of what they sent in it. The
-    paper takes embeddings of a model; here they are hashed counts of character n-grams, as of DyTopo's `lexical`.
+    Mean cosine similarity over pairs of participants that both sent messages in a step. The paper uses embeddings from
+    a model; here they are hashed counts of character n-grams, as in DyTopo's `lexical`.
     """
     texts: dict[int, dict[int, list[str]]] = {}
     for stamped in trace.stamped(MessageSent):
@@ -68,7 +68,7 @@ def redundancy(trace: Trace) -> Value:
         counts = (count_ngrams("\n".join(own)) for own in of_step.values())
         units = [own / length for own in counts if (length := float(np.sqrt((own * own).sum())))]
         whole = sum(units, np.zeros(BUCKETS))
-        # of all pairs, as each unit has the cosine 1 with itself
+        # The squared norm of the sum holds each pair twice, and each unit vector once with itself.
         alike += (float((whole * whole).sum()) - len(units)) / 2
         pairs += len(units) * (len(units) - 1) // 2
     return min(max(alike / pairs, 0.0), 1.0) if pairs else None
@@ -76,14 +76,14 @@ def redundancy(trace: Trace) -> Value:
 
 @metric("communication.recipients_reached", "recipients")
 def recipients_reached(trace: Trace) -> Value:
-    """Sum over messages of the recipients in whose mailbox they came to lie before the last event."""
+    """Recipients, summed over messages, that a message reached before the last event."""
     now = trace.events[-1].t_hat
     return sum(len(message.recipients) for message in trace.of(MessageSent) if message.delivered_at <= now)
 
 
 @metric("communication.characters", "characters")
 def characters(trace: Trace) -> Value:
-    """Length of all messages, each counted once, and of the open tasks that are attached to them, as JSON."""
+    """Total length of all messages, each counted once, and of their attached open tasks as JSON."""
     return sum(len(message.content) + _attached(message) for message in trace.of(MessageSent))
 
 
@@ -92,26 +92,26 @@ def _attached(message: MessageSent) -> int:
 
 
 def _after_talk(trace: Trace) -> list[int]:
-    """Return the steps before which somebody has read a message: those in which talk can have acted."""
+    """Return the steps before which a participant read a message, so that communication may have influenced them."""
     read = {stamped.t for stamped in trace.stamped(MessagesRead)}
     return [t for t in range(len(trace.stamped(StepTaken))) if t in read]
 
 
 @metric("communication.steps_after_talk", "environment steps")
 def steps_after_talk(trace: Trace) -> Value:
-    """Steps before which somebody read a message, whatever a control arm made of it."""
+    """Steps before which a participant read a message, even if a control arm altered that message."""
     return len(_after_talk(trace))
 
 
 @metric("communication.gain_after_talk", "points of the world a step", better="higher")
 def gain_after_talk(trace: Trace) -> Value:
-    """Mean change of the world's score in the steps before which somebody read a message; None without any."""
+    """Mean change of the world's score in the steps before which a participant read a message; None without any."""
     after = scores(trace)
     return mean([after[t + 1] - after[t] for t in _after_talk(trace)])
 
 
 @metric("communication.attempts_after_talk", better="higher", rate=True)
 def attempts_after_talk(trace: Trace) -> Value:
-    """Attempts that succeeded / attempts, in the steps before which somebody read a message; None without any."""
+    """Attempts that succeeded / attempts, in the steps before which a participant read a message; None without any."""
     steps = set(_after_talk(trace))
     return mean([float(attempt.succeeded) for attempt in trace.story.attempts if attempt.event.t in steps])

@@ -1,14 +1,14 @@
-"""Whether the constraints of cooperative tasks were met, and how abilities changed (EmCoop, embodied metrics).
+"""Metrics of the constraints of cooperative tasks, and of changes of capabilities (EmCoop, embodied metrics).
 
-A task with threshold p needs p agents that are committed to it or act on it (participation), p that are in place
-(spatial), p whose action of this step works on it (temporal), whatever else it depends on (dependency), and p agents
-that satisfy all of it at once (joint: C_coop). All numbers are those of the moment before the effects of a step. An
-action that the world refuses, and a wait for others in vain, are failed attempts of that step.
+A task with threshold p needs p agents that are committed to it or act on it (participation), p agents in place
+(spatial), p agents whose action in this step works on it (temporal), its prerequisites (dependency), and p agents that
+satisfy all of these at once (joint: C_coop). All counts are from before the effects of a step. An action that the world
+refuses, and an unsuccessful wait for others, are failed attempts of that step.
 
-Rates are over (step, task) pairs with at least one attempt. Each failed attempt has one cause, the first condition that
-it lacked in the order dependency (missing prerequisite), participation (too few agents committed), spatial (wrong
-place), temporal (wrong time), joint: who acts is committed, so that too few of these lack everything else by
-construction.
+Rates are over (step, task) pairs with at least one attempt. Each failed attempt has one cause, the first violated
+condition in the order dependency (missing prerequisite), participation (too few agents committed), spatial (wrong
+place), temporal (wrong time), joint. Participation comes before spatial and temporal because an agent that acts on a
+task is committed to it, so that too few committed agents always imply too few acting ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from maeil.trace.story import TaskName
 
 @metric("constraints.attempts", "attempts")
 def attempts(trace: Trace) -> Value:
-    """Attempts of agents, alone or together, at cooperative tasks, summed over steps."""
+    """Attempts at cooperative tasks by one or more agents, summed over steps."""
     return len(trace.story.attempts)
 
 
@@ -100,7 +100,7 @@ for _constraint in Constraint:
 
 @metric("constraints.missing_none", "attempts", better="lower")
 def missing_none(trace: Trace) -> Value:
-    """Failed attempts that lacked none of the conditions: they failed for another reason of the world."""
+    """Failed attempts without a violated condition; the world has another reason."""
     return sum(not attempt.succeeded and not attempt.missing for attempt in trace.story.attempts)
 
 
@@ -137,9 +137,9 @@ def quorums(trace: Trace) -> Value:
 
 @metric("constraints.time_to_quorum", "environment steps", better="lower")
 def time_to_quorum(trace: Trace) -> Value:
-    """Mean, over tasks that came to a quorum, of the steps from the first participant to the first quorum.
+    """Mean, over tasks that reached a quorum, of the steps from the first participant to the first quorum.
 
-    The first participant is the first agent in place; when all leave before the quorum, counting starts again.
+    The first participant is the first agent in place. If all agents leave before the quorum, counting starts again.
     """
     return mean(task_history(trace).gatherings)
 

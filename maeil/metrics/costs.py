@@ -1,4 +1,4 @@
-"""What it cost to decide, as tables: a row for each participant, and a row for each message."""
+"""Tables of decision costs, with one row per participant and one row per message."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from maeil.trace.stage_times import Clock, Spell, ThinkingTime, Timeline, cognit
 
 @dataclass(frozen=True, slots=True)
 class AgentCost:
-    """The costs of one participant. A participant without a body is in no stage: its last eight values are None.
+    """The costs of one participant. A coordinator has no stages, so its values from `interruptions` on are None.
 
     Attributes:
-        agent: its name.
-        thoughts: thoughts that it finished, refused ones included.
-        sent: messages that it sent; a broadcast is one.
-        read: messages that it read.
-        plans: plans that it committed.
-        interruptions: entries of I: times that a message took it out of W or X.
+        agent: name of the participant.
+        thoughts: completed thoughts, including refused ones.
+        sent: messages sent; a broadcast counts once.
+        read: messages read.
+        plans: plans committed.
+        interruptions: entries of I: how often a message interrupted it in W or X.
         decisions: decisions of the team in which it had to think.
-        last_ready: how many of these ended with it: the others waited for it.
-        latency_mean: mean over them of the time from its first need to think until it was ready for good, in cognitive
-            time. A decision that the end of the trace cuts off is left out.
+        last_ready: decisions in which it was the last agent to be ready, so that the others waited for it.
+        latency_mean: mean over these decisions of the cognitive time from its first need to think until it was finally
+            ready. A decision cut off by the end of the trace is left out.
         latency_mean_seconds: the same in seconds of wall time; not reproducible.
-        synchronisation: time that it was ready while others were not, in cognitive time; the mean over agents is
+        synchronisation: cognitive time in which it was ready while others were not; the mean over agents is
             `decision.synchronisation`.
         synchronisation_seconds: the same in seconds of wall time; not reproducible.
     """
@@ -82,7 +82,7 @@ def costs_per_agent(trace: Trace) -> list[AgentCost]:
 
 
 def _thinking_by_decision(line: Timeline) -> list[dict[int, list[Spell]]]:
-    """Return for each decision that was reached the spells of R and I of each agent that had to think, in order."""
+    """Return, for each completed decision, the spells in R and I of each agent that had to think, in order."""
     begins = [decision.begin.seq for decision in line.decisions]
     found: list[dict[int, list[Spell]]] = [defaultdict(list) for _ in begins]
     for spell in line.spells:
@@ -102,20 +102,20 @@ def _synchronisation(line: Timeline, agent: int, clock: Clock) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MessageCost:
-    """The cost of one message. One that interrupted nobody has none: its last four values are None.
+    """The cost of one message. If it interrupted no agent, its last four values are None.
 
     Attributes:
-        message: its number.
+        message: number of the message.
         t: environment step in which it was sent.
-        sent_at: cognitive time of the send.
-        sender: name.
-        recipients: their names, with commas.
-        kind: what it does.
-        characters: its length.
-        interrupted: recipients that it took out of W or X. When several messages wait, the first one interrupts.
-        latency: from the first of these interruptions until the last of those agents had decided, in cognitive time.
+        sent_at: cognitive time of sending.
+        sender: name of the sender.
+        recipients: names of the recipients, separated by commas.
+        kind: purpose of the message.
+        characters: length of the text.
+        interrupted: recipients that it interrupted in W or X. If several messages wait, the first one interrupts.
+        latency: cognitive time from the first of these interruptions until the last interrupted agent had decided.
         latency_seconds: the same in seconds of wall time; not reproducible.
-        synchronisation: time of all agents together in which they did not think meanwhile, in cognitive time.
+        synchronisation: cognitive time in which agents did not think meanwhile, summed over agents.
         synchronisation_seconds: the same in seconds of wall time; not reproducible.
     """
 
@@ -135,7 +135,7 @@ class MessageCost:
 
 @dataclass(slots=True)
 class _Interruption:
-    """What one message set off: its first interruption, and the last decision that follows from one of them."""
+    """The consequences of one message: its first interruption, and the last decision caused by its interruptions."""
 
     agents: int = 0
     begin: Stamped | None = None
@@ -144,14 +144,14 @@ class _Interruption:
 
 @dataclass(slots=True)
 class _Mailbox:
-    """The messages of a participant that it has not read, and the one that interrupted it."""
+    """A participant's unread messages, and the message that interrupted it."""
 
     unread: list[MessageSent] = field(default_factory=list)
     interrupted_by: int | None = None
 
 
 def costs_per_message(trace: Trace) -> list[MessageCost]:
-    """Return the cost of every message, in the order in which they were sent."""
+    """Return the cost of every message, in the order of sending."""
     names = (*trace.start.agents, *trace.start.coordinators)
     caused = _interruptions(trace)
     thinking, thinking_seconds = ThinkingTime(trace, cognitive), ThinkingTime(trace, wall)
@@ -186,7 +186,7 @@ def costs_per_message(trace: Trace) -> list[MessageCost]:
 
 
 def _interruptions(trace: Trace) -> dict[int, _Interruption]:
-    """Find what each message set off; what is open at the end of the trace has no end."""
+    """Find the consequences of each message; those still open at the end of the trace have no end."""
     boxes: defaultdict[int, _Mailbox] = defaultdict(_Mailbox)
     found: defaultdict[int, _Interruption] = defaultdict(_Interruption)
     for stamped in trace.among(MessageSent, MessagesRead, StageChange):

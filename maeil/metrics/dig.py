@@ -1,6 +1,6 @@
-"""The interaction graph (DIG to Heal, arXiv 2603.00309): how messages were taken up, and failures of cooperation.
+"""Metrics of the interaction graph (DIG to Heal, arXiv 2603.00309): reactions to messages, and cooperation failures.
 
-The patterns are the published ones, adapted to the loop: `maeil.dig.patterns` has the rules and the numbers.
+The patterns are the published ones, adapted to the loop; see `maeil.dig.patterns` for the rules and the numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from maeil.trace.reader import Trace, shared
 
 @shared
 def interaction(trace: Trace) -> Analysis:
-    """Return the graph of a trace, and the failures in it."""
+    """Return the interaction graph of a trace, and the failures in it."""
     return analyse(trace)
 
 

@@ -1,16 +1,16 @@
-"""EmCoop's constraints by its own formulas (arXiv 2603.00349 v1), so that published numbers can be compared.
+"""EmCoop's constraints by its own formulas (arXiv 2603.00349 v1), for comparison with published numbers.
 
-They differ from ours (`constraints.*`) in four ways.
+They differ from this project's (`constraints.*`) in four ways.
 
-- **Not the same agents.** C_coop holds when each condition has p agents; they need not be the same ones.
+- **Not the same agents.** C_coop holds if each condition has p agents; they need not be the same ones.
 - **The block's weight.** In CUBE p is the weight of the block alone, not of the chain in front of it, and a push
   depends on nothing else.
-- **Nearness.** In CUBE an agent is in place when it is at most one cell away from a face cell.
-- **After the step.** Where agents are is counted after the step, when those who pushed have moved with the block.
+- **Nearness.** In CUBE an agent is in place if it is at most one cell away from a face cell.
+- **After the step.** Positions are counted after the step, when agents that pushed have moved with the block.
 
-Each world reports p, spatial and dependency by the first three with every state; the open world, which EmCoop defines
-as we do, reports the same numbers as ours. Temporal and participation, the agents involved in the task, are counted as
-we count them, under the joint action and the plans of the step.
+Each world reports p, spatial and dependency with every state, according to the first three differences. In the open
+world both definitions agree, so it reports the same numbers. Temporal and participation (agents involved in the task)
+are counted as in `constraints.*`, under the joint action and the plans of the step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _emcoop = partial(metric, origin="EmCoop")
 
 
 def _holds(state: ConstraintChange) -> tuple[bool, ...]:
-    """Return the truth of each of the `SINGLE` conditions: N(C_c) >= p."""
+    """Return whether each of the `SINGLE` conditions holds: N(C_c) >= p."""
     p, spatial, able = state.literal
     return spatial >= p, state.temporal >= p, state.participation >= p, able >= p
 
@@ -66,7 +66,7 @@ for _constraint in SINGLE:
 
 @_emcoop("emcoop.cooperative", better="higher", rate=True)
 def cooperative(trace: Trace) -> Value:
-    """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has p agents, whichever."""
+    """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has any p agents."""
     return mean([float(all(_holds(pair.state))) for pair in task_history(trace).attempted])
 
 

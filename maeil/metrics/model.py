@@ -1,37 +1,37 @@
-"""What the language models did.
+"""Metrics of language model calls.
 
-A mind leaves one JSON record for each call that it makes (`Call.record`); `thought_end` holds them. The keys read here,
-all optional:
+A mind writes one JSON record for each of its calls (`Call.record`); the event `thought_end` contains them. These
+metrics read the following keys, all of them optional:
 
 | key | value |
 |---|---|
-| `completion_tokens` | tokens that the model wrote, those of hidden reasoning included |
-| `prompt_tokens` | tokens that it was given, cached ones included |
-| `cached_tokens` | those of them that the provider read from its cache |
-| `cache_written_tokens` | those of them that it read and wrote into its cache; absent: 0 |
-| `usage_estimated` | whether a count of tokens is our own estimate, as the provider gave none; absent: false |
-| `usd` | what the call cost, in US dollars; absent or null when the price is not known |
-| `seconds` | wall time from the request to the whole reply, retries included |
+| `completion_tokens` | tokens written by the model, including hidden reasoning |
+| `prompt_tokens` | tokens of the prompt, including cached ones |
+| `cached_tokens` | prompt tokens that the provider read from its cache |
+| `cache_written_tokens` | prompt tokens that the provider wrote into its cache; absent: 0 |
+| `usage_estimated` | whether a token count is an estimate, because the provider gave none; absent: false |
+| `usd` | cost of the call in US dollars; absent or null if the price is unknown |
+| `seconds` | wall time from the request to the complete reply, including retries |
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
-| `repairs` | how often the mind itself asked again because the reply was of no use; absent: 0 |
-| `parse_failure` | whether the reply could not be read as what was asked for; absent: false |
-| `widened` | how often the same was asked again with more room because the answer was empty; absent: 0 |
-| `empty_answer` | why there was no answer, nor with more room: `stop`, `length`, `refusal`; absent: there was one |
-| `reasoning_tokens` | those of the completion tokens that were thoughts; absent: 0 |
-| `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |
-| `unanswered` | why its last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
-| `fallback` | the models that answered in the place of the chosen one, which could not be reached; absent: none |
-| `asked_otherwise` | what the request lacked because the service had refused it; absent: nothing |
+| `repairs` | how often the mind asked again because a reply was unusable; absent: 0 |
+| `parse_failure` | whether the reply could not be parsed; absent: false |
+| `widened` | how often the same request was sent again with more room because the answer was empty; absent: 0 |
+| `empty_answer` | why there was no answer even with more room: `stop`, `length`, `refusal`; absent: there was one |
+| `reasoning_tokens` | completion tokens that were reasoning; absent: 0 |
+| `answers` | answers received in the call, if there were repeated requests; absent: 1, or none |
+| `unanswered` | why the last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
+| `fallback` | the models that answered instead of the chosen one, which could not be reached; absent: none |
+| `asked_otherwise` | what was left out of the request because the service refused it; absent: nothing |
 | `cache_hit` | whether all answers came from the cache of the harness; absent: false |
 
-A call is a question of a mind: asking again because of a useless answer (a repair) belongs to it, and so does sending a
-request again (a retry). `budget.calls` bounds requests for an answer, each repair among them: `model.answers` and
-`model.unanswered` together.
+A call is one question of a mind, including requests repeated because of an unusable answer (repairs) or an error
+(retries). `budget.calls` limits the number of requests for an answer, including each repair: the sum of `model.answers`
+and `model.unanswered`.
 
-Tokens and money are those of all answers. They are unknown, None and never 0, as soon as one answered call does not
-tell them; what a provider may charge for a request that got no reply is not in them. A reply without an answer is, if
-it says what it has cost. A team that makes no calls has spent 0. Thoughts that the loop asks for again are
-`decision.repairs`, invalid plans `plans.invalid`.
+Token counts and costs cover all answers. They are unknown (None, never 0) if one answered call lacks them. They exclude
+any charges of a provider for a request without a reply, but include a reply without an answer if it states its cost. A
+team without calls has spent 0. For thoughts that the loop refuses see `decision.refused`, for invalid plans
+`plans.invalid`.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
 
 
 def call_number(call: Mapping[str, Any], key: str) -> int | float | None:
-    """Return a number of a record, None when it is not given."""
+    """Return a number from a record; None if it is missing."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
 def answers_of(call: Mapping[str, Any]) -> int:
-    """Return how many answers a call got."""
+    """Return the number of answers in a call."""
     given = call_number(call, "answers")
     if given is not None:
         return int(given)
@@ -68,7 +68,7 @@ def answers_of(call: Mapping[str, Any]) -> int:
 
 
 def _total(key: str, trace: Trace) -> Value:
-    """Sum up over calls; None when one of them does not tell."""
+    """Sum a key over answered calls; None if one of them lacks it."""
     values = [call_number(call, key) for call in calls_of(trace) if answers_of(call)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
@@ -77,46 +77,46 @@ def _total(key: str, trace: Trace) -> Value:
 
 
 def _count(key: str, trace: Trace) -> Value:
-    """Sum up over calls; one that does not tell counts 0."""
+    """Sum a key over calls; a call without it counts as 0."""
     return sum(call_number(call, key) or 0 for call in calls_of(trace))
 
 
 @metric("model.calls", "calls", better="lower")
 def calls(trace: Trace) -> Value:
-    """Calls of language models: questions of minds, each with all the repairs and retries that it took."""
+    """Language model calls: questions of minds, each with all its repairs and retries."""
     return sum(1 for _ in calls_of(trace))
 
 
 @metric("model.answers", "answers", better="lower")
 def answers(trace: Trace) -> Value:
-    """Answers of language models, those to repairs and those of the cache included."""
+    """Answers of language models, including answers to repairs and answers from the cache."""
     return sum(map(answers_of, calls_of(trace)))
 
 
 @metric("model.unanswered", "requests", better="lower", reproducible=False)
 def unanswered(trace: Trace) -> Value:
-    """Requests for an answer that got none: cancelled under way when the episode ended, or failed after all retries.
+    """Requests without an answer: cancelled under way when the episode ended, or failed after all retries.
 
-    What a provider may charge for them is in no other figure.
+    No other metric includes what a provider may charge for them.
     """
     return sum("unanswered" in call for call in calls_of(trace))
 
 
 @metric("model.cached_answers", "answers", reproducible=False)
 def cached_answers(trace: Trace) -> Value:
-    """Answers that came from the cache of the harness, so that they were paid earlier, if at all."""
+    """Answers from the cache of the harness, which were paid for earlier, if at all."""
     return sum(answers_of(call) for call in calls_of(trace) if call.get("cache_hit") is True)
 
 
 @metric("model.fallbacks", "calls", better="lower", reproducible=False)
 def fallbacks(trace: Trace) -> Value:
-    """Calls of which another model answered in the place of the chosen one, which could not be reached."""
+    """Calls that another model answered because the chosen one could not be reached."""
     return sum(bool(call.get("fallback")) for call in calls_of(trace))
 
 
 @metric("model.asked_otherwise", "calls", better="lower", reproducible=False)
 def asked_otherwise(trace: Trace) -> Value:
-    """Calls whose request lacked something that the service had refused twice: a schema, an effort, a temperature."""
+    """Calls that left out a part of the request that the service had refused twice: a schema, effort or temperature."""
     return sum(bool(call.get("asked_otherwise")) for call in calls_of(trace))
 
 
@@ -132,13 +132,13 @@ for _key, _better, _what in _TOKENS:
 
 @metric("model.cache_written_tokens", "tokens")
 def cache_written_tokens(trace: Trace) -> Value:
-    """Prompt tokens that the provider wrote into its cache, which some charge for; summed over calls."""
+    """Prompt tokens that the provider wrote into its cache (some providers charge for this), summed over calls."""
     return _count("cache_written_tokens", trace)
 
 
 @metric("model.prompt_cache_share", better="higher", rate=True)
 def prompt_cache_share(trace: Trace) -> Value:
-    """Share of the prompt tokens that came from the provider's cache; None if a call does not tell, or there are none.
+    """Share of the prompt tokens that came from the provider's cache; None if a call lacks the counts, or without any.
 
     `model.cached_tokens / model.prompt_tokens`. 0 for the simulated model, which has no such cache.
     """
@@ -148,25 +148,25 @@ def prompt_cache_share(trace: Trace) -> Value:
 
 @metric("model.reasoning_tokens", "tokens")
 def reasoning_tokens(trace: Trace) -> Value:
-    """Completion tokens that were thoughts, as far as the providers tell them."""
+    """Completion tokens that were reasoning, as far as the providers report them."""
     return _count("reasoning_tokens", trace)
 
 
 @metric("model.estimated_calls", "calls")
 def estimated_calls(trace: Trace) -> Value:
-    """Calls whose tokens, and so their money, are our own estimate: the provider did not count them."""
+    """Calls with estimated token counts and therefore estimated costs, because the provider reported no counts."""
     return sum(call.get("usage_estimated") is True for call in calls_of(trace))
 
 
 @metric("model.usd", "USD", better="lower", title="USD")
 def usd(trace: Trace) -> Value:
-    """Money that the answers cost, those of the cache when they were bought; None when a price is not known."""
+    """Cost of the answers; cached ones count at their original cost. None if a price is unknown."""
     return _total("usd", trace)
 
 
 @metric("model.latency_median_seconds", "s", better="lower")
 def latency_median(trace: Trace) -> Value:
-    """Median wall time of the calls that report it; answers of the harness's own cache are left out."""
+    """Median wall time of the calls that report it, without answers from the cache of the harness."""
     asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
     taken = [seconds for call in asked if (seconds := call_number(call, "seconds")) is not None]
     return median(taken) if taken else None
@@ -180,19 +180,19 @@ def retries(trace: Trace) -> Value:
 
 @metric("model.repairs", "repairs", better="lower")
 def repairs(trace: Trace) -> Value:
-    """Calls made again by a mind itself because a reply was of no use to it."""
+    """Requests that a mind repeated because a reply was unusable."""
     return _count("repairs", trace)
 
 
 @metric("model.parse_failures", "calls", better="lower")
 def parse_failures(trace: Trace) -> Value:
-    """Calls whose reply could not be read as what was asked for."""
+    """Calls with a reply that could not be parsed."""
     return sum(call.get("parse_failure") is True for call in calls_of(trace))
 
 
 @metric("model.empty_answers", "calls", better="lower")
 def empty_answers(trace: Trace) -> Value:
-    """Calls that got no answer at all, not with more room either: only thoughts, nothing, or a refusal."""
+    """Calls without an answer, even with more room: the reply was only reasoning, empty, or a refusal."""
     return sum("empty_answer" in call for call in calls_of(trace))
 
 
@@ -201,42 +201,42 @@ ACTORS = frozenset({"actor", "reviewer"})
 
 @metric("gates.rejections", "rejections")
 def rejections(trace: Trace) -> Value:
-    """Rules that plans broke, each counted as often as it was found broken."""
+    """Violations of rules by plans, each counted as often as it was found."""
     return sum(len(call.get("rejections", ())) for call in calls_of(trace))
 
 
 @metric("gates.rejected_proposals", "calls")
 def rejected_proposals(trace: Trace) -> Value:
-    """Calls for a joint plan whose answer did not pass: the retries of a planner, but for the last one of a failure."""
+    """Calls for a joint plan with a rejected answer: a planner's retries, plus its last call if it failed for good."""
     return sum(1 for call in calls_of(trace) if call.get("rejections") and call.get("role") not in ACTORS)
 
 
 @metric("gates.actor_calls", "calls")
 def actor_calls(trace: Trace) -> Value:
-    """Calls of agents for feedback on their part: when it failed its confirmation (LLaMAC), or always (HMAS-2)."""
+    """Calls of agents for feedback on their part of a plan: if it failed confirmation (LLaMAC), or always (HMAS-2)."""
     return sum(1 for call in calls_of(trace) if call.get("role") in ACTORS)
 
 
 @metric("gates.feedback_rounds", "rounds")
 def feedback_rounds(trace: Trace) -> Value:
-    """Thoughts in which a coordinator planned again on feedback (LLaMAC, external feedback; HMAS-2, objections)."""
+    """Thoughts in which a coordinator replanned after feedback (LLaMAC, external feedback; HMAS-2, objections)."""
     return sum(any(call.get("on_feedback") for call in thought.calls) for thought in trace.of(ThoughtEnd))
 
 
 @metric("gates.repaired_plans", "plans")
 def repaired_plans(trace: Trace) -> Value:
-    """Plans that were dropped because they did not go with others and all retries were used up."""
+    """Plans that were dropped because they conflicted with others after all retries."""
     return sum(len(call.get("repaired", ())) for call in calls_of(trace))
 
 
 @dataclass(frozen=True, slots=True)
 class Wasted:
-    """What the answers of dropped attempts at a run took: attempts that were killed, or failed or damaged and repeated.
+    """Costs of the discarded attempts at a run: attempts that were killed, or that failed or were damaged and repeated.
 
     Attributes:
-        answers: their number.
-        tokens: read and written.
-        usd: their money; None where a price is not known.
+        answers: number of answers.
+        tokens: tokens read and written.
+        usd: cost in US dollars; None if a price is unknown.
     """
 
     answers: int
@@ -246,17 +246,17 @@ class Wasted:
 
 @metric("model.wasted_answers", "answers", better="lower", reproducible=False, source=Wasted)
 def wasted_answers(found: Wasted) -> Value:
-    """Answers of dropped attempts at this run, in no other figure of it. There in folders that keep such attempts."""
+    """Answers of discarded attempts at this run, not part of any other metric; only in folders that keep attempts."""
     return found.answers
 
 
 @metric("model.wasted_tokens", "tokens", better="lower", reproducible=False, source=Wasted)
 def wasted_tokens(found: Wasted) -> Value:
-    """Tokens that the answers of dropped attempts at this run read and wrote."""
+    """Tokens read and written for the answers of discarded attempts at this run."""
     return found.tokens
 
 
 @metric("model.wasted_usd", "USD", better="lower", reproducible=False, source=Wasted)
 def wasted_usd(found: Wasted) -> Value:
-    """Money that the answers of dropped attempts at this run cost; None when a price is not known."""
+    """Cost of the answers of discarded attempts at this run; None if a price is unknown."""
     return found.usd

@@ -1,4 +1,4 @@
-"""What the team achieved."""
+"""Metrics of the team's results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maeil.trace.reader import Trace, shared
 
 @shared
 def scores(trace: Trace) -> tuple[float, ...]:
-    """Return the world's score before the first step, 0 where none is reported, and after each: steps + 1 values."""
+    """Return the score before the first step (0 if none is reported) and after each step: steps + 1 values."""
     changes = {stamped.t: stamped.event for stamped in trace.stamped(ScoreChange)}
     found: list[float] = []
     for t in range(len(trace.stamped(StepTaken)) + 1):
@@ -33,7 +33,7 @@ def _last_score(trace: Trace) -> ScoreChange | None:
 
 @metric("outcome.success", better="higher", share=True)
 def success(trace: Trace) -> Value:
-    """Whether the task was finished: the episode ended with all goals reached; None where the world does not say so."""
+    """Whether the task was finished: the episode ended with all goals reached; None if the world does not judge it."""
     outcome = trace.end.outcome if trace.end is not None else None
     unknown = outcome == Outcome.ENDED or trace.start.board.get("judged") is False
     return None if unknown else outcome == Outcome.SUCCESS
@@ -48,14 +48,14 @@ def completion(trace: Trace) -> Value:
 
 @metric("outcome.reached", "goals", better="higher")
 def reached(trace: Trace) -> Value:
-    """Goals reached, as the world reports at the end of the episode; None where it has none."""
+    """Goals reached at the end of the episode, as reported by the world; None if it has no goals."""
     score = _last_score(trace)
     return score.reached if score is not None and score.goals else None
 
 
 @metric("outcome.goals", "goals")
 def goals(trace: Trace) -> Value:
-    """Goals of the episode in all, reached or not; None where the world has none."""
+    """All goals of the episode, reached or not; None if the world has no goals."""
     score = _last_score(trace)
     return score.goals or None if score is not None else None
 
@@ -69,20 +69,20 @@ def score(trace: Trace) -> Value:
 
 @metric("outcome.best_score", "points of the world", better="higher")
 def best_score(trace: Trace) -> Value:
-    """The highest score that the team had after a step."""
+    """The team's highest score after any step."""
     return max(scores(trace)[1:], default=None)
 
 
 @metric("outcome.mean_score", "points of the world", better="higher")
 def mean_score(trace: Trace) -> Value:
-    """Mean over the steps of the score after each. Where the best score is 1, T x (1 - it) is the regret."""
+    """Mean score after each step. If the best possible score is 1, the regret is T x (1 - mean score)."""
     after = scores(trace)[1:]
     return fsum(after) / len(after) if after else None
 
 
 @metric("outcome.steps_to_goals", "environment steps", better="lower", limit="max_steps")
 def steps_to_goals(trace: Trace) -> Value:
-    """Steps until every goal was reached for the first time, kept or not; None where that never was."""
+    """Steps until all goals were first reached, even if some were lost later; None if they never were."""
     reached = (s.t for s in trace.stamped(ScoreChange) if isinstance(s.event, ScoreChange) and _is_all(s.event))
     return next(reached, None)
 
@@ -95,21 +95,21 @@ def steps(trace: Trace) -> Value:
 
 @metric("outcome.seconds", "s", better="lower")
 def seconds(trace: Trace) -> Value:
-    """Runtime of the episode: wall time from the beginning of the recording to the last event (CUBE, runtime)."""
+    """Runtime of the episode: wall time from the start of the recording to the last event (CUBE, runtime)."""
     return trace.events[-1].wall
 
 
 @metric("outcome.steps_to_finish", "environment steps", better="lower", limit="max_steps")
 def steps_to_finish(trace: Trace) -> Value:
-    """T of an episode that finished its task; None for the others."""
+    """Steps (T) of an episode that finished its task; None for other episodes."""
     return steps(trace) if success(trace) else None
 
 
 @metric("outcome.steps_or_limit", "environment steps", better="lower", limit="max_steps")
 def steps_or_limit(trace: Trace) -> Value:
-    """T of an episode that finished its task; for the others the step limit of the board, also when lost before it.
+    """Steps (T) of an episode that finished its task; for other episodes the step limit, even if they ended earlier.
 
-    None where the world does not say whether a task was finished.
+    None if the world does not judge whether a task was finished.
     """
     if success(trace) is None:
         return None
@@ -119,11 +119,10 @@ def steps_or_limit(trace: Trace) -> Value:
 
 @metric("outcome.steps_over_lower_bound", better="lower")
 def steps_over_lower_bound(trace: Trace) -> Value:
-    """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.
+    """Steps of a finished episode / proven lower bound of the world: T / `lower_bound` of the board.
 
-    At least 1, and 1 only for an optimal team. None when the task was not finished (the steps are then those of the
-    step limit), when the world gives no bound, and when it was changed from outside or given other luck
-    (`extension=luck`), after which there is none.
+    At least 1, and 1 only for an optimal team. None if the task was not finished (the steps are then those of the step
+    limit), if the world gives no bound, or if an external change or new randomness (`extension=luck`) voids it.
     """
     bound = trace.start.board.get("lower_bound")
     if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
@@ -135,12 +134,12 @@ def steps_over_lower_bound(trace: Trace) -> Value:
 
 @metric("outcome.return", "reward", better="higher")
 def episode_return(trace: Trace) -> Value:
-    """Sum over steps of the mean reward of the agents, undiscounted."""
+    """Undiscounted sum over steps of the agents' mean reward."""
     return fsum(step.reward for step in trace.of(StepTaken))
 
 
 def returns(trace: Trace) -> list[float] | None:
-    """Return the sum over steps of the reward of each agent, by index; None where all always get the same."""
+    """Return the sum over steps of each agent's reward, by index; None if all agents always get the same reward."""
     steps = list(trace.of(StepTaken))
     if all(step.rewards is None for step in steps):
         return None
@@ -150,11 +149,11 @@ def returns(trace: Trace) -> list[float] | None:
 
 @metric("outcome.lowest_return", "reward", better="higher")
 def lowest_return(trace: Trace) -> Value:
-    """Return of the agent that got the least reward, undiscounted; None where all always get the same."""
+    """Lowest undiscounted return of any agent; None if all agents always get the same reward."""
     return min(returns(trace) or (), default=None)
 
 
 @metric("outcome.highest_return", "reward", better="higher")
 def highest_return(trace: Trace) -> Value:
-    """Return of the agent that got the most reward, undiscounted; None where all always get the same."""
+    """Highest undiscounted return of any agent; None if all agents always get the same reward."""
     return max(returns(trace) or (), default=None)

@@ -1,4 +1,4 @@
-"""How plans fared."""
+"""Metrics of plans and their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _ended(trace: Trace, *statuses: PlanStatus) -> int:
 
 
 def live_plans(trace: Trace) -> Iterator[Mapping[int, PlanChange]]:
-    """Return the live plan of each agent that has one, at each step in which there is any."""
+    """Yield the live plans by agent, at each step with at least one."""
     live: dict[int, PlanChange] = {}
     for stamped in trace.among(PlanChange, StepTaken):
         event = stamped.event
@@ -33,13 +33,13 @@ def live_plans(trace: Trace) -> Iterator[Mapping[int, PlanChange]]:
 
 @metric("plans.number", "plans", title="plans")
 def number(trace: Trace) -> Value:
-    """Plans that agents committed to, those included that never came to run."""
+    """Plans that agents committed to, including plans that never started to run."""
     return len(trace.story.plans)
 
 
 @metric("plans.success_rate", better="higher", rate=True)
 def success_rate(trace: Trace) -> Value:
-    """Plans that succeeded / plans that ended before the episode did; None when none did."""
+    """Plans that succeeded / plans that ended before the episode did; None if none did."""
     finals = [status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED]
     return ratio(_ended(trace, PlanStatus.SUCCEEDED), _ended(trace, *finals))
 
@@ -58,21 +58,21 @@ def timed_out(trace: Trace) -> Value:
 
 @metric("plans.interruptions", "entries of I")
 def interruptions(trace: Trace) -> Value:
-    """Times that a message interrupted an agent that had a plan; one plan may be interrupted several times."""
+    """Interruptions of agents with a plan; one plan may be interrupted several times."""
     return sum(change.to_stage == Stage.INTERRUPTED for change in trace.of(StageChange))
 
 
 @metric("plans.invalid", "plans", better="lower")
 def invalid(trace: Trace) -> Value:
-    """Idle plans committed because a mind gave no valid plan in all its tries."""
+    """Idle plans committed because a mind gave no valid plan in any of its attempts."""
     return sum(plan.content.flag == "invalid_plan" for plan in trace.story.plans)
 
 
 @metric("plans.coherence", better="higher", rate=True)
 def coherence(trace: Trace) -> Value:
-    """Mean over environment steps of: agents whose task is the most common one / agents with a live plan.
+    """Mean over environment steps of: agents with the most common task / agents with a live plan.
 
-    A plan without a task agrees with no other. After EmCoop's plan coherence, which compares the text of plans.
+    A plan without a task agrees with no other plan. Based on EmCoop's plan coherence, which compares the text of plans.
     """
     shares = []
     for live in live_plans(trace):
@@ -85,7 +85,7 @@ def coherence(trace: Trace) -> Value:
 def stability(trace: Trace) -> Value:
     """1 - (plans interrupted or replaced) / plans committed.
 
-    EmCoop draws a plan stability and gives no formula for it; this is ours.
+    EmCoop plots a plan stability without giving a formula; this one is this project's own.
     """
     given_up = ratio(_ended(trace, PlanStatus.INTERRUPTED, PlanStatus.REPLACED), len(trace.story.plans))
     return None if given_up is None else 1 - given_up

@@ -1,4 +1,4 @@
-"""The registry of metrics: what a metric says of itself, and how all of them are computed."""
+"""The registry of metrics: their properties, and the functions that compute them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from quorum_base.exits import without_exit
 from quorum_base.registry import Registered
 
 Value = int | float | bool | None
-"""A metric's value; None where the trace does not define it (a rate over nothing)."""
+"""A metric's value; None if the trace does not define it (a ratio with denominator 0, for example)."""
 
 Function = Callable[[Any], Value]
-"""What computes a metric: from a trace, or from what `Metric.source` says."""
+"""A function that computes a metric from a trace, or from an object of the type `Metric.source`."""
 
 Better = Literal["higher", "lower"]
 """Which values of a metric are better."""
 
 _WALL = re.compile(r".*[._]seconds")
-"""Names of metrics that measure wall time."""
+"""Pattern of the names of metrics that measure wall time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +34,22 @@ class Metric:
 
     Attributes:
         name: `group.name`.
-        unit: of the value; empty for a plain number or a share.
-        better: which values are better; None where neither are, or where it depends on the question.
-        title: short name for a label, such as the axis of a figure.
-        description: what it measures: the formula, and the source (paper and symbol) where it has one.
-        function: computes it from a trace, whole or a prefix.
-        share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
-            and runs that are left out are also counted as 0 and as 1. Each share is a rate.
-        rate: whether its values lie from 0 to 1 by their nature. The interval of its mean then stays within them, and
-            is there even where all runs agree.
-        limit: key of the configuration whose value its values do not exceed, none of them being below 0, so that the
-            interval of its mean stays within these bounds; empty: they have none.
-        reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
-            what the network did.
-        origin: whose definition it is where it differs from this project's own; else empty.
-        of: the event without which a trace does not have this metric; None: all traces have it.
-        source: what it is computed from: the trace, or what is found out about a run on demand alone.
+        unit: unit of the value; empty for a plain number or a share.
+        better: which values are better; None if neither, or if it depends on the question.
+        title: short name for labels, such as those of axes.
+        description: definition of the metric: the formula, and the source (paper and symbol) if there is one.
+        function: computes the metric from a trace, complete or not.
+        share: whether it is the share of goals that a run reached, from 0 to 1. Axes then show this whole range, and
+            statistics bound the effect of excluded runs by counting them as 0 and as 1. Every share is also a rate.
+        rate: whether values are from 0 to 1 by definition. The confidence interval of the mean then stays in this
+            range, and exists even if all runs agree.
+        limit: configuration key with the upper bound of the values, which are then never below 0; the confidence
+            interval of the mean stays within these bounds. Empty if there is none.
+        reproducible: whether equal configuration, seed and replies give an equal value. They do not for wall time and
+            effects of the network.
+        origin: the source of a definition that differs from this project's own; otherwise empty.
+        of: an event that a trace must contain to have this metric; None if all traces have it.
+        source: type of the input: the trace, or data about a run that is collected on demand.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Metric:
 
     @property
     def on_demand(self) -> bool:
-        """Whether no run has it unasked, since the trace alone does not tell it."""
+        """Whether it is only computed on demand, since the trace alone does not determine it."""
         return self.source is not Trace
 
 
@@ -81,10 +81,10 @@ GROUPS = (
     "outcome", "communication", "decision", "plans", "constraints", "capability", "model", "gates", "failure", "dig",
     "emcoop", "coop2", "credit", "routing", "tom", "probe", "repair",
 )  # fmt: skip
-"""The order of groups in tables and files. Those of satellites have their places, too: a run's files stay the same."""
+"""The order of groups in tables and files, including those of satellites, so that files of a run stay the same."""
 
 METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*", GROUPS)
-"""Every metric by name: those of the loop, of satellites, of plug-ins and of installed packages."""
+"""All metrics by name: those of the loop, of satellites, of plug-ins and of installed packages."""
 
 
 def metric(
@@ -104,12 +104,12 @@ def metric(
 ) -> Callable[[Function], Function]:
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
-    The title is by default the second part of the name in words, behind the origin. `doc` is the description of a
-    function that is one of a family; others have it as their docstring. The last word of wall times, and
-    only of them, is `seconds`; they need not say that they are not reproducible.
+    The default title is the origin and the second part of the name in words. The description is the function's
+    docstring, or `doc` for a function without one, such as a member of a family. The names of metrics of wall time end
+    in `seconds`, and no other names do; these metrics are never reproducible.
 
     Raises:
-        ValueError: there is a metric of this name, or it is no `group.name`.
+        ValueError: a metric has this name already, or it is not of the form `group.name`.
     """
 
     def register(function: Function) -> Function:
@@ -137,13 +137,13 @@ def metric(
 
 
 def metrics_by_group() -> list[Metric]:
-    """Return every metric, group by group: `GROUPS` first, then others in the order in which they were registered."""
+    """Return all metrics, group by group: `GROUPS` first, then others in order of registration."""
     groups = list(dict.fromkeys(one.group for one in METRICS.values()))
     return sorted(METRICS.values(), key=lambda one: groups.index(one.group))
 
 
 def compute_metrics(trace: Trace) -> dict[str, Value]:
-    """Compute every metric that a trace has, group by group.
+    """Compute all metrics that a trace has, group by group.
 
     Raises:
         MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
@@ -154,10 +154,10 @@ def compute_metrics(trace: Trace) -> dict[str, Value]:
 
 
 def compute_on_demand(found: object) -> dict[str, Value]:
-    """Compute every metric whose source is of this type.
+    """Compute all metrics with this type of source.
 
     Args:
-        found: what was found out about a run.
+        found: data about a run, collected on demand.
 
     Raises:
         MetricError: a metric cannot be computed.
@@ -179,9 +179,9 @@ def _compute(one: Metric, source: object) -> Value:
 
 
 def reproducible(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Leave out what is not reproducible among the values of metrics, so that those of two runs can be compared.
+    """Keep only the values of reproducible metrics, for comparing two runs.
 
-    With the clock unit `seconds` the cognitive clock is a wall clock too, and nothing that depends on it is the same
-    in two runs.
+    With the clock unit `seconds`, the cognitive clock is a wall clock too, so everything that depends on it differs
+    between runs.
     """
     return {name: value for name, value in values.items() if name not in METRICS or METRICS[name].reproducible}

@@ -1,4 +1,4 @@
-"""Ratios, means and deviations that are None where there is nothing to sum up."""
+"""Ratios, means and deviations that are None for empty data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def ratio(part: float, whole: float) -> float | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the arithmetic mean."""
+    """Return the arithmetic mean; None without values."""
     return fsum(values) / len(values) if values else None
 
 
 def deviation(values: Sequence[float]) -> float | None:
-    """Return the standard deviation of a whole population: the divisor is the number of values."""
+    """Return the population standard deviation (the divisor is the number of values); None without values."""
     centre = mean(values)
     return None if centre is None else sqrt(fsum((value - centre) ** 2 for value in values) / len(values))

@@ -1,4 +1,4 @@
-"""How far the constraints of cooperative tasks were fulfilled, where agents attempted them and from step to step."""
+"""The fulfilment of cooperative tasks' constraints, for attempted tasks and from step to step."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from maeil.trace.reader import Trace, shared
 from maeil.trace.story import TaskName, name_of
 
 SINGLE = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY)
-"""The constraints of which each is fulfilled or not by itself; `JOINT` ties them together."""
+"""The constraints that hold independently of each other; `JOINT` combines them."""
 
 
 def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
-    """Return how far a constraint of an active task is fulfilled, from 0 to 1.
+    """Return the degree to which a constraint of an active task is fulfilled, from 0 to 1.
 
-    `min(1, count / p)`; for the dependency 0 or 1; for the joint condition the same agents are counted, and nothing is
-    fulfilled without the dependency.
+    It is `min(1, count / p)`. For the dependency it is 0 or 1. For the joint condition, the count is of agents that
+    satisfy all of them, and the result is 0 without the dependency.
     """
     if constraint is Constraint.DEPENDENCY:
         return float(state.dependency)
@@ -32,23 +32,23 @@ def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
 
 
 def single(state: ConstraintChange) -> tuple[bool, ...]:
-    """Return for each of the `SINGLE` constraints whether it is satisfied."""
+    """Return whether each of the `SINGLE` constraints is satisfied."""
     p = state.threshold
     return state.spatial >= p, state.temporal >= p, state.participation >= p, state.dependency
 
 
 def cooperative(state: ConstraintChange) -> bool:
-    """Return the joint condition C_coop: the dependency, and p agents that satisfy the other three at once."""
+    """Return whether the joint condition C_coop holds: the dependency, and p agents that satisfy the other three."""
     return state.dependency and state.joint >= state.threshold
 
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """A task at which at least one attempt was made in a step.
+    """A task with at least one attempt in a step.
 
     Attributes:
-        state: its constraints under the joint action of that step, so that agents count where they acted from.
-        after: its constraints before the next step; None when it was over, or no step followed.
+        state: its constraints under the joint action of that step, with agents at the positions they acted from.
+        after: its constraints before the next step; None if the task was over, or no step followed.
     """
 
     state: ConstraintChange
@@ -60,10 +60,10 @@ class TaskHistory:
     """The history of all tasks.
 
     Attributes:
-        attempted: every (step, task) with an attempt and a known state.
-        quorums: number of tasks whose joint condition held in some step.
-        gatherings: for each active time of a task that came to a quorum, the steps until the first quorum, counted
-            from the first agent in place; when all leave, counting starts again.
+        attempted: every (step, task) pair with an attempt and a known state.
+        quorums: number of tasks with a joint condition that held in some step.
+        gatherings: for each active period of a task that reached a quorum, the steps until the first quorum, counted
+            from the first agent in place; if all agents leave, counting starts again.
     """
 
     attempted: Sequence[Attempted]
@@ -79,7 +79,7 @@ def task_history(trace: Trace) -> TaskHistory:
 
 
 def _attempted(trace: Trace) -> Iterator[Attempted]:
-    """Yield the tasks that were attempted in each step, up to the next step taken."""
+    """Yield the tasks attempted in each step, each once per step."""
     steps = [stamped.seq for stamped in trace.stamped(StepTaken)]
     seen: set[tuple[int, TaskName]] = set()
     for attempt in trace.story.attempts:
@@ -90,7 +90,7 @@ def _attempted(trace: Trace) -> Iterator[Attempted]:
 
 
 def _state_at(trace: Trace, task: TaskName, seq: int) -> ConstraintChange | None:
-    """Return the last report of a task before an event; None where the task was over."""
+    """Return the last report of a task before an event; None if the task was over."""
     reports = trace.story.tasks[task]
     place = bisect_right(reports, seq, key=lambda stamped: stamped.seq)
     state = cast(ConstraintChange, reports[place - 1].event)
@@ -98,7 +98,7 @@ def _state_at(trace: Trace, task: TaskName, seq: int) -> ConstraintChange | None
 
 
 def _gatherings(reports: Sequence[Stamped]) -> Iterator[int]:
-    """Yield the steps from the first participant of a task to its first quorum, for each time that it was active."""
+    """Yield the steps from the first participant of a task to its first quorum, for each of its active periods."""
     since: int | None = None
     met = False
     for stamped in reports:
@@ -118,14 +118,15 @@ def _gatherings(reports: Sequence[Stamped]) -> Iterator[int]:
 def flipping_tasks(
     trace: Trace, holds: Callable[[ConstraintChange], Sequence[bool]]
 ) -> tuple[list[set[TaskName]], list[set[TaskName]]]:
-    """Find the tasks of which each condition became true in some step, and those of which it became false.
+    """Find, for each condition, the tasks in which it became true in some step, and those in which it became false.
 
     Args:
         trace: the trace.
-        holds: gives the truth of each condition in a state, of as many in every one.
+        holds: returns whether each condition holds in a state; the number of conditions is constant.
 
     Returns:
-        For each condition the tasks in which it rose, and for each those in which it fell; empty lists without tasks.
+        For each condition, the tasks in which it became true, and those in which it became false; empty lists without
+        tasks.
     """
     active: dict[TaskName, Sequence[bool]] = {}
     risen: list[set[TaskName]] = []

@@ -1,4 +1,4 @@
-"""Checks that those who add a world can run on it: see `check_world` and docs/writing-a-world.md."""
+"""Contract checks for authors of worlds: see `check_world` and docs/writing-a-world.md."""
 
 from maeil.testing.answers import BrokenContract
 from maeil.testing.worlds import check_world

@@ -1,4 +1,4 @@
-"""The rules for single answers of a world: their types, their ranges, and that they can be written as JSON."""
+"""Checks of single return values of a world: types, ranges, and that they are JSON-ready."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from quorum_base.drawing import PAPER, Canvas, Drawable, Drawing
 T = TypeVar("T")
 
 SHOWN = 200
-"""Characters of a value that a message shows, at most."""
+"""Length of a difference in a message, in characters; other values are cut at twice this length."""
 
 
 class BrokenContract(AssertionError):
-    """A rule of a contract does not hold.
+    """A world breaks a rule of its contract.
 
     Attributes:
         rule: the rule, as a sentence.
@@ -39,10 +39,10 @@ class BrokenContract(AssertionError):
 
 
 class Contract:
-    """Holds what is checked against rules, and names the place where one does not hold.
+    """Checks rules, and raises an error that names the place of a violation.
 
     Attributes:
-        place: what is checked just now, for messages.
+        place: the current place, for messages.
     """
 
     def __init__(self, place: str) -> None:
@@ -52,28 +52,28 @@ class Contract:
         """Require that a rule holds.
 
         Args:
-            holds: whether it does.
-            rule: as a sentence, with the name of the method in front.
-            found: what there is instead.
+            holds: whether the rule holds.
+            rule: the rule as a sentence, starting with the name of the method.
+            found: the value that violates it.
 
         Raises:
-            BrokenContract: it does not.
+            BrokenContract: the rule does not hold.
         """
         if not holds:
             raise BrokenContract(self.place, rule, _shortened(found if isinstance(found, str) else repr(found)))
 
     def require_type(self, value: object, wanted: type[T] | tuple[type[T], ...], rule: str) -> T:
-        """Return a value, which must have a type; a truth value is no number.
+        """Return a value after checking its type; a bool does not count as a number.
 
         Raises:
-            BrokenContract: it has not.
+            BrokenContract: it has another type.
         """
         if isinstance(value, wanted) and (not isinstance(value, bool) or wanted is bool):
             return value
         raise BrokenContract(self.place, rule, _shortened(f"{value!r} of type {type(value).__name__}"))
 
     def json(self, value: object, what: str) -> str:
-        """Return a value as JSON, as a trace and a prompt would write it.
+        """Return a value as JSON, like in a trace or a prompt.
 
         Raises:
             BrokenContract: it is not JSON-ready.
@@ -88,12 +88,12 @@ class Contract:
         """Require that two records of an episode are equal.
 
         Args:
-            first: pairs of what was recorded and its value.
-            second: the same, recorded again.
-            rule: why they have to be equal.
+            first: pairs of a description and a recorded value.
+            second: the same pairs from another recording.
+            rule: the rule that requires them to be equal.
 
         Raises:
-            BrokenContract: they are not; the message shows the first difference.
+            BrokenContract: they differ; the message shows the first difference.
         """
         for (what, before), (what_now, now) in zip(first, second, strict=False):
             if (what, before) != (what_now, now):
@@ -102,7 +102,7 @@ class Contract:
 
 
 def _difference(first: str, second: str) -> str:
-    """Show two texts from where they begin to differ."""
+    """Show two texts around their first difference."""
     start = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), 0)
     begin = max(start - SHOWN // 8, 0)
     half = SHOWN // 2
@@ -122,11 +122,11 @@ def _plain(value: object) -> Any:
 
 
 Record = list[tuple[str, str]]
-"""What was asked and what came back, in order."""
+"""Pairs of a call and its result, in order."""
 
 
 def frame(contract: Contract, world: World, t: int) -> Record:
-    """Return how the world looks to people."""
+    """Record the world's progress and appearance."""
     text = world.ansi()
     contract.require(isinstance(text, str) and text != "", "ansi() draws the world as text", text)
     seen = [("progress()", contract.json(world.progress(), "progress()")), ("ansi()", text)]
@@ -141,7 +141,7 @@ ASKING = "to observe, to measure and to draw changes nothing"
 
 
 def look(contract: Contract, world: World, t: int, goals: int | None = None) -> Record:
-    """Return all that can be seen of the world as it is; `goals` is what an earlier answer of `progress` gave."""
+    """Record everything visible in the current state of the world; `goals` is the number from an earlier `progress`."""
     whole = check_observation(contract, "global_observation()", world.global_observation())
     seen = [("global_observation()", whole)]
     for agent in range(len(world.agents)):
@@ -155,7 +155,7 @@ def look(contract: Contract, world: World, t: int, goals: int | None = None) -> 
 
 
 def check_observation(contract: Contract, what: str, observation: object) -> str:
-    """Check an observation and return it as JSON and text."""
+    """Check an observation, and return it as JSON and text."""
     written = contract.json(observation, f"{what}: the observation")
     rule, reads = f"{what}: the observation reads as text()", getattr(observation, "text", None)
     contract.require(callable(reads), rule, f"a {type(observation).__name__} without this method")
@@ -165,13 +165,13 @@ def check_observation(contract: Contract, what: str, observation: object) -> str
 
 
 def check_reasons(contract: Contract, reasons: object) -> None:
-    """Check what `check_plan` answers."""
+    """Check the result of `check_plan`."""
     fits = isinstance(reasons, tuple) and all(isinstance(reason, str) and reason for reason in reasons)
     contract.require(fits, "check_plan() returns a tuple of reasons in words", reasons)
 
 
 def check_tasks(contract: Contract, tasks: object) -> list[Task]:
-    """Check what `tasks` answers, and return the first and the last task of each kind."""
+    """Check the result of `tasks`, and return the first and the last task of each kind."""
     rule = "tasks() returns the targets of each kind, lists of texts"
     found: list[Task] = []
     for kind, targets in contract.require_type(tasks, Mapping, rule).items():
@@ -182,7 +182,7 @@ def check_tasks(contract: Contract, tasks: object) -> list[Task]:
 
 
 def check_end(contract: Contract, end: object) -> None:
-    """Check what the `status` of a controller answers."""
+    """Check the result of a controller's `status`."""
     if end is None:
         return
     end = contract.require_type(end, ActionEnd, "status() of a controller returns None or an ActionEnd")
@@ -192,11 +192,11 @@ def check_end(contract: Contract, end: object) -> None:
 
 
 def check_transition(contract: Contract, transition: object, agents: int, active: Mapping[Task, TaskState]) -> str:
-    """Check what a step did and return it as JSON.
+    """Check the result of `step`, and return it as JSON.
 
     Args:
-        contract: takes what is wrong.
-        transition: what `step` returned.
+        contract: reports violations.
+        transition: the result of `step`.
         agents: size of the team.
         active: the tasks that `constraints` has reported.
     """
@@ -226,7 +226,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
 
 
 def check_acting(contract: Contract, world: World) -> Sequence[int]:
-    """Check who acts in the coming step, and return it."""
+    """Check and return the agents that act in the coming step."""
     agents = len(world.agents)
     acting, again = world.acting(), world.acting()
     if acting is None:
@@ -239,7 +239,7 @@ def check_acting(contract: Contract, world: World) -> Sequence[int]:
 
 
 def check_primitive(contract: Contract, primitive: Primitive) -> Primitive:
-    """Check what the `act` of a controller answers, and return it."""
+    """Check and return the result of a controller's `act`."""
     rule = "act() of a controller returns a primitive"
     contract.json(primitive, f"{rule}, which")
     contract.require(primitive is not None, rule, "None, which is for agents that are off turn")
@@ -247,13 +247,13 @@ def check_primitive(contract: Contract, primitive: Primitive) -> Primitive:
 
 
 def check_states(contract: Contract, states: object) -> list[TaskState]:
-    """Check what `constraints` answers as a whole, and return it."""
+    """Check the type of the result of `constraints`, and return it."""
     rule = "constraints() returns a list of states of tasks"
     return [contract.require_type(s, TaskState, rule) for s in contract.require_type(states, (list, tuple), rule)]
 
 
 def check_state(contract: Contract, state: TaskState, agents: int, active: Mapping[Task, TaskState]) -> None:
-    """Check one state that `constraints` reports, against those that it has reported before."""
+    """Check one state from `constraints`, also against the states reported before."""
     if state.threshold == 0:
         contract.require(state.task in active, "constraints(): threshold 0 ends a task that was active", state)
         return
@@ -284,7 +284,7 @@ def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
 
 
 def check_progress(contract: Contract, progress: object, goals: int | None = None) -> Progress:
-    """Check how far the team has come, and return it; `goals` is what an earlier answer gave, if there was one."""
+    """Check and return the result of `progress`; `goals` is the number from an earlier call, if there was one."""
     progress = contract.require_type(progress, Progress, "progress() returns a Progress")
     contract.require_type(progress.reached, int, "progress(): reached is a whole number")
     contract.require(0 <= progress.reached <= progress.goals, "progress(): reached is from 0 to goals", progress)
@@ -304,7 +304,7 @@ def check_distance(contract: Contract, there: object, back: object) -> str:
 
 
 def check_drawing(contract: Contract, canvas: Canvas, drawing: object, agents: int) -> str:
-    """Check a picture against its frame, and return it as JSON."""
+    """Check a drawing against its canvas, and return it as JSON."""
     drawing = contract.require_type(drawing, Drawing, "draw() returns a Drawing")
     kinds = len(canvas.kinds)
     contract.require(kinds < PAPER, "canvas() has fewer kinds than PAPER", kinds)

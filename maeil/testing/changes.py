@@ -1,4 +1,4 @@
-"""The check of changes from outside, of worlds that take them."""
+"""Checks of external changes, for worlds that support them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _NO_PART = "no such part"
 
 
 def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[str, Any]], seed: int) -> None:
-    """Check what holds of changes; a world that cannot be changed passes where no examples are given.
+    """Check the rules of external changes. A world that cannot be changed passes if there are no examples.
 
     Args:
-        contract: takes the rules.
-        world: it is reset.
-        changes: examples, each possible after a step of idling.
-        seed: of the board.
+        contract: reports violations.
+        world: the world; it is reset.
+        changes: examples, each possible after one idle step.
+        seed: seed of the board.
 
     Raises:
-        BrokenContract: a rule does not hold.
+        BrokenContract: the world breaks a rule.
     """
     contract.place = f"world {world.name!r}, seed {seed}"
     if not isinstance(world, Changeable):

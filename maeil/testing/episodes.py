@@ -1,4 +1,4 @@
-"""Plays an episode of drawn plans in a world, and plays one again by its joint actions alone."""
+"""Plays an episode with sampled plans, and replays an episode from its joint actions."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from maeil.world import Controller, GivesArrays, Transition, World
 from quorum_base.drawing import Drawable
 
 PATIENCE = 3
-"""Actions of an agent that may end in one state of the world before it is given its idle action."""
+"""Number of an agent's actions that may end in one state of the world before it gets the idle action."""
 
 ATTEMPTS = 5
-"""Plans drawn for an agent until `check_plan` has nothing against one; then it idles."""
+"""Maximum number of plans sampled for an agent until `check_plan` accepts one; after that it idles."""
 
 
 class Episode:
-    """An episode of drawn plans.
+    """An episode with sampled plans.
 
     Attributes:
-        seed: of the board and of the plans.
+        seed: seed of the board and of the plans.
         joints: the joint actions.
         live: the plan of each agent in the last step.
-        active: the tasks that are active in the last step, by what `constraints` has reported.
-        record: everything that the world has said.
-        frames: what a replay has to give back.
+        active: the active tasks in the last step, as reported by `constraints`.
+        record: all return values of the world.
+        frames: the values that a replay must reproduce.
     """
 
     def __init__(self, contract: Contract, world: World, sampler: ActionSampler, seed: int) -> None:
@@ -57,7 +57,7 @@ class Episode:
         self._goals: int | None = None
 
     def play(self, steps: int) -> Episode:
-        """Play the episode, to its end or for so many steps, and check all on the way."""
+        """Play the episode to its end, or for this many steps, and check every return value."""
         contract, world = self._contract, self._world
         self._at(0)
         board = world.reset(self.seed)
@@ -122,7 +122,7 @@ class Episode:
                     changed = True
 
     def _start(self, agent: int, *, tired: bool) -> None:
-        """Start the next action of an agent that has none."""
+        """Start the next action of an agent without a running action."""
         if self._running[agent] is not None:
             return
         if tired:
@@ -157,7 +157,7 @@ class Episode:
         return joint
 
     def _ask(self) -> None:
-        """Ask all that can be asked before a decision, and see that nothing changes by it."""
+        """Call all methods available before a decision, and check that they change nothing."""
         contract, world = self._contract, self._world
         seen = self._look()
         contract.compare(seen, self._look(), ASKING)
@@ -184,7 +184,7 @@ class Episode:
         self.record += seen
 
     def _check_tasks(self, tasks: Tasks, agent: int) -> None:
-        """See that plans can be for the first and the last task of each kind, and not for one that does not exist."""
+        """Check that `check_plan` accepts the first and last task of each kind, and refuses an unknown task."""
         for task in answers.check_tasks(self._contract, tasks):
             reasons = self._world.check_plan(agent, Plan((self._world.idle,), task))
             self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
@@ -192,7 +192,7 @@ class Episode:
         self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
 
     def _check_arrays(self, world: GivesArrays, agent: int) -> None:
-        """See that arrays have the sizes that they should have, and that what the mask allows can be planned."""
+        """Check that the arrays have the specified sizes, and that every action in the mask can be planned."""
         observation, mask = world.arrays(agent)
         sizes = observation.size, mask.size
         self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)
@@ -205,7 +205,7 @@ class Episode:
             self._contract.require(not reasons, "check_plan() takes what action_of() returns", f"{index}: {reasons}")
 
     def _take_constraints(self, joint: list[Primitive]) -> None:
-        """Take in what has changed of the tasks, and see that nothing else does by it."""
+        """Update the active tasks from `constraints`, and check that the call changes nothing else."""
         contract, world = self._contract, self._world
         seen = self._look()
         states = constraints(contract, world, joint, self._live)
@@ -229,7 +229,7 @@ class Episode:
         self._running[agent] = None
 
     def _close(self) -> None:
-        """Let all that still runs end with the episode: asked once more, and closed."""
+        """End all running actions with the episode: check their status once more, and close them."""
         for agent, controller in enumerate(self._running):
             if controller is not None:
                 answers.check_end(self._contract, controller.status())
@@ -237,7 +237,7 @@ class Episode:
 
 
 def replay(contract: Contract, world: World, episode: Episode) -> tuple[Record, set[Task]]:
-    """Return the frames of an episode that is run by its joint actions alone, and the tasks active in its last step."""
+    """Replay an episode from its joint actions; return the frames, and the tasks active in the last step."""
     states: list[TaskState] = []
     frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *frame(contract, world, 0)]
     for t, joint in enumerate(episode.joints):
@@ -248,7 +248,7 @@ def replay(contract: Contract, world: World, episode: Episode) -> tuple[Record, 
 
 
 def _step(contract: Contract, t: int, joint: Sequence[Primitive], world: World, transition: Transition) -> Record:
-    """Return what a step did, and how the world looks after it."""
+    """Record the result of a step, and the appearance of the world after it."""
     shown = contract.json([transition.reward, transition.rewards, transition.outcomes, transition.end], "step()")
     if isinstance(world, Drawable):
         names = [world.primitive_name(primitive) for primitive in joint if primitive is not None]

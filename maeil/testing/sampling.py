@@ -1,4 +1,4 @@
-"""Draws actions and plans from the schemas of a vocabulary."""
+"""Samples actions and plans from the schemas of a vocabulary."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.plans import Plan
 
 SPREAD = 4
-"""Numbers are drawn from the smallest that the schema allows to this much above it."""
+"""Range of sampled numbers, starting at the smallest number that the schema allows."""
 
 TRIES = 50
-"""Values drawn for an action until one fits its validators."""
+"""Maximum number of samples for an action until one passes its validators."""
 
 LONGEST = 3
-"""Actions of a plan, at most."""
+"""Maximum number of actions in a plan."""
 
 
 class ActionSampler:
-    """Draws actions and plans.
+    """Samples actions and plans.
 
     Args:
         vocabulary: the actions.
-        examples: actions to choose from instead of drawing, for those whose values a schema does not tell.
+        examples: actions to choose from, for actions with a schema that does not describe all valid values.
     """
 
     def __init__(self, vocabulary: Vocabulary, examples: Sequence[SymbolicAction]) -> None:
@@ -35,15 +35,15 @@ class ActionSampler:
         self._examples = {model: [action for action in examples if type(action) is model] for model in vocabulary}
 
     def plan(self, agent: int, rng: Random) -> Plan:
-        """Draw a plan of one to three actions of an agent."""
+        """Sample a plan of one to three actions for an agent."""
         models = tuple(self._vocabulary.of(agent))
         return Plan(tuple(self.action(rng.choice(models), rng) for _ in range(rng.randint(1, LONGEST))))
 
     def action(self, model: type[SymbolicAction], rng: Random) -> SymbolicAction:
-        """Draw an action.
+        """Sample an action.
 
         Raises:
-            ValueError: its schema does not tell which values fit, and there is no example of it.
+            ValueError: no valid action can be sampled from the schema, and there is no example.
         """
         if examples := self._examples[model]:
             return rng.choice(examples)
@@ -58,7 +58,7 @@ class ActionSampler:
 
 
 def _draw(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Any:
-    """Draw a value that fits a schema, as far as its ranges and choices tell."""
+    """Sample a value that fits the ranges and choices of a schema."""
     match schema:
         case {"$ref": str(reference)}:
             return _draw(definitions[reference.rpartition("/")[2]], definitions, rng)

@@ -1,4 +1,4 @@
-"""Starts actions and takes steps as the loop does, and checks what the world answers."""
+"""Starts actions and takes steps like the loop, and checks the world's return values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IDLE_LASTS = "idle can always begin, and lasts a step"
 
 
 def start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[Primitive]]:
-    """Have all agents that act begin to idle; return what runs, and their joint action."""
+    """Start the idle action for all agents that act; return the controllers and the joint action."""
     joint: list[Primitive] = [None] * len(world.agents)
     controllers: list[Controller] = []
     for agent in answers.check_acting(contract, world):
@@ -31,7 +31,7 @@ def start_idling(contract: Contract, world: World) -> tuple[list[Controller], li
 def start(
     contract: Contract, world: World, agent: int, action: SymbolicAction, running: Sequence[Controller | None]
 ) -> Controller:
-    """Start an action, next to those that are running."""
+    """Start an action, and check its controller, also against the running ones."""
     controller = world.start_action(agent, action)
     whole = all(callable(getattr(controller, name, None)) for name in ("status", "act", "close"))
     contract.require(whole, "start_action() returns a controller with status(), act() and close()", controller)

@@ -1,4 +1,4 @@
-"""The check of a world: episodes of drawn plans, held against every rule of `maeil.world.World`."""
+"""Checks a world against every rule of `maeil.world.World`, in episodes with sampled plans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from maeil.world import (
 )
 
 SAMPLES = 3
-"""Actions drawn of each kind to be written as JSON and read back."""
+"""Number of sampled actions of each kind for the JSON round trip."""
 
 FRESH = "reset() depends on its seed alone, not on what was played before"
 
@@ -32,23 +32,23 @@ def check_world(
     seeds: Sequence[int] = (0, 1),
     steps: int = 50,
 ) -> None:
-    """Check that a world keeps its contract, in the spirit of PettingZoo's `parallel_api_test`.
+    """Check that a world fulfils its contract, in the spirit of PettingZoo's `parallel_api_test`.
 
-    Plans are drawn from the schemas of the vocabulary and carried out as the loop does it. Each episode is run twice,
-    with others in between, and once more by its joint actions alone, as a replay does.
+    The check samples plans from the schemas of the vocabulary, and executes them like the loop. It runs each episode
+    twice, with others in between, and then replays it from its joint actions.
 
     Args:
         world: any world; it is reset many times.
-        actions: examples of the actions whose values a schema does not tell (the name of a place, say); the plans
-            choose from them. Others are drawn.
-        changes: examples for a world that can be changed from outside (`maeil.world.Changeable`), each possible after a
-            step of idling, whatever the seed.
-        seeds: of the boards.
-        steps: of an episode, at most.
+        actions: examples of actions with a schema that does not describe all valid values (the name of a place, for
+            example). Plans choose from them; other actions are sampled.
+        changes: examples for a world that supports external changes (`maeil.world.Changeable`), each possible after one
+            idle step, for any seed.
+        seeds: seeds of the boards.
+        steps: maximum number of steps in an episode.
 
     Raises:
-        BrokenContract: a rule does not hold; the message names the rule, the seed, the step, and what was found.
-        ValueError: an action can neither be drawn nor chosen from examples.
+        BrokenContract: the world breaks a rule; the message names the rule, the seed, the step, and the value found.
+        ValueError: an action can neither be sampled nor chosen from examples.
     """
     contract = Contract(f"world {getattr(world, 'name', world)!r}")
     try:
@@ -95,7 +95,7 @@ def _check_names(contract: Contract, world: World) -> None:
 
 
 def _facts(contract: Contract, world: World) -> Record:
-    """What `prompt_facts` returns, as JSON."""
+    """Record the result of `prompt_facts` as JSON."""
     return [("prompt_facts()", contract.json(world.prompt_facts(), "prompt_facts()"))]
 
 
@@ -114,7 +114,7 @@ def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) 
 
 
 def _check_resets(contract: Contract, world: World, seeds: Sequence[int]) -> list[Record]:
-    """Check that a reset depends on its seed alone, and return what it gives for each seed."""
+    """Check that a reset depends on its seed only, and return the record of each seed."""
     found = []
     for seed in (*seeds, *seeds):
         found.append(_reset(contract, world, seed))
@@ -126,7 +126,7 @@ def _check_resets(contract: Contract, world: World, seeds: Sequence[int]) -> lis
 
 
 def _reset(contract: Contract, world: World, seed: int) -> Record:
-    """Begin an episode, and return all that can be seen then."""
+    """Start an episode, and record everything that is visible then."""
     contract.place = f"world {world.name!r}, seed {seed}, step 0"
     board = contract.json(world.reset(seed), "the board")
     seen = look(contract, world, 0)
@@ -135,7 +135,7 @@ def _reset(contract: Contract, world: World, seed: int) -> Record:
 
 
 def _check_first_states(contract: Contract, world: World, seed: int) -> None:
-    """Check that the first call of `constraints` after a reset does not depend on those before it."""
+    """Check that the first call of `constraints` after a reset does not depend on earlier calls."""
     found = []
     for feedback in (False, False, True):
         contract.place = f"world {world.name!r}, seed {seed}"

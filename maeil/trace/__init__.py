@@ -1,4 +1,4 @@
-"""The trace of an episode: its events, what writes them and what reads them back."""
+"""The trace of an episode: its events, the recorder that writes them, and the reader."""
 
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
 from maeil.trace.prefix import Instant, Prefix, Repetition

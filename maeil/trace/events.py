@@ -12,57 +12,57 @@ from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
 SCHEMA = 6
-"""Version of the events below; it moves when they change. A trace of another version is refused."""
+"""Version of the events below; increase it when they change. The reader refuses traces of other versions."""
 
 Number = int | float
-"""A number as JSON has it: a whole one stays whole when it is read back."""
+"""A JSON number; integers stay integers when they are read back."""
 
 Agent = Annotated[int, "index"]
-"""A participant: its place in `agents` and then `coordinators` of the first event."""
+"""A participant: its index in `agents`, followed by `coordinators`, of the first event."""
 Agents = Annotated[Number, "agents"]
-"""How many agents, or the sum of what they count for."""
+"""A number of agents, or the sum of their weights."""
 Steps = Annotated[int, "steps"]
-"""A number of steps of the environment."""
+"""A number of environment steps."""
 Time = Annotated[Number, "cognitive time"]
 """An instant or a duration on the cognitive clock, in the unit that `clock` of the first event names."""
 Seconds = Annotated[Number, "seconds"]
 """Wall time."""
 
 WALL_FIELDS = ("wall", "seconds")
-"""Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
+"""Fields with wall time. All other fields, except `WALL_CALL_FIELDS`, are reproducible byte for byte."""
 
 WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit", "fingerprint")
-"""Fields of a call that tell how its answer was had, not what it was: they depend on network, cache and service."""
+"""Fields of a call that depend on the network, the cache and the service, rather than on the answer."""
 
 CUT_SHORT = "the episode ended before this thought could take effect"
-"""What stands in `refused` of a thought that nothing was wrong with."""
+"""The entry in `refused` of a thought that was not at fault."""
 
 
 EVENTS: dict[str, type[Event]] = {}
-"""Every event by its name in the file; those of an extension from the import of its module on."""
+"""All events by their names in the file; an extension's events are added when its module is imported."""
 
 
 class Event:
     """Base of every event. A subclass is a dataclass, and registers itself under its `kind`.
 
-    Nothing changes an event. Those of the loop are not frozen all the same, and have slots only where fields are left
-    out (msgspec does not set such a field of an object without slots): a thought makes ten of them, and a dataclass
-    without either takes a quarter of the time to make and to write as JSON.
+    Events are never changed. The loop's events are not frozen, though, and have slots only if fields can be left out
+    (msgspec does not set such a field on an object without slots): a thought creates ten events, and a plain dataclass
+    takes a quarter of the time to create and to write as JSON.
     """
 
     __slots__ = ()
     kind: ClassVar[str]
     """Name of the event in the file."""
     opens_step: ClassVar[bool] = False
-    """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+    """Whether it can be the first event of a step without thoughts, after the effects of the previous step."""
     changes_world: ClassVar[bool] = False
-    """Whether it records a change of the world from outside, which a replay makes again by `apply`."""
+    """Whether it records an external change of the world, which a replay repeats with `apply`."""
     _name: ClassVar[bytes]
     left_out: ClassVar[bytes] = b""
-    """The last fields as JSON, where they have their defaults: a file then leaves them out."""
+    """The last fields as JSON with their default values; the file leaves them out if they have these values."""
 
     def line(self, seq: int, t: int, t_hat: Number, wall: float) -> bytes:
-        """Return the line of a file that holds it.
+        """Return the event as a line of the file.
 
         Args:
             seq: number of the event in its trace.
@@ -78,7 +78,7 @@ class Event:
         )  # fmt: skip
 
     def apply(self, world: Any) -> None:
-        """Change a world in the same way. Most events change none."""
+        """Apply the event's change to a world. Most events change nothing."""
 
     def __init_subclass__(cls) -> None:
         """Register the event.
@@ -89,7 +89,7 @@ class Event:
         taken = EVENTS.setdefault(cls.kind, cls)
         if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"there is an event {cls.kind!r} already: take another name")
-        EVENTS[cls.kind] = cls  # a dataclass with slots is made twice
+        EVENTS[cls.kind] = cls  # a dataclass with slots creates its class twice
         cls._name = cls.kind.encode()
 
 
@@ -106,7 +106,7 @@ class EpisodeStart(Event):
         coordinators: names of participants without a body; their indices follow those of the agents.
         clock: unit of cognitive time, `tokens`, `fixed` or `seconds`.
         board: the initial state in the terms of the world.
-        branch: where a branch leaves its run; missing in a run that is no branch.
+        branch: the branch point and the changes of a branch; missing in other runs.
 
     The keys of `branch`:
         run (string): name of the folder of the run.
@@ -133,7 +133,7 @@ class EpisodeStart(Event):
 
     @property
     def environment(self) -> str:
-        """Name of the environment that the board names, such as that of another library; else that of the world."""
+        """Name of the environment from the board, such as one of another library; by default, name of the world."""
         named = self.board.get("environment")
         return named if isinstance(named, str) else self.world
 
@@ -233,21 +233,20 @@ class MessageSent(Event):
     Attributes:
         message: number of the message in this episode, from 0.
         sender: who sends it.
-        recipients: whom it goes to, ascending.
-        what: what it does: `inform`, `propose`, `directive`, `ack`, `request` or `feedback`.
+        recipients: who receives it, ascending.
+        what: its purpose: `inform`, `propose`, `directive`, `ack`, `request` or `feedback`.
         content: its text.
         delivered_at: when it arrives in the mailboxes.
         tasks: open tasks that the topology attaches to it.
         task: `kind` and `target` of the task that its sender says it does itself; null for none.
-        asks: what it asks of others; null where that is known by its text alone. Left out with `task` where both are
-            null.
+        asks: requests to others; null if only the text states them. Left out with `task` if both are null.
 
     The keys of each record in `tasks`:
         task (object): `kind` and `target` of the task.
         needs (integer; agents): how many agents it takes at the same time.
         more (integer; agents): how many more able agents have to come.
         in_place (list of integer; optional, index): who is in place.
-        able (list of integer; optional, index): who is able to take part; missing for everybody.
+        able (list of integer; optional, index): who is able to take part; missing if all agents are.
         planned (list of integer; optional, index): who has a live plan for it.
         missing (object; optional): what the agents lack: name to amount.
         before (list of string; optional): what must be done first.
@@ -341,9 +340,9 @@ class StepTaken(Event):
     """The environment steps from `t` to `t + 1`.
 
     Attributes:
-        joint: the primitive of each agent, by index: a number of the world, or any JSON; null for one off turn.
+        joint: the primitive of each agent, by index: a number of the world, or any JSON; null for an agent off turn.
         reward: mean reward over the agents.
-        rewards: of each agent, by index; left out where all get `reward`.
+        rewards: reward of each agent, by index; left out if all get `reward`.
     """
 
     kind: ClassVar[str] = "step"
@@ -356,10 +355,10 @@ class StepTaken(Event):
 
 @dataclass
 class StepOutcome(Event):
-    """What the step from `t` to `t + 1` did. A step that did nothing has no such event.
+    """The effects of the step from `t` to `t + 1`. A step without effects has no such event.
 
     Attributes:
-        outcomes: changes of the world in its own terms; `what` names each.
+        outcomes: changes of the world in its own terms; `what` names the kind of each.
         attempts: attempts at cooperative tasks.
 
     The keys of each record in `attempts`:
@@ -367,7 +366,7 @@ class StepOutcome(Event):
         agents (list of integer; index): who took part, ascending.
         succeeded (boolean): whether it succeeded.
         missing (list of string): constraints that a failed attempt lacked, the cause first.
-        unmet (boolean): whether it failed before any primitive, because the world refused it or nobody came in time.
+        unmet (boolean): whether it failed before any primitive, because the world refused it or others did not come.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -381,15 +380,15 @@ class ConstraintChange(Event):
 
     Attributes:
         task: `kind` and `target` of the task.
-        threshold: how many agents the task takes; 0: the task is over. Where agents count for different amounts, this
-            and the next four are sums of `weights`.
+        threshold: how many agents the task takes; 0 if the task is over. If agents have different weights, this and the
+            next four fields are sums of `weights`.
         spatial: how many are in place.
         temporal: how many work on it in this step.
         participation: how many have a plan for it, or act on it.
         joint: how many are in place, act on it and are able to.
         dependency: whether everything else that it needs holds.
         literal: threshold, spatial and dependency, by EmCoop's literal definition.
-        weights: what each agent counts for, by index; left out where each counts for 1.
+        weights: weight of each agent, by index; left out if each counts as 1.
     """
 
     kind: ClassVar[str] = "constraint"
@@ -440,7 +439,7 @@ class ScoreChange(Event):
 
 @dataclass
 class ForcedReady(Event):
-    """An agent has used up its thoughts of this step. It goes on with the plan that it has, or idles.
+    """An agent has used up its thoughts of this step. It continues its current plan, or idles.
 
     Attributes:
         agent: which agent.
@@ -473,7 +472,7 @@ class Stamped:
     Attributes:
         seq: number of the event in its trace, from 0.
         t: step of the environment at which it happens, from 0.
-        t_hat: when it happens while the environment stands still.
+        t_hat: when it happens on the cognitive clock, which runs while the environment is paused.
         wall: time since the recording started; not reproducible.
         event: what happened.
     """
@@ -485,6 +484,6 @@ class Stamped:
     event: Event
 
     def plain(self) -> dict[str, Any]:
-        """Return the line of the file as data."""
+        """Return the event as data, with the fields of its line in the file."""
         found: dict[str, Any] = orjson.loads(self.event.line(self.seq, self.t, self.t_hat, self.wall))
         return {**found, "wall": self.wall}

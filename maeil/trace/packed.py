@@ -1,4 +1,4 @@
-"""The events of a long trace in little memory: compressed lines by kind, decoded whenever they are asked for."""
+"""Memory-efficient storage for the events of a long trace: lines compressed by kind, and decoded on access."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from maeil.trace.events import Event, Stamped
 
 _BLOCK = 1 << 18
-"""Bytes of lines that are compressed together."""
+"""Size of a block of lines that are compressed together, in bytes."""
 _LEVEL = 1
-"""Of the compression: the fastest. Lines of a trace become a tenth all the same."""
+"""Compression level: the fastest. It still compresses the lines of a trace to a tenth."""
 
 Read = Callable[[bytes], "Stamped"]
 
 
 class _Packed(Sequence["Stamped"]):
-    """Events in order, found by their places."""
+    """A sequence of events with access by position."""
 
     @abstractmethod
     def _at(self, place: int) -> Stamped:
-        """Return the event at a place, from 0."""
+        """Return the event at a position, from 0."""
 
     @overload
     def __getitem__(self, index: int) -> Stamped: ...
@@ -38,10 +38,10 @@ class _Packed(Sequence["Stamped"]):
 
 
 class PackedKind(_Packed):
-    """The events of one kind, in order. To go through them decodes them once more.
+    """The events of one kind, in order. Each iteration decodes them again.
 
     Args:
-        read: reads a line.
+        read: parses a line.
     """
 
     def __init__(self, read: Read) -> None:
@@ -53,7 +53,7 @@ class PackedKind(_Packed):
         self._length = 0
 
     def add(self, line: bytes) -> None:
-        """Take the line of the next event of this kind."""
+        """Add the line of the next event of this kind."""
         self._open.append(line)
         self._size += len(line)
         self._length += 1
@@ -78,10 +78,10 @@ class PackedKind(_Packed):
 
 
 class PackedEvents(_Packed):
-    """All events of a trace, whose numbers are their places.
+    """All events of a trace; the number of an event is its position.
 
     Args:
-        read: reads a line.
+        read: parses a line.
     """
 
     def __init__(self, read: Read) -> None:
@@ -91,7 +91,7 @@ class PackedEvents(_Packed):
         self._ends: tuple[Stamped, ...] = ()
 
     def add(self, stamped: Stamped, line: bytes) -> None:
-        """Take the next event, and the line that holds it."""
+        """Add the next event, and its line."""
         self._kinds.setdefault(type(stamped.event), PackedKind(self._read)).add(line)
         self._ends = (self._ends[0] if self._ends else stamped, stamped)
         self._length += 1

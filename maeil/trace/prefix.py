@@ -1,4 +1,4 @@
-"""The beginning of a recorded episode that a branch of it has, too: up to an instant, event by event."""
+"""The prefix that a branch shares with a recorded episode, up to an instant, checked event by event."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from maeil.trace.events import (
 from maeil.trace.reader import Trace
 
 _LIMIT = "max_steps"
-"""The step limit in what a world reports of its board."""
+"""The key of the step limit in a board."""
 _MOST_SHOWN = 300
-"""Characters of an event that a message shows."""
+"""Maximum number of characters of an event in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Instant:
 
     Attributes:
         t: environment step.
-        t_hat: cognitive time; None: as soon as the team begins to think in that step.
+        t_hat: cognitive time; None for the start of the team's first thoughts in that step.
     """
 
     t: int
     t_hat: Number | None = None
 
     def has_come(self, t: int, t_hat: Number) -> bool:
-        """Whether it is over, or now, at a place on both clocks."""
+        """Whether the instant is at or before a point on both clocks."""
         return t > self.t or (t == self.t and (self.t_hat is None or t_hat >= self.t_hat))
 
     def __str__(self) -> str:
@@ -50,38 +50,38 @@ class Instant:
 
 
 class Prefix:
-    """What happened in an episode before the first thought that begins at an instant or after it.
+    """The events of an episode before the first thought that starts at or after an instant.
 
-    It is a listener of a `Recorder`: it holds another episode, which begins in the same way, against this one, and says
-    when that has come to the instant. All thoughts that run at the same time started at the same instant: so what is
-    asked during a thought knows by `live` on which side it is.
+    It is a listener of a `Recorder`. It compares another episode, the branch, with this one, and reports when the
+    branch reaches the instant. Concurrent thoughts all start at the same instant, so during a thought `live` says on
+    which side of the branch point it is.
 
     Args:
-        trace: of the episode, whole or torn.
-        instant: where the other one leaves it.
-        changed: whether the world is changed there, at the start of the step: then the other one is live from that
-            step on, also where nobody thinks in it.
+        trace: trace of the episode, complete or torn.
+        instant: the branch point.
+        changed: whether the world is changed at the branch point, at the start of the step. The branch is then live
+            from that step on, even if no agent thinks in it.
 
     Raises:
-        TraceError: no thought begins then; or the episode is over before that step begins.
+        TraceError: no thought starts at or after the instant, or the episode ends before that step.
     """
 
     def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
         self.length = 0
-        """Number of its events."""
+        """Number of events in the prefix."""
         self._checks = True
         self._coming = iter(trace.events)
         self.changes_first = False
-        """Whether what comes first from the instant on may be another event than it was."""
+        """Whether the first event from the instant on may differ from the recorded one."""
         self.opens = True
-        """Whether nobody thinks in the step of the instant before it."""
+        """Whether no agent thinks in the step of the instant before it."""
         self._then: list[Callable[[], None]] = []
         self.due = False
-        """Whether all that was before the instant is over, so that what comes next is from then on."""
+        """Whether the last event of the prefix has occurred, so that the next event is at or after the instant."""
         self.others: frozenset[str] = frozenset()
-        """What the first event of the other episode may tell otherwise: `topology`, `max_steps` of the board."""
+        """Fields in which the branch's first event may differ: `topology`, and `max_steps` of the board."""
         self.live = False
-        """Whether the instant has come."""
+        """Whether the branch has reached the instant."""
         digest, last = hashlib.sha256(), None
         for stamped in trace.events:
             if isinstance(stamped.event, ThoughtStart):
@@ -99,18 +99,18 @@ class Prefix:
             place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "there is none at all"
             raise TraceError(f"nobody begins to think at {instant} or later; {place}")
         self.digest = digest.hexdigest()
-        """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
+        """SHA-256 of its events without wall-clock fields, in hexadecimal."""
 
     def then(self, call: Callable[[], None]) -> None:
-        """Have something done when the instant comes, before the thoughts of that instant start."""
+        """Call a function at the instant, before the thoughts of that instant start."""
         self._then.append(call)
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event of the other episode in.
+        """Process an event of the branch.
 
         Raises:
-            ReplayMismatch: it is not that of this one. What ends an episode by itself, and so makes it differ, is
-                raised where that happens.
+            ReplayMismatch: it differs from the recorded event. If it differs because an error is ending the branch,
+                that error is raised instead.
         """
         if self.live:
             return
@@ -125,10 +125,10 @@ class Prefix:
                 call()
 
     def _agrees(self, stamped: Stamped) -> bool:
-        """Whether an event of the other episode is the next one of this one.
+        """Whether an event of the branch equals the next recorded event.
 
         Raises:
-            ReplayMismatch: it is not, and no error is on its way that ends the episode.
+            ReplayMismatch: it does not, and no error is ending the branch.
         """
         expected = next(self._coming)
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):
@@ -140,7 +140,7 @@ class Prefix:
         return False
 
     def unchecked(self) -> Prefix:
-        """Return one that says when the instant comes, and holds no event against the record."""
+        """Return a copy that reports when the branch reaches the instant, but does not compare events."""
         other = copy.copy(self)
         other._checks, other._then = False, []
         return other
@@ -154,24 +154,24 @@ class Prefix:
 
 
 class Repetition:
-    """A listener of a `Recorder` that holds an episode against the record of the same one, event by event.
+    """A listener of a `Recorder` that compares an episode with an earlier recording of it, event by event.
 
     Args:
-        trace: of the recorded episode, whole.
+        trace: complete trace of the recorded episode.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._coming = iter(trace.events)
         self.complete = False
-        """Whether the last event of the record has come."""
+        """Whether the last recorded event has occurred."""
         self.events = 0
-        """Events that were equal so far, but for what belongs to the wall clock."""
+        """Number of equal events so far, ignoring wall-clock fields."""
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event of the episode in.
+        """Process an event of the episode.
 
         Raises:
-            ReplayMismatch: it is not that of the record, and no error is on its way that ends the episode.
+            ReplayMismatch: it differs from the recorded event, and no error is ending the episode.
         """
         expected = next(self._coming, None)
         if expected is not None and _content(expected) == _content(stamped):
@@ -189,7 +189,7 @@ def _mismatch(expected: Stamped | None, stamped: Stamped) -> ReplayMismatch:
 
 
 def _content(stamped: Stamped) -> bytes:
-    """Return what of an event is the same in two episodes that are the same so far."""
+    """Return the reproducible content of an event, for comparing two episodes."""
     event = stamped.event
     if isinstance(event, ThoughtEnd):
         calls = [{name: value for name, value in call.items() if name not in WALL_CALL_FIELDS} for call in event.calls]

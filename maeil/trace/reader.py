@@ -1,4 +1,4 @@
-"""Reads a trace back, whole or as the prefix that a killed run left."""
+"""Reads traces, including the incomplete traces of killed runs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ E = TypeVar("E", bound=Event)
 T = TypeVar("T")
 
 LARGE = 32 << 20
-"""Bytes of a trace beyond which its events are kept packed."""
+"""Size in bytes above which the events of a trace are stored compressed."""
 
 
 class UnknownEvent(ValueError):
-    """A line holds an event of a kind that this version does not know.
+    """A line contains an event of an unknown kind.
 
     Attributes:
-        event: its kind.
+        event: kind of the event.
     """
 
     def __init__(self, event: str) -> None:
@@ -52,7 +52,7 @@ class UnknownEvent(ValueError):
 
 
 class _Stamp(msgspec.Struct, gc=False):
-    """What every line of a trace has."""
+    """The fields of every line of a trace."""
 
     seq: int
     t: Annotated[int, msgspec.Meta(ge=0)]
@@ -62,7 +62,7 @@ class _Stamp(msgspec.Struct, gc=False):
 
 
 class _Version(msgspec.Struct):
-    """What the first line of every trace has, of whatever version."""
+    """The fields in the first line of a trace of any version."""
 
     schema: int = 0
 
@@ -73,7 +73,7 @@ _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 
 @cache
 def _load_extensions() -> None:
-    """Register the events of all extensions, once: an untrusted trace can hold millions of unknown kinds."""
+    """Register the events of all extensions. Cached, since an untrusted trace can have millions of unknown kinds."""
     for point in own("quorum.events").values():
         point.load()
     for points in offers("quorum.extensions").values():
@@ -83,10 +83,10 @@ def _load_extensions() -> None:
 
 @cache
 def _decoder(kind: str) -> Callable[[bytes], Event]:
-    """Return what reads the lines of an event.
+    """Return the decoder for the lines of an event.
 
     Raises:
-        UnknownEvent: there is no such event.
+        UnknownEvent: the kind of event is unknown.
     """
     if kind not in EVENTS:
         _load_extensions()
@@ -96,11 +96,11 @@ def _decoder(kind: str) -> Callable[[bytes], Event]:
 
 
 def read_event(line: bytes) -> Stamped:
-    """Read a line of a trace; every field is of its type.
+    """Parse a line of a trace, and check the type of every field.
 
     Raises:
-        UnknownEvent: it is an event of a kind that is not known.
-        ValueError, RecursionError: it is no event.
+        UnknownEvent: the kind of event is unknown.
+        ValueError, RecursionError: it is not an event.
     """
     stamp = _decode_stamp(line)
     return Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, _decoder(stamp.event)(line))
@@ -108,11 +108,11 @@ def read_event(line: bytes) -> Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An episode as it was recorded.
+    """A recorded episode.
 
     Attributes:
-        events: all events, in order; those of a trace beyond `LARGE` are decoded again at each pass.
-        torn: whether the last line was cut off (and left out).
+        events: all events, in order; in a trace larger than `LARGE`, each iteration decodes them again.
+        torn: whether the last line was cut off; it is left out.
     """
 
     events: Sequence[Stamped]
@@ -129,7 +129,7 @@ class Trace:
 
     @property
     def end(self) -> EpisodeEnd | None:
-        """The last event, or None when the run was killed before it."""
+        """The last event; None if the run was killed before it."""
         event = self.events[-1].event
         return event if isinstance(event, EpisodeEnd) else None
 
@@ -140,10 +140,10 @@ class Trace:
 
     @property
     def story(self) -> Story:
-        """What became of each plan, message, thought and attempt.
+        """The story of the episode: the history of each plan, message, thought and attempt.
 
         Raises:
-            TraceError: its events contradict each other.
+            TraceError: the events contradict each other.
         """
         return _tell(self)
 
@@ -168,7 +168,7 @@ class Trace:
 
 
 def shared(derive: Callable[[Trace], T]) -> Callable[[Trace], T]:
-    """Compute a function of the trace once for each trace."""
+    """Cache a function of the trace, for each trace."""
 
     @wraps(derive)
     def derive_once(trace: Trace) -> T:
@@ -189,11 +189,11 @@ def read_trace(path: Path) -> Trace:
     """Read a trace.
 
     Args:
-        path: `trace.jsonl`, `trace.jsonl.gz`, or the folder that holds one of them.
+        path: `trace.jsonl`, `trace.jsonl.gz`, or a folder with one of them.
 
     Raises:
-        TraceError: no trace there, or a line that is no event (a cut-off last line is left out instead).
-        NewerTrace: written by a newer schema.
+        TraceError: there is no trace, or a line is not an event (a cut-off last line is left out instead).
+        NewerTrace: the trace has a newer schema.
     """
     file = _locate(path)
     try:
@@ -205,22 +205,22 @@ def read_trace(path: Path) -> Trace:
 
 
 def parse_trace(lines: Iterable[bytes]) -> Trace:
-    """Make a trace of its lines.
+    """Parse the lines of a trace.
 
     Args:
-        lines: each with the byte that ends it; a last one without it was cut off.
+        lines: the lines, each with its newline; a last line without one was cut off.
 
     Raises:
-        TraceError: a line is no event (a cut-off last line is left out instead), an event is missing or not in its
-            place, or there is none.
-        NewerTrace: written by a newer schema.
+        TraceError: a line is not an event (a cut-off last line is left out instead), an event is missing or out of
+            order, or there are no events.
+        NewerTrace: the trace has a newer schema.
     """
     events: list[Stamped] | PackedEvents = []
     kept: list[bytes] = []
     torn, size = False, 0
     for number, line in enumerate(lines, start=1):
         if torn := not line.endswith(b"\n"):
-            continue  # it is the last one
+            continue  # only the last line can lack its newline
         try:
             if number == 1:
                 _check_version(line)
@@ -246,21 +246,21 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
 
 
 def parse_some(lines: Iterable[bytes], *types: type[Event]) -> list[Stamped]:
-    """Return the first and the last event of a whole trace, and those of some types, in order.
+    """Return the first and the last event of a complete trace, and the events of some types, in order.
 
-    The lines of other events are not parsed: a reader of few types is many times faster so.
+    The lines of other events are not parsed, which is many times faster if there are few types.
 
     Args:
         lines: as in `parse_trace`.
-        types: which.
+        types: the types of events.
 
     Raises:
-        TraceError: a line that is read is no event, or the trace breaks off before the end of the episode.
-        NewerTrace: written by a newer schema.
+        TraceError: a parsed line is not an event, or the trace breaks off before the end of the episode.
+        NewerTrace: the trace has a newer schema.
     """
     read: tuple[type[Event], ...] = (EpisodeStart, EpisodeEnd, *types)
     kinds = "|".join(event.kind for event in read)
-    wanted = re.compile(rf'"event":"(?:{kinds})"'.encode()).search  # inside of texts, quotes are escaped
+    wanted = re.compile(rf'"event":"(?:{kinds})"'.encode()).search  # strings cannot match: quotes are escaped
     found: list[Stamped] = []
     for line in lines:
         if not wanted(line):
@@ -287,7 +287,7 @@ def _check_version(line: bytes) -> None:
 
 
 def comparable(path: Path) -> list[bytes]:
-    """Return the lines of a trace without their wall-time fields: equal for equal configuration, seed and replies."""
+    """Return the lines of a trace without wall-clock fields: equal for equal configuration, seed and replies."""
     lines = []
     for line in _lines(_locate(path)):
         data = orjson.loads(line)

@@ -1,4 +1,4 @@
-"""Writes a trace while it happens."""
+"""Writes a trace during the episode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from maeil.trace.events import Event, Stamped
 _log = logging.getLogger(__name__)
 
 _BUFFER = 1 << 18
-"""Bytes that wait to be written, at most; the loop flushes after every step."""
+"""Maximum number of buffered bytes; the loop flushes after every step."""
 
 Listener = Callable[[Stamped], None]
 
@@ -24,7 +24,7 @@ class Recorder:
     """Stamps events, writes each as one line, and passes it to the listeners.
 
     Args:
-        path: the file to write, or None to tell the listeners only.
+        path: the file to write, or None to only call the listeners.
         listeners: called with every stamped event, in order, in the recording thread.
 
     Raises:
@@ -36,9 +36,9 @@ class Recorder:
         self._listeners = (*listeners, _log_event) if _log.isEnabledFor(logging.DEBUG) else tuple(listeners)
         self._begin = time.perf_counter()
         self.events = 0
-        """Events so far."""
+        """Number of events so far."""
         self.instant: tuple[int, float] = (0, 0)
-        """Environment step and cognitive time of the last one."""
+        """Environment step and cognitive time of the last event."""
 
     def record(self, event: Event, t: int, t_hat: float) -> None:
         """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
@@ -53,7 +53,7 @@ class Recorder:
         self.instant = t, t_hat
 
     def flush(self) -> None:
-        """Hand everything so far to the operating system: from then on it survives the death of the process."""
+        """Pass everything so far to the operating system, so that it survives the death of the process."""
         if self._file is not None:
             self._file.flush()
 

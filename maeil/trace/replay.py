@@ -1,4 +1,4 @@
-"""Replays a trace: seed, joint actions and changes of the world give the frames back, so none are stored."""
+"""Replays a trace: seed, joint actions and changes of the world reproduce all frames, so traces store none."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from maeil.world import Transition, World
 
 
 def replay(trace: Trace, world: World) -> Iterator[int]:
-    """Bring `world` through every state of an episode, and check on the way that it is the same episode.
+    """Take a world through every state of an episode, and check that it is the same episode.
 
     Args:
-        trace: a trace, whole or a prefix.
-        world: a world of the trace's configuration; it is reset.
+        trace: a trace, complete or a prefix.
+        world: a world with the trace's configuration; it is reset.
 
     Yields:
-        The environment step `t` that the world stands at: 0 first, then after each joint action; where the world was
-        changed at the start of a step, once, after that.
+        The current environment step `t`: 0 first, then once after each joint action, and after any change of the world
+        at the start of that step.
 
     Raises:
         ReplayMismatch: the board, a reward or an outcome differs from the recorded one, or the world refuses a change.
@@ -31,18 +31,18 @@ def replay(trace: Trace, world: World) -> Iterator[int]:
 
 
 def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
-    """Replay an episode as `replay` does, and keep none of its events.
+    """Replay an episode like `replay`, without keeping its events.
 
     Args:
-        events: of a trace, in order; those between the start and the last may be the steps, their outcomes and the
-            changes of the world alone.
-        world: as for `replay`.
+        events: events of a trace, in order. Between the first and the last, only the steps, their outcomes and the
+            changes of the world are required.
+        world: as in `replay`.
 
     Yields:
-        As `replay`.
+        As in `replay`.
 
     Raises:
-        ReplayMismatch: as `replay`.
+        ReplayMismatch: as in `replay`.
     """
     coming = iter(events)
     start = next(coming).event
@@ -68,7 +68,7 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
                 stamped.event.apply(world)
             except ChangeRefused as error:
                 raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
-    if transition is not None and not isinstance(event, StepTaken):  # else the trace breaks off before its outcomes
+    if transition is not None and not isinstance(event, StepTaken):  # else the trace ends before the outcomes
         _compare(t - 1, "outcomes", outcomes, transition.outcomes)
     yield t
 

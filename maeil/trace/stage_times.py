@@ -1,4 +1,4 @@
-"""The stages of a trace: spells of each agent in a stage, decisions of the team, and how long the team thinks."""
+"""The stages in a trace: spells of each agent in a stage, decisions of the team, and thinking times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maeil.trace.events import StageChange, Stamped, StepTaken
 from maeil.trace.reader import Trace, shared
 
 Clock = Callable[[Stamped], float]
-"""Reads a time off an event."""
+"""Reads the time of an event."""
 
 
 def cognitive(moment: Stamped) -> float:
@@ -28,14 +28,14 @@ def wall(moment: Stamped) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spell:
-    """An unbroken time of one agent in one stage.
+    """An uninterrupted period of one agent in one stage.
 
     Attributes:
-        agent: index.
-        stage: stage.
-        begin: the event of the entry; the first event of the trace for the stage R in which every agent begins.
-        end: the event of the next entry; the last event of the trace when there is none.
-        cut: whether there is none.
+        agent: index of the agent.
+        stage: the stage.
+        begin: the event of entry; the first event of the trace for the initial stage R of each agent.
+        end: the event of the next entry; without one, the last event of the trace.
+        cut: whether there is no next entry.
     """
 
     agent: int
@@ -51,14 +51,14 @@ class Spell:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A time in which the world waits for the team.
+    """A period in which the world waits for the team.
 
-    It lasts from the first event after which an agent needs to think (is in R or I) until all are ready.
+    It lasts from the first event after which an agent needs to think (is in R or I) until all agents are ready.
 
     Attributes:
-        begin: the event with which it begins.
-        end: the event with which all are ready; the last event of the trace when it was not reached.
-        cut: whether it was not reached.
+        begin: the event at its start.
+        end: the event that makes all agents ready; without one, the last event of the trace.
+        cut: whether the trace ends before all agents are ready.
     """
 
     begin: Stamped
@@ -77,8 +77,8 @@ class Timeline:
     Attributes:
         agents: number of embodied agents, n.
         steps: environment steps taken, T.
-        spells: every stage entry, in the order of the entries. The first n are the R in which all begin.
-        decisions: in order.
+        spells: all spells, in order of entry. The first n are the initial R of all agents.
+        decisions: all decisions, in order.
     """
 
     agents: int
@@ -87,17 +87,17 @@ class Timeline:
     decisions: tuple[Decision, ...]
 
     def entries(self, *stages: Stage) -> int:
-        """Count the entries of some stages."""
+        """Count the entries into some stages."""
         return sum(spell.stage in stages for spell in self.spells)
 
     def time_in(self, clock: Clock, *stages: Stage) -> float:
-        """Sum up the time of all agents in some stages."""
+        """Return the total time of all agents in some stages."""
         return fsum(spell.lasts(clock) for spell in self.spells if spell.stage in stages)
 
 
 @shared
 def timeline(trace: Trace) -> Timeline:
-    """Return the timeline of a trace. What is open at the end is counted up to the last event."""
+    """Return the timeline of a trace. Spells and decisions open at the end last until the last event."""
     first, last = trace.events[0], trace.events[-1]
     agents = len(trace.start.agents)
     stages = [Stage.REASON] * agents
@@ -128,11 +128,11 @@ def timeline(trace: Trace) -> Timeline:
 
 
 class ThinkingTime:
-    """The time that all agents of a trace have spent in R and I, up to any of its events.
+    """The total time that all agents have spent in R and I, up to any event of a trace.
 
     Args:
         trace: the trace.
-        clock: what measures time.
+        clock: the clock that measures the time.
     """
 
     def __init__(self, trace: Trace, clock: Clock) -> None:
@@ -153,11 +153,11 @@ class ThinkingTime:
         self._sums = list(accumulate(spans, initial=0.0))
 
     def until(self, moment: Stamped) -> float:
-        """Return the thinking time of all agents together up to an event."""
+        """Return the total thinking time of all agents up to an event."""
         place = bisect_right(self._numbers, moment.seq) - 1
         return self._sums[place] + self._thinking[place] * (self._clock(moment) - self._times[place])
 
     def waited(self, begin: Stamped, end: Stamped) -> float:
-        """Return the time of all agents together in which they did not think between two events."""
+        """Return the total time between two events in which agents did not think."""
         span = self._clock(end) - self._clock(begin)
         return max(0.0, self._agents * span - (self.until(end) - self.until(begin)))

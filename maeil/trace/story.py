@@ -1,7 +1,7 @@
-"""The story of a trace: what became of each plan, message, thought and attempt, read in one pass for all who ask.
+"""The story of a trace: the history of each plan, message, thought and attempt, computed in one pass.
 
-`Trace.story` holds it. Metrics, failures, reports and the replay read these records instead of pairing events.
-All sequences are in the order of the trace. A record without an end was still open when the trace ended.
+It is available as `Trace.story`. Metrics, failures, reports and the replay use these records instead of pairing events.
+All sequences are in the order of the trace. A record without an end was still open at the end of the trace.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _STARTED = "started"
 
 
 def name_of(task: Mapping[str, str]) -> TaskName:
-    """Return the name of a task as an event writes it."""
+    """Return the name of a task from an event."""
     return task["kind"], task["target"]
 
 
 def target_of(task: Mapping[str, str] | None) -> str:
-    """Return what a task is done to, without the part of the target that names one way of doing it.
+    """Return the object of a task: its target without the part that names one way of doing it.
 
-    `block_0` of `block_0/left`: it is one piece of work. Empty without a task.
+    For `block_0/left` it is `block_0`, since all ways are the same piece of work. Empty without a task.
     """
     return task["target"].partition("/")[0] if task is not None else ""
 
@@ -51,8 +51,8 @@ class ThoughtLife:
     """A thought.
 
     Attributes:
-        start: the event with which it began.
-        end: the event with which it ended.
+        start: its first event.
+        end: its last event; None if it did not end.
     """
 
     start: Stamped
@@ -65,22 +65,22 @@ class ThoughtLife:
 
     @property
     def acts(self) -> Sequence[str]:
-        """What its turn allowed."""
+        """The acts of its turn."""
         return cast(ThoughtStart, self.start.event).acts
 
     @property
     def calls(self) -> Sequence[Mapping[str, Any]]:
-        """Records of its calls of language models."""
+        """Records of its language model calls."""
         return cast(ThoughtEnd, self.end.event).calls if self.end is not None else ()
 
     @property
     def without_effect(self) -> Sequence[str]:
-        """Why it had no effect; empty where it had one, or goes on."""
+        """The reasons why it had no effect; empty if it had an effect, or did not end."""
         return cast(ThoughtEnd, self.end.event).refused if self.end is not None else ()
 
     @property
     def refused(self) -> bool:
-        """Whether its answer was at fault. A thought that the end of the episode cut short is not refused."""
+        """Whether it was refused for its answer. A thought cut short by the end of the episode is not refused."""
         return list(self.without_effect) not in ([], [CUT_SHORT])
 
     @property
@@ -94,9 +94,9 @@ class MessageLife:
     """A message.
 
     Attributes:
-        sent: the event that sent it.
-        thought: the start of the latest thought of its sender; None where there was none.
-        readings: the events in which participants read it.
+        sent: the event of sending.
+        thought: the start of its sender's latest thought; None if there was none.
+        readings: the events of participants reading it.
     """
 
     sent: Stamped
@@ -105,7 +105,7 @@ class MessageLife:
 
     @property
     def message(self) -> MessageSent:
-        """Its content, sender and recipients."""
+        """The message's event, with content, sender and recipients."""
         return cast(MessageSent, self.sent.event)
 
 
@@ -114,11 +114,11 @@ class PlanLife:
     """A plan from its commitment to its end.
 
     Attributes:
-        committed: the event that commits it and holds its content.
-        thought: the start of the last thought of its agent; None where its agent had not thought.
-        started: the event with which it came to run.
-        end: the event with which it ended.
-        stopped_at: index of the last action that ended; -1 without any.
+        committed: the event of commitment, which contains the plan.
+        thought: the start of its agent's latest thought; None if there was none.
+        started: the event of its start; None if it never ran.
+        end: the event of its end; None if it did not end.
+        stopped_at: index of the last action that ended; -1 if none did.
     """
 
     committed: Stamped
@@ -129,37 +129,37 @@ class PlanLife:
 
     @property
     def content(self) -> PlanChange:
-        """Its task, actions, rationale and flag."""
+        """The event of commitment, with task, actions, rationale and flag."""
         return cast(PlanChange, self.committed.event)
 
     @property
     def agent(self) -> int:
-        """Index of its agent."""
+        """Index of the agent."""
         return self.content.agent
 
     @property
     def id(self) -> str:
-        """Its name in the trace."""
+        """Name of the plan in the trace."""
         return self.content.plan
 
     @property
     def target(self) -> str:
-        """Target of its task; empty without a task."""
+        """Object of its task; empty without a task."""
         return target_of(self.content.task)
 
     @property
     def own(self) -> bool:
-        """Whether its agent's mind gave it, and not the loop or a repair in the mind's place."""
+        """Whether the agent's mind made it, rather than the loop or a repair."""
         return not self.content.flag
 
     @property
     def status(self) -> PlanStatus | None:
-        """Its final status; None where it has none."""
+        """Its final status; None if it did not end."""
         return PlanStatus(cast(PlanChange, self.end.event).status) if self.end is not None else None
 
     @property
     def reason(self) -> str:
-        """Why it ended."""
+        """Why it ended; empty if it did not end."""
         return cast(PlanChange, self.end.event).reason if self.end is not None else ""
 
     @property
@@ -169,7 +169,7 @@ class PlanLife:
 
     @property
     def ended(self) -> Stamped:
-        """The event of its end, of a plan that has one."""
+        """The event of its end; only for a plan that has ended."""
         assert self.end is not None
         return self.end
 
@@ -179,14 +179,15 @@ class Attempt:
     """An attempt at a cooperative task.
 
     Attributes:
-        event: the outcome of the step that reports it.
-        known: the event from which its agents know of it: the same, or of one in vain the end of their last plan.
-        task: its name.
-        agents: who took part.
+        event: the outcome event of the step, which reports it.
+        known: the event from which its agents know of it: the same event or, for an unmet attempt, the end of their
+            last plan.
+        task: name of the task.
+        agents: agents that took part.
         succeeded: whether it succeeded.
-        missing: the constraints that a failed one lacked, the cause first.
-        unmet: whether it was in vain before any primitive: refused, or a wait for others.
-        state: the constraints of the task under the joint action of that step; None where none are reported.
+        missing: constraints that a failed attempt lacked, the cause first.
+        unmet: whether it failed before any primitive, because it was refused or the agents waited for others.
+        state: the constraints of the task under the joint action of that step; None if none were reported.
     """
 
     event: Stamped
@@ -200,25 +201,25 @@ class Attempt:
 
     @property
     def target(self) -> str:
-        """What the task is done to."""
+        """Object of the task."""
         return self.task[1].partition("/")[0]
 
     @property
     def needs(self) -> int:
-        """How many agents the task takes; 0 where that is not reported."""
+        """How many agents the task takes; 0 if it is not reported."""
         return fewest(self.state.threshold, self.state.weights) if self.state is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What happened in an episode.
+    """The history of an episode.
 
     Attributes:
-        thoughts: in the order of their starts.
-        messages: in the order in which they were sent.
-        plans: in the order in which they were committed.
-        attempts: at all cooperative tasks.
-        tasks: every report of the constraints of each task.
+        thoughts: all thoughts, in order of start.
+        messages: all messages, in order of sending.
+        plans: all plans, in order of commitment.
+        attempts: attempts at cooperative tasks.
+        tasks: all reports of the constraints of each task.
     """
 
     thoughts: list[ThoughtLife]
@@ -232,14 +233,14 @@ TYPES = (
     ThoughtStart, ThoughtEnd, MessageSent, MessagesRead, PlanChange, ActionChange, StepOutcome,
     ConstraintChange,
 )  # fmt: skip
-"""The events that a story is made of."""
+"""The types of events that make up a story."""
 
 
 def tell_story(events: Iterable[Stamped]) -> Story:
-    """Read the story of an episode.
+    """Compute the story of an episode.
 
     Args:
-        events: of the types `TYPES`, in the order of the trace, all of them or those of a prefix.
+        events: the events of the types `TYPES` in the trace, or in a prefix of it, in order.
 
     Raises:
         TraceError: the events contradict each other.
@@ -251,7 +252,7 @@ def tell_story(events: Iterable[Stamped]) -> Story:
 
 
 class _Teller:
-    """Pairs the events of a trace: each either begins a life, or adds to one."""
+    """Pairs the events of a trace: each event starts a record, or adds to one."""
 
     def __init__(self) -> None:
         self.story = Story([], [], [], [], {})
@@ -263,7 +264,7 @@ class _Teller:
         """The end of the last plan of each agent."""
 
     def take(self, stamped: Stamped) -> None:
-        """Take the next event."""
+        """Process the next event."""
         match stamped.event:
             case ThoughtStart(agent=agent):
                 self._thoughts[agent] = thought = ThoughtLife(stamped)

@@ -1,1 +1,1 @@
-"""Overcooked for minds: symbolic actions, tasks and the picture."""
+"""Symbolic actions, tasks and the picture of Overcooked."""

@@ -30,17 +30,17 @@ from quorum_base.drawing import Way
 from quorum_base.environments.grid import Cell, distance, shortest
 
 PRIMITIVES = (*DIRECTIONS, "stay", "interact")
-"""The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `neighbours`, in its order."""
+"""The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `neighbours`, in that order."""
 STAY, INTERACT = 4, 5
 CLOSE = 2
-"""Steps between two agents that can step to one cell."""
+"""Maximum distance of two agents that can step to the same cell."""
 
 Index = Annotated[int, Field(ge=0)]
-Patience = Annotated[int, Field(ge=0, le=1000, description="most steps to stand still")]
+Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
 
 
 class Fetch(SymbolicAction):
-    """Take an item with your empty hand from the nearest dispenser or counter that has it."""
+    """Take an item in the empty hand, from the nearest dispenser or counter that has it."""
 
     phrase: ClassVar[str] = "fetch {item}"
     action: Literal["fetch"] = "fetch"
@@ -57,21 +57,21 @@ class AtCell(SymbolicAction):
 
 
 class Fill(AtCell):
-    """Put the onion or tomato in your hand into a pot."""
+    """Put the onion or tomato in the hand into a pot."""
 
     phrase: ClassVar[str] = "fill the pot in row {row}, column {col}"
     action: Literal["fill"] = "fill"
 
 
 class Cook(AtCell):
-    """Start cooking a pot that has ingredients; your hand must be empty."""
+    """Put a pot that has ingredients on the fire, with an empty hand."""
 
     phrase: ClassVar[str] = "cook the pot in row {row}, column {col}"
     action: Literal["cook"] = "cook"
 
 
 class Scoop(AtCell):
-    """With a dish in your hand, wait at a pot until its soup is ready, then take it."""
+    """With a dish in the hand, wait at a pot until its soup is ready, and take it."""
 
     phrase: ClassVar[str] = "scoop the soup of the pot in row {row}, column {col}"
     action: Literal["scoop"] = "scoop"
@@ -79,7 +79,7 @@ class Scoop(AtCell):
 
 
 class Serve(SymbolicAction):
-    """Serve the soup in your hand at the nearest serving cell."""
+    """Serve the soup in the hand at the nearest serving cell."""
 
     phrase: ClassVar[str] = "serve the soup"
     action: Literal["serve"] = "serve"
@@ -87,14 +87,14 @@ class Serve(SymbolicAction):
 
 
 class PutDown(AtCell):
-    """Put what you hold on a counter, where any agent next to it can take it."""
+    """Put what is in the hand on a counter, from where anybody next to it can take it."""
 
     phrase: ClassVar[str] = "put it down on the counter in row {row}, column {col}"
     action: Literal["put_down"] = "put_down"
 
 
 class GoTo(AtCell):
-    """Walk to a floor cell."""
+    """Walk to a cell of the floor."""
 
     phrase: ClassVar[str] = "go to row {row}, column {col}"
     action: Literal["go_to"] = "go_to"
@@ -122,30 +122,30 @@ _HANDS: dict[str, tuple[Collection[str], str]] = {
     "put_down": (_ANYTHING, "hands_empty"),
     "go_to": (_ANYTHING | {""}, ""),
 }
-"""What the hand must hold for each action, empty for nothing, and the reason of failure where it does not."""
+"""The item that each action requires in the hand (empty: nothing), and the reason of failure otherwise."""
 
 
 def task_of(pot: Cell) -> Task:
-    """Return the task of those who make the soup of a pot."""
+    """Return the task of making the soup of a pot."""
     return Task("soup", pot_name(pot))
 
 
 def misfit(action: Work, hand: str) -> str:
-    """Return why an action fails with this hand; empty where it does not."""
+    """Return why an action fails with this hand; empty if it does not."""
     kinds, reason = _HANDS[action.action]
     return "" if kind_of(hand) in kinds else reason
 
 
 class Errand:
-    """Carries out everything but `wait`; fulfils `maeil.world.Controller`.
+    """Carries out every action except `wait`; implements `maeil.world.Controller`.
 
-    Two that step to one cell both stay where they are. Then the one with the higher index lets the other pass, and
-    where there is no way round the other, it steps back.
+    Two agents that step to the same cell both stay where they are. Then the one with the higher index lets the other
+    pass; if there is no way around the other, it steps back.
 
     Args:
-        look: returns the kitchen as it is.
+        look: returns the current kitchen.
         agent: index of the agent.
-        action: what it carries out.
+        action: the action to carry out.
     """
 
     def __init__(self, look: Callable[[], KitchenObservation], agent: int, action: Work) -> None:
@@ -158,7 +158,7 @@ class Errand:
         self._blocked: set[Cell] = set()
 
     def status(self) -> ActionEnd | None:
-        """Return the end when the work is done, the hand does not fit it, or patience is over."""
+        """Return the end when the work is done, the held item does not fit, or patience has run out."""
         seen, action = self._look(), self._action
         hand, (targets, is_ready) = seen.held[self._agent], _targets(seen, action)
         reason = misfit(action, hand)
@@ -199,10 +199,10 @@ class Errand:
         return primitive
 
     def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: no resources are shared."""
 
     def way(self) -> Way:
-        """Return the way that is left: see `quorum_base.drawing.ShowsWays`."""
+        """Return the remaining way; see `quorum_base.drawing.ShowsWays`."""
         seen = self._look()
         targets, _ = _targets(seen, self._action)
         cells = self._route(seen, targets, ())
@@ -213,13 +213,13 @@ class Errand:
     def _route(
         self, seen: KitchenObservation, targets: Collection[Cell], blocked: Collection[Cell]
     ) -> tuple[Cell, ...]:
-        """Return the way to a cell of the floor itself, next to any other."""
+        """Return the way to a floor cell, or to a cell next to any other target."""
         goals = targets if isinstance(self._action, GoTo) else {near for cell in targets for near in neighbours(cell)}
         free = set(places(seen.grid, FLOOR)).difference(blocked)
         return shortest(seen.cells[self._agent], goals, neighbours, free.__contains__)
 
     def _walk(self, seen: KitchenObservation, targets: Collection[Cell]) -> int:
-        """Return a step of a shortest way round those in it; one out of the way of others, where there is none."""
+        """Return a step of a shortest way around agents in it; if there is none, a step out of their way."""
         own = seen.cells[self._agent]
         others = {cell: agent for agent, cell in seen.cells.items() if agent != self._agent}
         was_stopped, self._next = self._next not in (None, own), None
@@ -244,7 +244,7 @@ class Errand:
 
 
 def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], bool]:
-    """Return the cells that an action is about, and whether it can be done there just now."""
+    """Return the target cells of an action, and whether it can be done there now."""
     match action:
         case Fetch(item=item):
             return seen.having(item), True

@@ -1,4 +1,4 @@
-"""The kitchen as shapes (`quorum_base.drawing`): cells by their letters, what lies and cooks, and who holds what."""
+"""The kitchen as shapes of `quorum_base.drawing`: cells by letter, objects, pots, and held items."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def canvas(seen: KitchenObservation) -> Canvas:
 
 
 def draw(seen: KitchenObservation) -> Drawing:
-    """Draw a kitchen; a pot shows its ingredients, and the steps it still takes on the fire (0: ready)."""
+    """Draw a kitchen; a pot shows its ingredients and remaining cooking steps (0: ready)."""
     marks: dict[str, Mark] = {}
     for (row, col), (ingredients, left) in seen.contents.items():
         for slot, what in enumerate(filter(None, ingredients.split("+"))):
@@ -60,7 +60,7 @@ def draw(seen: KitchenObservation) -> Drawing:
 
 
 def ansi(seen: KitchenObservation) -> str:
-    """Draw a kitchen as text: letters of its cells, agents as `a`, `b`; what they hold and what is in pots below."""
+    """Draw a kitchen as text: letters for cells, agents as `a`, `b`; held items and pot contents below."""
     lines = [list(line) for line in seen.grid]
     for agent, (row, col) in seen.cells.items():
         lines[row][col] = chr(ord("a") + agent)

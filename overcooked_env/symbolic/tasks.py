@@ -1,11 +1,11 @@
-"""The tasks of Overcooked as the loop follows them: the `soup` of each pot.
+"""The tasks of Overcooked, as the main loop tracks them: the `soup` of each pot.
 
-One agent is enough to take a soup, and everything before that can be shared in any way. So a threshold is 1, and who
-works together on a soup shows in participation:
+One agent is enough to take a soup, and agents can share all earlier work in any way. So the threshold is 1, and
+participation shows which agents work together on a soup:
 
 - spatial: agents next to the pot;
-- temporal and joint: agents that take the soup, with a dish in the hand;
-- participation: those, and agents whose live plan is for the soup or works at the pot;
+- temporal and joint: agents that take the soup, with a dish in hand;
+- participation: those, plus agents whose live plan is for the soup or works at the pot;
 - dependency: the soup is ready.
 """
 
@@ -21,13 +21,13 @@ from quorum_base.environments.grid import Cell, distance
 
 
 def takers(seen: KitchenObservation, joint: Sequence[int], pot: Cell) -> tuple[int, ...]:
-    """Return the agents that would take the soup of a pot by a joint action, ascending."""
+    """Return the agents that would take the soup of a pot in a joint action, ascending."""
     facing, held = seen.facing, seen.held
     return tuple(k for k in held if joint[k] == INTERACT and facing[k] == pot and held[k] == "dish")
 
 
 def states(seen: KitchenObservation, joint: Sequence[int], plans: Sequence[Plan | None]) -> list[TaskState]:
-    """Return the state of each pot's soup, under a joint action."""
+    """Return the state of each pot's soup under a joint action."""
     found = []
     for pot, (_, left) in seen.contents.items():
         acting, near = takers(seen, joint, pot), len(_next_to(seen, pot))
@@ -37,7 +37,7 @@ def states(seen: KitchenObservation, joint: Sequence[int], plans: Sequence[Plan 
 
 
 def open_tasks(seen: KitchenObservation, plans: Sequence[Plan | None]) -> list[OpenTask]:
-    """Return the soups of all pots: a kitchen has few."""
+    """Return the soups of all pots, because a kitchen has few."""
     found = []
     for pot, (ingredients, left) in seen.contents.items():
         lacks = sorted(missing(seen.orders, ingredients).items()) if left is None else []
@@ -55,7 +55,7 @@ def _next_to(seen: KitchenObservation, pot: Cell) -> tuple[int, ...]:
 
 
 def _planned(plans: Sequence[Plan | None], pot: Cell) -> tuple[int, ...]:
-    """Return the agents whose plan is for the soup of a pot, or, without a task, works there first."""
+    """Return the agents whose plan is for the soup of a pot or, without a task, first works at the pot."""
     return tuple(agent for agent, plan in enumerate(plans) if plan is not None and _task_of(plan) == task_of(pot))
 
 

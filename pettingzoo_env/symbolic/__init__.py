@@ -1,1 +1,1 @@
-"""Symbolic actions and tasks of PettingZoo environments, and the check of all that these give."""
+"""Symbolic actions and tasks of PettingZoo environments, and the validation of their output."""

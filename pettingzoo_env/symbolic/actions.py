@@ -1,4 +1,4 @@
-"""Symbolic actions of an environment: a choice by name or number, values of a space, and to wait."""
+"""Symbolic actions of an environment: a choice by name or number, values of a space, and waiting."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pettingzoo_env.game import Game
 from pettingzoo_env.spaces import action_of, illegal, neutral, value_type
 
 STEPS = 10
-"""Steps of an action, at most."""
+"""Maximum number of steps of an action."""
 Steps = Annotated[int, Field(ge=1, le=STEPS, description="how many times in a row")]
 
 
 class Wait(SymbolicAction):
-    """Do nothing if the environment allows it, otherwise take the first legal choice."""
+    """Do nothing where the environment knows that, else take the first legal choice."""
 
     phrase: ClassVar[str] = "wait {steps} step(s)"
 
@@ -39,12 +39,12 @@ class Act(SymbolicAction):
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What one agent can do.
+    """The actions available to one agent.
 
     Attributes:
         space: its action space.
-        described: what its choices mean.
-        model: its action, next to `wait`.
+        described: the meaning of its choices.
+        model: its action, besides `wait`.
     """
 
     space: Any
@@ -57,12 +57,12 @@ class Abilities:
         return start + names.index(choice) if names is not None and isinstance(choice, str) else int(choice)
 
     def name(self, number: int) -> str | int:
-        """Return how plans name a choice."""
+        """Return the name of a choice in plans."""
         names = self.described.actions
         return names[number - int(self.space.start)] if names is not None else number
 
     def values(self, action: SymbolicAction) -> list[Primitive]:
-        """Return what an action does, step by step."""
+        """Return the primitives of an action, step by step."""
         given = action.arguments()
         once: list[Primitive] = [given.get("values")]
         if isinstance(self.space, Discrete):
@@ -70,16 +70,16 @@ class Abilities:
         return once * int(given["steps"])
 
     def waiting(self, legal: Any) -> Primitive:
-        """Return what waiting does in a step, by what is legal then (`Game.legal`)."""
+        """Return the primitive for waiting a step, given the legal actions (`Game.legal`)."""
         if not isinstance(self.space, Discrete) or self.described.wait is None:
             return neutral(self.space, legal)  # type: ignore[no-any-return]
         wait = self.number(self.described.wait)
         return wait if legal is None or wait in legal else int(legal[0])
 
     def choices(self, legal: Any) -> Any:
-        """Return that with which a plan may begin, by what is legal; None for all.
+        """Return the possible starts of a plan, given the legal actions; None for all.
 
-        Of a `Discrete` space: its choices, as plans name them. Of another one: as `Game.legal` has it.
+        For a `Discrete` space: its choices, as named in plans. For others: in the format of `Game.legal`.
         """
         if legal is None or not isinstance(self.space, Discrete):
             return legal
@@ -87,7 +87,7 @@ class Abilities:
         return [*map(self.name, legal), *(name for name, steps in sequences if self.number(steps[0]) in legal)]
 
     def refusal(self, value: Primitive, legal: Any) -> str:
-        """Return why a value cannot be done now; empty where it can."""
+        """Return why a value is not possible now; empty if it is."""
         try:
             action_of(self.space, value)
         except ValueError as error:
@@ -100,10 +100,10 @@ class Abilities:
 
 
 def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vocabulary]:
-    """Return what each agent can do, and the vocabulary. Agents with the same space and names share an action.
+    """Return each agent's abilities, and the vocabulary. Agents with the same space and names share an action.
 
     Raises:
-        ValueError: a space cannot be written in plans, or the description does not fit it; the message names the place.
+        ValueError: plans cannot express a space, or the description does not match it; the message names the place.
     """
     groups: dict[str, list[int]] = {}
     for agent, (name, space) in enumerate(zip(game.names, game.spaces, strict=True)):
@@ -124,7 +124,7 @@ def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vo
 
 
 def _model(name: str, space: Any, described: AgentDescription, agent: str) -> type[Act]:
-    """Return the action of a space."""
+    """Return the action model of a space."""
     kind = value_type(space, agent)
     if isinstance(space, Discrete):
         key, phrase, text = "choice", f"{name} {{choice}}[, {{steps}} time(s)]", "Take a choice of the environment."
@@ -139,10 +139,10 @@ def _model(name: str, space: Any, described: AgentDescription, agent: str) -> ty
 
 
 def _check(place: str, space: Any, described: AgentDescription) -> None:
-    """Make sure that the names of choices are those of a space.
+    """Check that the names of choices match a space.
 
     Raises:
-        ValueError: they are not.
+        ValueError: they do not.
     """
     names, wait, sequences = described.actions, described.wait, described.sequences
     if not isinstance(space, Discrete):
@@ -166,13 +166,13 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
 
 
 class Doing:
-    """Carries out an action step by step, as long as it is legal; fulfils `maeil.world.Controller`.
+    """Carries out an action step by step, as long as it is legal; implements `maeil.world.Controller`.
 
     Args:
-        game: that is played.
-        agent: index.
-        own: what the agent can do.
-        action: what it does.
+        game: the game.
+        agent: index of the agent.
+        own: the agent's abilities.
+        action: the action to carry out.
     """
 
     def __init__(self, game: Game, agent: int, own: Abilities, action: SymbolicAction) -> None:
@@ -182,7 +182,7 @@ class Doing:
         self._done = 0
 
     def status(self) -> ActionEnd | None:
-        """Return how it has ended."""
+        """Return the end of the action."""
         if self._done == len(self._values):
             return SUCCESS
         if not self._waits and (reason := self._own.refusal(self._values[self._done], self._game.legal[self._agent])):
@@ -190,9 +190,9 @@ class Doing:
         return None
 
     def act(self) -> Primitive:
-        """Return the action of the coming step."""
+        """Return the primitive of the coming step."""
         self._done += 1
         return self._own.waiting(self._game.legal[self._agent]) if self._waits else self._values[self._done - 1]
 
     def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: no resources are shared."""

@@ -1,6 +1,6 @@
-"""The border to an environment of somebody else: all that it gives is checked here, and put in one form.
+"""The border to a third-party environment: validates all its output and converts it to one format.
 
-What is wrong with it is a `maeil.errors.ContractError` that blames its code, so that a user reads its file and line.
+Errors are `maeil.errors.ContractError`s that name the environment's file and line.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _RETURNED = {
     "reset": ("observations", "infos"),
     "step": ("observations", "rewards", "terminations", "truncations", "infos"),
 }
-"""What the methods of a parallel environment return, each a dict by agent."""
+"""Results of the methods of a parallel environment, each a dict by agent."""
 _OF_ALL = "__all__"
-"""What some environments say of the whole team in their terminations; `agents` says it, too."""
+"""Team-wide key in some environments' terminations; redundant with `agents`."""
 _CHANNELS = (1, 3, 4)
 _LEVELS = 255
 
 
 def place_in(error: BaseException, module: str) -> str:
-    """Return the file and line in a module, or in what it calls, that an error comes from; empty for none."""
+    """Return the file and line in a module, or in its callees, that an error comes from; empty if there is none."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({shown_path(error.filename)}:{error.lineno})"
     frames = [(frame.f_globals.get("__name__", ""), frame.f_code.co_filename, line)
@@ -47,11 +47,11 @@ def place_in(error: BaseException, module: str) -> str:
 
 
 class Border:
-    """What an environment gives, in one form.
+    """The output of an environment, in one format.
 
     Args:
         environment: `MODULE[:FUNCTION]`, for messages.
-        env: it.
+        env: the environment.
     """
 
     def __init__(self, environment: str, env: Any) -> None:
@@ -59,14 +59,14 @@ class Border:
         self._known: Sequence[Hashable] = ()
 
     def know(self, agents: Sequence[Hashable]) -> None:
-        """Take the agents that may play: what it gives for others is refused."""
+        """Set the possible agents; output for other agents is rejected."""
         self._known = agents
 
     def call(self, name: str, *arguments: Any, **named: Any) -> Any:
         """Call a method of the environment.
 
         Raises:
-            ContractError: it fails; the cause is what it raised.
+            ContractError: the call fails; the cause is the original error.
         """
         try:
             return getattr(self.env, name)(*arguments, **named)
@@ -80,7 +80,7 @@ class Border:
         """Return an attribute of the environment.
 
         Raises:
-            ContractError: there is none.
+            ContractError: the attribute is missing.
         """
         try:
             return getattr(self.env, name)
@@ -98,7 +98,7 @@ class Border:
         return agents
 
     def selected(self) -> Hashable:
-        """Return whose turn it is."""
+        """Return the agent whose turn it is."""
         agent, agents = self.attribute("agent_selection"), self.agents()
         if agent not in agents:
             who = ", ".join(map(str, agents)) or "nobody"
@@ -106,13 +106,13 @@ class Border:
         return agent  # type: ignore[no-any-return]
 
     def returned(self, name: str, *arguments: Any, **named: Any) -> dict[str, dict[Hashable, Any]]:
-        """Call `reset` or `step` of a parallel environment; return what it gives, by name and agent.
+        """Call `reset` or `step` of a parallel environment; return its results, by name and agent.
 
         Raises:
-            ContractError: it fails, or gives something else.
+            ContractError: the call fails, or returns something else.
         """
         given, parts = self.call(name, *arguments, **named), _RETURNED[name]
-        if name == "reset" and isinstance(given, Mapping):  # observations alone
+        if name == "reset" and isinstance(given, Mapping):  # only observations, without infos
             given = (given, None)
         if not isinstance(given, tuple | list) or len(given) != len(parts):
             many = f"{len(given)} values" if isinstance(given, tuple | list) else described(given)
@@ -121,15 +121,15 @@ class Border:
         return {part: self.table(name, part, own) for part, own in zip(parts, given, strict=True)}
 
     def table(self, function: str, name: str, given: Any) -> dict[Hashable, Any]:
-        """Return what an environment gives for each agent, in one form.
+        """Return a result of an environment for each agent, in one format.
 
         Args:
-            function: of the environment, that has given it.
-            name: what it is: a key of `_FORMS`.
+            function: function of the environment that returned it.
+            name: kind of result: a key of `_FORMS`.
             given: a dict by agent.
 
         Raises:
-            ContractError: it is none, holds something else, or is for an agent that may not play.
+            ContractError: it is not a dict, has invalid values, or has an unknown agent.
         """
         if name == "infos" and given is None:
             return {}
@@ -149,12 +149,12 @@ class Border:
         return found
 
     def picture(self) -> npt.NDArray[np.uint8]:
-        """Return what the environment renders: RGB, uint8 of shape (height, width, 3).
+        """Return the environment's rendering: RGB, uint8 of shape (height, width, 3).
 
-        Grey values, floats from 0 to 1, and channels that come first are put in that form.
+        Converts grey values, floats from 0 to 1, and channels-first arrays.
 
         Raises:
-            ContractError: it renders no picture.
+            ContractError: the environment renders no picture.
         """
         given = self.call("render")
         try:
@@ -175,7 +175,7 @@ class Border:
         return np.ascontiguousarray(np.nan_to_num(array).clip(0, _LEVELS).round(), dtype=np.uint8)
 
     def wrong(self, function: str, text: str) -> ContractError:
-        """Return the error that a function of the environment has not kept its contract."""
+        """Return the error for a function of the environment that violates its contract."""
         return ContractError(" ".join(f"env.id: {self._id}: {text}".split()), self._blamed(function))
 
     def _check_agent(self, function: str, agent: Hashable) -> None:
@@ -184,7 +184,7 @@ class Border:
             raise self.wrong(function, f"the agent {agent} is not among its possible_agents: {names}")
 
     def _blamed(self, name: str) -> Callable[..., Any]:
-        """Return a method of what is inside of all wrappers; where that is one of PettingZoo's own bases, the class."""
+        """Return a method of the innermost environment; if it is from one of PettingZoo's own bases, the class."""
         try:
             kind = type(self.env.unwrapped)
         except Exception:
@@ -213,7 +213,7 @@ def _info(value: Any) -> Mapping[str, Any]:
 
 
 def _observation(value: Any) -> Any:
-    """Return an observation as arrays, in the dicts and tuples that it has."""
+    """Return an observation as arrays, in its original dicts and tuples."""
     if isinstance(value, Mapping):
         return {str(key): part if key == "action_mask" else _observation(part) for key, part in value.items()}
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""The tasks of a description: which are done, who is in place for each, and what has changed since a step ago."""
+"""The tasks of a description: done tasks, agents in place, and changes since the last step."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from maeil.tasks import Attempt, TaskState
 from pettingzoo_env.description import Condition, Description, Measure, Parts
 
 _LEAST = 1e-9
-"""The weight of an agent that counts for nothing, or observes none: a weight is positive."""
+"""The weight of an agent that counts nothing or observes no weight; weights must be positive."""
 
 
 class TaskBoard:
     """The tasks of an episode.
 
     Args:
-        description: has the tasks.
-        names: of the agents, by index.
+        description: contains the tasks.
+        names: names of the agents, by index.
     """
 
     def __init__(self, description: Description, names: Sequence[str]) -> None:
@@ -29,10 +29,10 @@ class TaskBoard:
         self._active: dict[Task, tuple[int, ...]] = {}
 
     def check(self, seen: Sequence[Parts]) -> None:
-        """Make sure that each measure is of something that an agent observes.
+        """Check that some agent observes each measure.
 
         Raises:
-            ValueError: one is not; the message names it.
+            ValueError: no agent observes a measure; the message names it.
         """
         known = ", ".join(dict.fromkeys(name for parts in seen for name in parts))
         for task in self.tasks:
@@ -51,11 +51,11 @@ class TaskBoard:
                     raise ValueError(f"{place}: no agent observes {both}; the parts are {known}")
 
     def look(self, seen: Sequence[Parts], working: bool = False) -> tuple[Attempt, ...]:
-        """Take what the agents observe, and return what has succeeded since the look before.
+        """Update the agents' observations, and return the tasks that succeeded since the last update.
 
         Args:
-            seen: by agent.
-            working: whether a step was taken since then.
+            seen: observations by agent.
+            working: whether a step was taken since the last update.
         """
         before = self.done() if self._seen else []
         self._seen = seen
@@ -65,7 +65,7 @@ class TaskBoard:
         )
 
     def begin(self) -> None:
-        """Begin an episode."""
+        """Start an episode."""
         self._reported, self._seen, self._active = {}, (), {}
 
     def done(self) -> list[Task]:
@@ -73,11 +73,11 @@ class TaskBoard:
         return [task for task in self.tasks if any(self._holding(self._described[task.kind].done_when, task))]
 
     def targets(self) -> dict[str, list[str]]:
-        """Return the targets of all tasks, by kind: one that is done may have to be done again."""
+        """Return the targets of all tasks, by kind; a done task may have to be done again."""
         return {kind: list(own.targets) for kind, own in self._described.items()}
 
     def changes(self, plans: Sequence[Plan | None]) -> list[TaskState]:
-        """Return the states of tasks that are not what they were, as `World.constraints` has them."""
+        """Return the states of changed tasks, as in `World.constraints`."""
         done = self.done()
         states: dict[Task, TaskState] = {}
         self._active = {}
@@ -111,7 +111,7 @@ class TaskBoard:
         return self._positive(weight, task) if weight is not None else None
 
     def _positive(self, measure: Measure, task: Task) -> tuple[float, ...]:
-        """Return what each agent observes, as positive numbers."""
+        """Return each agent's observed value as a positive number."""
         return tuple(max(value or 0, _LEAST) for value in self._values(measure, task, self._seen))
 
     def _values(self, measure: Measure, task: Task, seen: Sequence[Parts]) -> list[float | None]:

@@ -1,1 +1,1 @@
-"""Minds: what decides for the agents."""
+"""Minds: the components that decide for the agents."""

@@ -1,13 +1,13 @@
-"""Minds without a language model: those that follow a world's rules, and three that look at nothing.
+"""Minds without a language model: three that follow a world's rules, and three that ignore their observations.
 
 | mind | what it does |
 |---|---|
-| `heuristic` | the greedy baseline: what the world's heuristic decides |
-| `negotiator` | talks by rules: what the world's negotiators say and do |
+| `heuristic` | the greedy baseline: follows the world's heuristic |
+| `negotiator` | speaks and acts by the rules of the world's negotiators |
 | `planner` | the reference: a planner with full knowledge that commands the whole team |
-| `always_right` | only ever goes right. The CUBE page shows its boards under this policy ("always move right") |
-| `idle` | does nothing: what a team is without one agent, while the others think on |
-| `random` | draws valid plans: what there is without knowledge and talk |
+| `always_right` | always moves right; the CUBE page shows its boards under this policy ("always move right") |
+| `idle` | does nothing: shows what the rest of a team achieves without the agent |
+| `random` | draws valid plans: the baseline without knowledge or communication |
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from quorum.agents.prompting.random_plans import RandomPlans
 from quorum.agents.skills import CommandedMind, refuse_coordinator, role_of
 
 STEPS = 10
-"""Steps of a plan of `always_right` and `idle`; then comes the same again."""
+"""Steps of one plan of `always_right` and `idle`, which is then repeated."""
 
 
 class HeuristicConfig(ComponentConfig):
-    """Which of a world's greedy rules `heuristic` follows."""
+    """Parameters of `heuristic`."""
 
     name: Literal["heuristic"]
     teams: Literal["several", "one"]
-    """`several`: the rule forms as many teams as there is work for; `one`: all agents do one thing at a time."""
+    """`several`: form as many teams as there is work for; `one`: all agents work on one task at a time."""
 
 
 class NegotiatorConfig(ComponentConfig):
@@ -42,30 +42,30 @@ class NegotiatorConfig(ComponentConfig):
 
     name: Literal["negotiator"]
     noise: Annotated[float, Field(ge=0, le=1)]
-    """Probability that a choice is made at random instead of by the rule."""
+    """Probability of a random choice instead of the rule's."""
     patience: PositiveInt
-    """Steps that an agent waits for the others of its team."""
+    """Steps that an agent waits for the rest of its team."""
 
 
 class PlannerConfig(ComponentConfig):
-    """How long `planner` searches for the best schedule."""
+    """Search effort of `planner`."""
 
     name: Literal["planner"]
     starts: PositiveInt
-    """Schedules that are made from scratch, by estimated times."""
+    """Number of schedules built from scratch with estimated times."""
     changes: PositiveInt
-    """Changes that are tried on each of them."""
+    """Number of changes tried on each schedule."""
     rollouts: PositiveInt
-    """Schedules that are carried out in the world's rules to see what they really take, at most."""
+    """Maximum number of schedules simulated in the world's rules to measure their real duration."""
     work: PositiveInt
-    """Agents times cells times steps that these rollouts may come to."""
+    """Maximum size of these rollouts, in agents times cells times steps."""
 
 
 def build_heuristic(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, one for each agent; they draw nothing at random.
+    """Make the minds of a team, one for each agent; they are deterministic.
 
     Raises:
-        ValueError: there is no such rule for this world, or the topology wants a coordinator.
+        ValueError: this world has no such rule, or the topology wants a coordinator.
     """
     refuse_coordinator(config, context)
     role, chosen = ("one_team", " agents.teams=one") if config.teams == "one" else ("heuristic", "")
@@ -76,7 +76,7 @@ def build_negotiator(config: NegotiatorConfig, context: TeamContext) -> Sequence
     """Make the minds of a team, one for each agent and the coordinator, each with its own random stream.
 
     Raises:
-        ValueError: there are no rules for this world.
+        ValueError: this world has no negotiation rules.
     """
     minds = len(context.world.agents) + context.coordinates
     generators = [context.seeds.child(agent).generator() for agent in range(minds)]
@@ -87,7 +87,7 @@ def build_planner(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]
     """Make the minds of a team, one for each agent; all draws come from one random stream.
 
     Raises:
-        ValueError: there is no planner for this world, or the topology wants a coordinator.
+        ValueError: this world has no planner, or the topology wants a coordinator.
     """
     if context.topology.coordinated:
         raise ValueError("agents=planner does not talk, so it has no coordinator: choose topology=individual")
@@ -99,7 +99,7 @@ def build_always_right(config: ComponentConfig, context: TeamContext) -> Sequenc
     """Make the minds of a team, one for each agent.
 
     Raises:
-        ValueError: nobody can go right in this world, or the topology wants a coordinator.
+        ValueError: agents cannot move right in this world, or the topology wants a coordinator.
     """
     refuse_coordinator(config, context)
     try:
@@ -136,7 +136,7 @@ def build_random(config: ComponentConfig, context: TeamContext) -> Sequence[Mind
 
 
 def _minds(context: TeamContext, role: str, needed_by: str, *values: Any, **options: Any) -> Sequence[Mind]:
-    """Return the minds that a role of the world's skills makes."""
+    """Return the minds made by a role of the world's skills."""
     rule = role_of(context.world.name, role, needed_by)
     return check_items(rule(context.world, *values, **options), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 

@@ -1,7 +1,7 @@
-"""Actors of Ray, on this machine or on a cluster whose nodes share the folder for results.
+"""Ray actors, on this machine or on a cluster whose nodes share the results folder.
 
-An actor may wait for a place for as long as the cluster has none, so it gets cells only when it has said that it runs.
-The number of actors follows the processors of the cluster, whose nodes come and go.
+An actor may wait for a place as long as the cluster has none, so it gets cells only after it reports that it runs. The
+number of actors follows the cluster's processors, because nodes come and go.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quorum.sweeps.engines.worker_pool import BEAT, Member, hand_out
 from quorum_base.user_errors import UserError
 
 _ESSENTIAL = ("gcs_server", "raylet")
-"""Processes without which a node runs nothing, as Ray calls them."""
+"""Names, in Ray, of the processes without which a node runs nothing."""
 
 
 class RayConfig(ComponentConfig):
@@ -41,19 +41,19 @@ class RayConfig(ComponentConfig):
 
     name: Literal["ray"]
     address: str | None
-    """Of a running cluster, or `auto`; null: one is started on this machine."""
+    """Address of a running cluster, or `auto`; null: start one on this machine."""
     actors: Annotated[int, Field(ge=1)] | None
-    """Workers; null: as many as the cluster has room for."""
+    """Number of workers; null: as many as the cluster has room for."""
     cpus: Annotated[float, Field(gt=0)]
-    """Processors that each worker takes."""
+    """Processors per worker."""
     episodes: Annotated[int, Field(ge=1)]
     """Episodes of teams with language models that a worker plays at once."""
     object_store: Annotated[int, Field(ge=78643200)]
-    """Bytes of the object store, where it is started here: Ray's least is 75 MiB."""
+    """Size in bytes of an object store started here; Ray's minimum is 75 MiB."""
 
 
 class RayEngine(Engine):
-    """Runs cells in actors of Ray.
+    """Runs cells in Ray actors.
 
     Raises:
         UserError: Ray is not installed.
@@ -70,13 +70,13 @@ class RayEngine(Engine):
         self._own_room = 0
 
     def width(self, *, uses_models: bool) -> int:
-        """Return how many cells are under way at once."""
+        """Return how many cells run at once."""
         actors = self._config.actors or os.cpu_count() or 1
         return actors * (self._config.episodes if uses_models else 1)
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
-        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its workers
+        with redirect_stdout(sys.stderr):  # Ray prints events of its workers to stdout
             self._run(work, job)
 
     def _run(self, work: CellQueue, job: SweepJob) -> None:
@@ -94,7 +94,7 @@ class RayEngine(Engine):
             self._ray.shutdown()
 
     def _node_has_ended(self, work: CellQueue) -> bool:
-        """Whether the node that was started here is gone, which Ray itself would wait for."""
+        """Return whether the node started here has ended; Ray itself would wait for it."""
         node = self._ray._private.worker._global_node if self._config.address is None else None
         dead = {name for name, _ in node.dead_processes()} if node is not None else set()
         self._gone = next((name for name in _ESSENTIAL if name in dead), "")
@@ -103,7 +103,7 @@ class RayEngine(Engine):
         return bool(self._gone)
 
     def _keep_actors(self, work: CellQueue, job: SweepJob) -> None:
-        """Have as many actors as there is room and work for; tell when none of them has a place."""
+        """Match the number of actors to the room and the work, and report if none has a place."""
         room = self._room()
         most = self._config.actors or room
         idle = [actor for actor in self._actors if not actor.cells]
@@ -123,15 +123,15 @@ class RayEngine(Engine):
         work.report(Waits("" if placed else f"no worker has a place: there is room for {room}"))
 
     def _hand_out(self, work: CellQueue) -> None:
-        """Hand cells to the actors that run, and leave their share to those that do not yet."""
+        """Give cells to running actors, and reserve a share for those that do not run yet."""
         running = [actor for actor in self._actors if actor.runs]
         left = work.waiting + sum(len(actor.cells) for actor in self._actors)
         share = -(-left // max(1, len(self._actors)))
         hand_out(work, running, min(self._config.episodes, max(1, share)), lambda: None)
 
     def _end(self, work: CellQueue, job: SweepJob) -> None:
-        """End all actors, those that are at work by force."""
-        if self._gone:  # what is left of the node: its workers end with it
+        """End all actors, killing those at work."""
+        if self._gone:  # kill the remaining processes of the node, including its workers
             self._ray._private.worker._global_node.kill_all_processes(check_alive=False)
         for actor in self._actors if not self._gone else ():
             self._ray.kill(actor.handle)
@@ -154,16 +154,16 @@ class RayEngine(Engine):
                 logging_level="error",
                 **(started_here if self._config.address is None else {}),
             )
-        except Exception as error:  # a plain one where a node does not start in time
+        except Exception as error:  # Ray raises a plain exception if a node does not start in time
             first, _, _ = str(error).partition("\n")
             where = f"engine.address: {self._config.address}" if self._config.address else "engine=ray: no node starts"
             raise UserError(f"{where}: {first}") from error
 
     def _room(self) -> int:
-        """Return how many workers the nodes that are there have processors for, whoever uses them now.
+        """Return how many workers fit on the processors of the live nodes, whatever else uses them.
 
-        A node that was started here stays as it is, so it is asked once: when it is killed while it is asked, Ray
-        waits for a minute and then ends this process.
+        A node started here does not change, so it is queried only once: if it is killed during a query, Ray waits for a
+        minute and then ends this process.
         """
         if self._own_room:
             return self._own_room
@@ -205,26 +205,26 @@ class RayEngine(Engine):
 
 
 class _Actor(Member):
-    """An actor, seen by the driver. What it reports comes when a call returns, so a cell has started when sent."""
+    """The driver's view of an actor. Its reports arrive when a call returns, so a cell counts as started when sent."""
 
     def __init__(self, handle: Any, report: Callable[[WorkerReport], None]) -> None:
         super().__init__()
         self.handle = handle
         self.calls: set[Any] = {handle.run.remote(())}
-        """References to what its calls will return. The first one returns when the actor has a place."""
+        """References to the results of its calls. The first call returns once the actor has a place."""
         self.runs = False
         """Whether it has a place."""
         self._report = report
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
-        """Call it."""
+        """Call it with cells."""
         self.calls.add(self.handle.run.remote(cells))
         for cell in cells:
             self._report(Started(cell.name))
 
 
 class _RayWorker:
-    """The actor: a worker whose reports are what its calls return."""
+    """The actor: a worker whose calls return its reports."""
 
     def __init__(self, job: SweepJob, number: int) -> None:
         self._job = job
@@ -233,17 +233,17 @@ class _RayWorker:
         self._reports: list[WorkerReport] = []
 
     def _keep(self, report: WorkerReport) -> None:
-        if not isinstance(report, Started):  # which the driver has reported when it sent the cell
+        if not isinstance(report, Started):  # the driver already reported the start when it sent the cell
             self._reports.append(report)
 
     async def resize(self, number: int) -> None:
-        """Share the models' limits with more workers, or with fewer."""
+        """Share the models' limits with a changed number of workers."""
         self._number = number
         if self._worker is not None:
             self._worker.resize(number)
 
     async def run(self, cells: tuple[PlannedCell, ...]) -> list[WorkerReport]:
-        """Run a shard; return what there is to report."""
+        """Run a shard and return its reports."""
         from quorum.sweeps.engines.worker import Worker  # noqa: PLC0415 - imported where the cells are run
 
         if self._worker is None:
@@ -253,7 +253,7 @@ class _RayWorker:
                 return [Stuck(str(error))]
         await self._worker.run_all(cells)
         self._worker.report_calls()
-        reports, self._reports = self._reports, []  # those of other calls under way among them
+        reports, self._reports = self._reports, []  # includes reports of other calls under way
         return reports
 
 

@@ -1,7 +1,7 @@
-"""Jobs of Slurm, by submitit: a job runs a shard of cells, and what it has done is read from the folder of the sweep.
+"""Slurm jobs, by submitit: each job runs a shard of cells, and the sweep folder shows its progress.
 
-Jobs outlive the command that queued them. A later command cancels those that still wait in the queue, and asks the user
-what to do about those that run. A job that begins all the same finds that its command is no more, and plays nothing.
+Jobs outlive the command that queued them. A later command cancels those still in the queue, and asks the user what to
+do about running ones. A queued job that starts anyway finds that its command is gone, and runs nothing.
 """
 
 from __future__ import annotations
@@ -47,26 +47,26 @@ from quorum_base.inside import make_inside, open_inside, remove_inside, write_in
 from quorum_base.user_errors import UserError
 
 STOP = ".stop"
-"""File in the folder of a sweep: while it is there, no job begins a cell."""
+"""A file in the sweep folder: while it exists, no job begins a cell."""
 _LOGS = ".slurm"
 _NUMBERS = "jobs"
 _ANOTHER = "If it is not yours, do not use this folder: start a separate sweep with --name NAME."
 _PAUSE = {"slurm": 2.0, "local": 0.2}
-"""Seconds between two looks at the folder."""
+"""Seconds between two checks of the folder."""
 _LOOKS = 2
-"""Looks in a row at which a job must be over before it counts as such without a result: file systems are late."""
+"""Consecutive checks for which a job without a result must be over before it counts as ended; file systems lag."""
 
 
 class SlurmConfig(ComponentConfig):
-    """Values of `slurm`. Keys that are null are left to the cluster."""
+    """Values of `slurm`. For null keys, the cluster decides."""
 
     name: Literal["slurm"]
     executor: Literal["slurm", "local"]
-    """`local` runs the jobs on this machine, all at once, for a trial."""
+    """`local` runs all jobs at once on this machine, as a test."""
     jobs: Annotated[int, Field(ge=1)]
-    """Jobs that are queued or run at once, at most."""
+    """Maximum number of jobs queued or running at once."""
     cells: Annotated[int, Field(ge=1)]
-    """Cells of a job, at most."""
+    """Maximum number of cells per job."""
     episodes: Annotated[int, Field(ge=1)]
     """Episodes of teams with language models that a job plays at once."""
     minutes: Annotated[int, Field(ge=1)]
@@ -74,27 +74,27 @@ class SlurmConfig(ComponentConfig):
     cpus: Annotated[int, Field(ge=1)]
     """Processors of a job."""
     memory: Annotated[str, Field(pattern=r"^\d+[KMGT]?$")] | None
-    """Memory of a job, as `sbatch --mem` takes it: `4G`."""
+    """Memory of a job, in the syntax of `sbatch --mem`: `4G`."""
     partition: str | None
-    """Where the jobs are queued."""
+    """Partition of the jobs."""
     account: str | None
-    """Whom they are charged to."""
+    """Account that the jobs are charged to."""
     qos: str | None
-    """Their quality of service."""
+    """Quality of service of the jobs."""
     constraint: str | None
     """Features that a node must have."""
     gres: str | None
     """Generic resources, such as `gpu:1`."""
     setup: tuple[str, ...]
-    """Lines of shell that a job runs first, such as `module load python`."""
+    """Shell lines that a job runs first, such as `module load python`."""
     extra: tuple[Annotated[str, Field(pattern=r"^--[a-z][a-z-]*(=.*)?$")], ...]
-    """Other options of `sbatch`, with their long names: `--nice=100`."""
+    """Other `sbatch` options, by their long names: `--nice=100`."""
 
     def of_sbatch(self, claim: str) -> dict[str, Any]:
-        """Return what submitit is to give to `sbatch`, without what is left to the cluster.
+        """Return the `sbatch` options for submitit, omitting those left to the cluster.
 
         Args:
-            claim: of the command; it begins the comment of the jobs.
+            claim: the command's claim, which starts the comment of its jobs.
         """
         options = (option.removeprefix("--").partition("=") for option in self.extra)
         extra = {key: value if equals else True for key, equals, value in options}
@@ -103,7 +103,7 @@ class SlurmConfig(ComponentConfig):
             "mem": self.memory,
             **self.model_dump(include={"partition", "account", "qos", "constraint", "gres"}),
             "setup": list(self.setup) or None,
-            # A job of a lost node would wait for two minutes in the queue; its cells go to another one at once.
+            # A requeued job of a lost node would wait two minutes; this way, its cells go to another job at once.
             "additional_parameters": {"no-requeue": True, **extra},
         }
         return {f"slurm_{key}": value for key, value in given.items() if value is not None}
@@ -111,14 +111,14 @@ class SlurmConfig(ComponentConfig):
 
 @dataclass(slots=True)
 class _Submitted:
-    """A job that was queued.
+    """A queued job.
 
     Attributes:
-        handle: submitit's.
-        cells: that it has not done, by name.
-        state: what the cluster said last.
-        began: whether it has been seen at work.
-        looks: times in a row that it was over.
+        handle: submitit's handle.
+        cells: its unfinished cells, by name.
+        state: the last state reported by the cluster.
+        began: whether it has been seen running.
+        looks: number of consecutive checks for which it was over.
     """
 
     handle: Any
@@ -132,36 +132,36 @@ class _Submitted:
         return str(self.handle.job_id)
 
     def see(self, state: JobState) -> None:
-        """Take what the cluster says of it."""
+        """Record the state reported by the cluster."""
         self.state = state
         self.began = self.began or not (state.waits or state.over)
         self.looks = self.looks + 1 if state.over else 0
 
     @property
     def over(self) -> bool:
-        """Whether it is no more, and all that it will leave is there."""
+        """Whether it has ended and all its output has arrived."""
         late = self.began or self.state.state != "CANCELLED"
         return self.handle.paths.result_pickle.exists() or self.looks >= (_LOOKS if late else 1)
 
     def reason(self, work: CellQueue) -> str:
-        """Say why it did not do all of its cells; report it when no other job could."""
+        """Return why it left cells undone; report the reason if it would affect every other job."""
         ending = f"its job {self.number} ended"
         logs = f"see {self.handle.paths.stderr}"
-        if not self.handle.paths.result_pickle.exists():  # it was killed: submitit would wait for this file
+        if not self.handle.paths.result_pickle.exists():  # it was killed; submitit would wait for this file
             return "; ".join(filter(None, (f"{ending}: {self.state}", _last_line(self.handle.paths.stderr), logs)))
         try:
             for message in self.handle.result():
                 work.report(Stuck(message))
-        except Exception as error:  # what the job raised
+        except Exception as error:  # whatever the job raised
             return f"{ending}: {_cause(error)}; {logs}"
         return f"{ending} without it; {logs}"
 
 
 class Slurm(Engine):
-    """Runs cells in jobs of Slurm.
+    """Runs cells in Slurm jobs.
 
-    A job that the cluster refuses once it has taken others waits, as for a limit of jobs of the user, or a controller
-    that is away. It is submitted again while jobs of this command are left or the cluster does not answer at all.
+    If the cluster refuses a job after accepting others, for example because of a per-user limit or an unreachable
+    controller, the job waits. It is submitted again while jobs of this command remain or the cluster does not answer.
 
     Raises:
         UserError: submitit is not installed.
@@ -173,16 +173,16 @@ class Slurm(Engine):
         self._cluster = SlurmJobs()
         self._jobs: list[_Submitted] = []
         self._refused: Shard | None = None
-        """What `sbatch` did not take: it waits to be submitted again."""
+        """The shard that `sbatch` refused, waiting to be submitted again."""
         self._why = ""
-        """Why it did not, in its words."""
+        """The reason given by `sbatch`."""
         self._again = float("-inf")
-        """When it is tried next, in monotonic seconds."""
+        """Time of the next attempt, in monotonic seconds."""
         self._taken = False
-        """Whether a shard of this command was taken: the options are right."""
+        """Whether a shard of this command was accepted, which shows that the options are valid."""
 
     def width(self, *, uses_models: bool) -> int:
-        """Return how many cells are under way at once, once all jobs run."""
+        """Return how many cells run at once, once all jobs run."""
         return self._config.jobs * (min(self._config.episodes, self._config.cells) if uses_models else 1)
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
@@ -209,11 +209,11 @@ class Slurm(Engine):
             remove_inside(job.folder, STOP)
 
     def _executor(self, job: SweepJob) -> Any:
-        """Return what submits jobs, whose files stand in a folder that nobody could have filled before.
+        """Return the submitit executor, with a job folder that no one else could have filled before.
 
-        submitit unpickles what jobs leave there.
+        This matters because submitit unpickles the files that jobs leave there.
         """
-        safe = f"{shlex.quote(sys.executable)} -P"  # no module of the folder in which the user is hides another
+        safe = f"{shlex.quote(sys.executable)} -P"  # -P: no module in the user's current folder shadows another
         own = f"{_LOGS}/{job.claim}"
         try:
             make_inside(job.folder, own)
@@ -231,13 +231,13 @@ class Slurm(Engine):
         return executor
 
     def _end_earlier_jobs(self, folder: Path) -> None:
-        """Cancel the jobs of earlier commands that still wait, and wait a moment for those that find nothing to do.
+        """Cancel earlier commands' waiting jobs, and wait briefly for running ones that find nothing to do.
 
-        A number in a file of the folder is believed when the job's comment is the claim that stands next to it: the
-        file may have been written by somebody else.
+        A job number in the folder's record counts only if the job's comment matches the claim recorded with it, because
+        someone else may have written the file.
 
         Raises:
-            UserError: some run.
+            UserError: some are still running.
         """
         try:
             record = (RunFiles(folder / _LOGS).read(_NUMBERS, MIB) or b"").decode("ascii", "replace")
@@ -260,14 +260,14 @@ class Slurm(Engine):
         """Submit shards while there is room for jobs.
 
         Raises:
-            UserError: `sbatch` refuses one, and nothing that comes to pass would let it in.
+            UserError: `sbatch` refuses a job, and waiting cannot help.
         """
         while len(self._jobs) < self._config.jobs and time.monotonic() >= self._again:
             shard = self._refused or work.take(self._config.cells, idle=True)
             if shard is None:
                 return
             try:
-                with contextlib.redirect_stderr(io.StringIO()):  # where submitit repeats what it raises
+                with contextlib.redirect_stderr(io.StringIO()):  # submitit also prints what it raises
                     handle = executor.submit(run_shard, job, shard, number, self._config.episodes)
             except self._submitit.core.utils.FailedJobError as error:
                 self._refused, self._why = shard, last_line(str(error)) or "sbatch failed"
@@ -282,7 +282,7 @@ class Slurm(Engine):
                 file.write(f"{handle.job_id} {job.claim}\n")
 
     def _give_back(self, work: CellQueue) -> None:
-        """Leave a shard that no job has taken to a later command."""
+        """Leave a shard that no job accepted to a later command."""
         if self._refused is not None:
             work.lost(self._refused.cells, f"not queued: {self._why}")
             self._refused = None
@@ -295,9 +295,9 @@ class Slurm(Engine):
             work.tick()
 
     def _check(self, work: CellQueue, folder: Path) -> None:
-        """See what the jobs have done, and which of them are no more."""
+        """Read the progress of the jobs, and find those that have ended."""
         self._look(work)
-        over = [job for job in self._jobs if job.over]  # asked first: what they did is then in the folder
+        over = [job for job in self._jobs if job.over]  # checked first, so that their results are in the folder
         names = {entry.name for entry in os.scandir(folder)}
         started = {name.partition(PARTIAL)[0] for name in names if PARTIAL in name}
         for job in self._jobs:
@@ -312,7 +312,7 @@ class Slurm(Engine):
             work.lost(tuple(job.cells.values()), job.reason(work))
 
     def _look(self, work: CellQueue) -> None:
-        """Ask what became of the jobs, and report what waiting jobs wait for."""
+        """Query the states of the jobs, and report why waiting jobs wait."""
         if self._config.executor == "local":
             for job in self._jobs:
                 job.see(JobState(job.handle.state))
@@ -347,13 +347,13 @@ class Slurm(Engine):
 
 
 def _cause(error: Exception) -> str:
-    """Return the last line of the traceback that submitit quotes, or else of the error."""
+    """Return the last line of the traceback quoted by submitit, or else of the error."""
     quoted = str(error).partition("You can check full logs")[0]
     return last_line("\n".join(line for line in quoted.splitlines() if line.strip("- "))) or type(error).__name__
 
 
 def _last_line(file: Path) -> str:
-    """Return the last line of a log; empty where there is none."""
+    """Return the last line of a log; empty if there is none."""
     try:
         return last_line(RunFiles(file.parent).verify(file.name).decode("utf-8", "replace"))
     except DamagedFile:
@@ -361,9 +361,9 @@ def _last_line(file: Path) -> str:
 
 
 def run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) -> list[str]:
-    """Be a job: run a shard, until the folder of the sweep says stop; return why no more cells can be run, if so.
+    """Entry point of a job: run a shard until the sweep folder says stop; return reasons why no more cells can run.
 
-    A job that waited in the queue while a later command took the sweep over runs nothing.
+    A job that was queued while a later command took over the sweep runs nothing.
     """
     return asyncio.run(_run_shard(job, shard, number, episodes))
 
@@ -379,7 +379,7 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
 
     async def run(cell: PlannedCell) -> None:
         async with waiting if cell.uses_models else computing:
-            # Asked with the worker's lock held: no command takes the sweep over between the question and the cell.
+            # Checked under the worker's lock, so no command can take over the sweep between the check and the cell.
             if not stop.exists() and claim_of(job.folder) == job.claim:
                 await worker.run(cell)
 

@@ -1,4 +1,4 @@
-"""What a cluster says of jobs, by `squeue` and `scancel`: neither needs the cluster to keep accounts (`sacct`)."""
+"""Job states by `squeue` and cancelling by `scancel`; neither needs the cluster's accounting (`sacct`)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 _log = logging.getLogger(__name__)
 
 LOOK_EVERY = 10.0
-"""Seconds between two questions to the cluster."""
+"""Seconds between two queries to the cluster."""
 _PATIENCE = 60.0
-"""Seconds for an answer."""
+"""Timeout of a command, in seconds."""
 _WAITS = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"}
 _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "STAGE_OUT", "SIGNALING", "RESIZING"}
 
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """What the cluster says of a job.
+    """The state of a job as reported by the cluster.
 
     Attributes:
-        state: in Slurm's word, such as `PENDING`; `GONE` when the cluster does not know the job any more.
-        reason: why it waits or ended, in Slurm's word; `None` where there is nothing to say.
+        state: Slurm's name for it, such as `PENDING`; `GONE` if the cluster no longer knows the job.
+        reason: Slurm's reason for waiting or ending; `None` if there is none.
     """
 
     state: str
@@ -49,10 +49,10 @@ GONE = JobState("GONE")
 
 
 class SlurmJobs:
-    """Asks the cluster about the jobs of this user, seldom.
+    """Queries the states of this user's jobs, at a limited rate.
 
     Args:
-        clock: monotonic seconds.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,12 +60,12 @@ class SlurmJobs:
         self._next = float("-inf")
         self._known: dict[str, JobState] = {}
         self.silent = ""
-        """Why the cluster did not answer the last question; empty when it did."""
+        """Why the cluster did not answer the last query; empty if it did."""
 
     def look(self, ids: Iterable[str]) -> dict[str, JobState] | None:
-        """Return the states of jobs, by number; None between two looks, and when the cluster does not answer.
+        """Return the states of jobs, by number; None between two queries, or if the cluster does not answer.
 
-        A job that the cluster has forgotten is `GONE`. When it had been seen at its end before, it keeps that state.
+        A job that the cluster has forgotten is `GONE`, unless its final state was seen before.
         """
         wanted = list(ids)
         if self._clock() < self._next:
@@ -80,10 +80,10 @@ class SlurmJobs:
         return {number: self._known[number] for number in wanted}
 
     def carrying(self, claims: Mapping[str, str]) -> list[str]:
-        """Return those jobs whose comment begins with their claim; none when the cluster does not answer.
+        """Return the jobs whose comments begin with their claims; empty if the cluster does not answer.
 
         Args:
-            claims: what is said to be the claim of each job, by number.
+            claims: the alleged claim of each job, by number.
         """
         if not claims:
             return []
@@ -96,7 +96,7 @@ class SlurmJobs:
         return [job for job, claim in claims.items() if comments.get(job, "").partition(" ")[0] == claim]
 
     def running(self, ids: Iterable[str]) -> list[str]:
-        """Return the jobs that are at work, asking at once."""
+        """Return the running jobs, querying at once."""
         numbers = list(ids)
         self.look_soon()
         states = self.look(numbers) or {} if numbers else {}
@@ -104,11 +104,11 @@ class SlurmJobs:
         return [number for number, state in states.items() if not (state.waits or state.over)]
 
     def is_away(self) -> bool:
-        """Whether the cluster does not answer, asking at once."""
+        """Return whether the cluster does not answer, querying at once."""
         return self._ask() is None
 
     def look_soon(self) -> None:
-        """Let the next look ask."""
+        """Let the next call to `look` query the cluster."""
         self._next = float("-inf")
 
     def _ask(self) -> dict[str, JobState] | None:
@@ -124,16 +124,16 @@ class SlurmJobs:
 
 
 def cancel(ids: Iterable[str], *, waiting_only: bool = False) -> None:
-    """Cancel jobs, those that run at once; those that are no more are passed over.
+    """Cancel jobs; running ones are killed at once, and ended ones are skipped.
 
-    What the cluster says against it is logged.
+    Errors from the cluster are logged.
     """
     numbers = list(ids)
     if not numbers:
         return
     _scancel("--state=PENDING", *numbers)
     if not waiting_only:
-        _scancel("--signal=KILL", *numbers)  # a job passes over the gentler signal that comes first
+        _scancel("--signal=KILL", *numbers)  # jobs may ignore the gentler signal that scancel sends first
         _scancel(*numbers)
 
 
@@ -141,7 +141,7 @@ def _scancel(*arguments: str) -> None:
     try:
         _run("scancel", "--quiet", *arguments)
     except subprocess.CalledProcessError as error:
-        if error.stderr.strip():  # otherwise some of them were no more
+        if error.stderr.strip():  # without a message, some jobs had simply ended
             _log.warning("scancel: %s", _told(error))
     except (OSError, subprocess.SubprocessError) as error:
         _log.warning("scancel: %s", _told(error))
@@ -152,10 +152,10 @@ def _run(*line: str) -> str:
 
 
 def _told(error: OSError | subprocess.SubprocessError) -> str:
-    """Return the last line of what a command said."""
+    """Return the last line of a command's error output."""
     return last_line(str(getattr(error, "stderr", None) or error))
 
 
 def last_line(text: str) -> str:
-    """Return the last line of a text; empty where there is none."""
+    """Return the last line of a text; empty if there is none."""
     return text.strip().rpartition("\n")[2].strip()

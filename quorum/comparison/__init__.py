@@ -1,4 +1,4 @@
-"""Comparisons of metrics by a factor across another: statistics, tables, figures."""
+"""Compare metrics by one factor across another: statistics, tables, figures."""
 
 from quorum.comparison.comparison import FIRST, Comparison, Question, compare
 from quorum.comparison.groups import Group

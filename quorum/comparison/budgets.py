@@ -1,4 +1,4 @@
-"""Levels at equal budgets, from runs without any: the score as a function of what was spent."""
+"""Compare levels at equal budgets, from runs without a budget: the score as a function of spending."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from quorum.storage.run_files import DamagedFile
 from quorum_base.user_errors import UserError, choices_hint
 
 STEPS = 12
-"""Budgets above 0 at which levels are compared."""
+"""Number of budgets above 0 at which levels are compared."""
 _USUAL = "outcome.completion"
 
 _Place = tuple[str, Scalar]
 """A level and a value of `across`."""
 _Read = Sequence[tuple[Row, Spent]]
-"""The runs of a group of which it is known what they spent."""
+"""The runs of a group whose spending is known."""
 
 
 def budget_curves(comparison: Comparison, kind: str) -> AtBudgets:
-    """Compare the levels of a comparison at equal budgets, from 0 to the largest of which all of them are known.
+    """Compare the levels at equal budgets, from 0 to the largest budget known for all of them.
 
-    A run that ended by itself keeps its last score whatever more it might have spent; one that its budget ended is
-    known up to there. Holm's correction is over the levels and the values of `across` at one budget.
+    A run that ended by itself keeps its last score at every larger budget. A run that its budget ended is known only up
+    to that budget. Holm's correction covers the levels and the values of `across` at one budget.
 
     Args:
-        comparison: its runs are read, and of its metrics those of `AT_BUDGETS`; completion where it has none of them.
+        comparison: its runs, and those of its metrics that are in `AT_BUDGETS`; completion if none of them are.
         kind: one of `BUDGETS`.
 
     Raises:
-        UserError: there is no such kind, or no run has spent any of it.
+        UserError: the kind is unknown, or no run has spent any of it.
     """
     if kind not in BUDGETS:
         raise UserError(f"--budget {kind}: there is no such budget", choices_hint(kind, "Budgets", list(BUDGETS)))
@@ -78,7 +78,7 @@ def _read(group: Group, kind: str, left_out: list[str]) -> _Read:
 
 
 def _budgets(read: Sequence[_Read], kind: str) -> tuple[float, ...]:
-    """Return budgets in equal steps, whole numbers of what is counted."""
+    """Return evenly spaced budgets, rounded down to whole numbers for counts."""
     spent = [one for found in read for _, one in found]
     largest = min(max((one.least[-1] for one in spent), default=0.0), min((one.most for one in spent), default=0.0))
     steps = np.linspace(0.0, largest, STEPS + 1)
@@ -86,7 +86,7 @@ def _budgets(read: Sequence[_Read], kind: str) -> tuple[float, ...]:
 
 
 def _groups(comparison: Comparison, read: Mapping[_Place, _Read], at: Mapping[Scalar, float]) -> dict[_Place, Group]:
-    """Return the groups with what their runs would have come to under a budget, by value of `across`."""
+    """Return the groups, by level and value of `across`, with the metrics that their runs reach under a budget."""
     groups = {}
     for key, found in read.items():
         rows = []

@@ -1,4 +1,4 @@
-"""Runs whose answers were drawn at random (`llm=random`): the level that a model has to exceed, and a level apart."""
+"""Runs with random answers (`llm=random`): the level that a model must exceed, never pooled with a model."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import replace
 from quorum.runs import Results, Row
 
 MODELS = ("model", "llm", "llm.name", "provider")
-"""Factors of which the chance level is the baseline where nobody names another."""
+"""Factors that use the chance level as the default baseline."""
 _WORD = "llm=random"
 _OF_MODELS = ("llm=", "llm.")
 _BOUNDS = {"--budget-usd", "--budget-tokens", "--budget-calls", "--limit"}
-"""Options with a value that chance, which costs nothing, has no use for."""
+"""Options with a value that do not apply to random answers, which cost nothing."""
 
 
 def mixes_chance(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
-    """Whether runs of chance are pooled with those of a model.
+    """Whether runs with random answers would be pooled with those of a model.
 
     Args:
         rows: the runs.
-        place: returns where a run is pooled: its level, with the value of `across`.
+        place: returns the pool of a run: its level and its value of `across`.
     """
     kinds: defaultdict[object, set[bool]] = defaultdict(set)
     for row in rows:
@@ -32,15 +32,15 @@ def mixes_chance(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
 
 
 def without_chance(results: Sequence[Results]) -> list[Results]:
-    """Return results without the runs of chance."""
+    """Return results without runs with random answers."""
     return [replace(part, rows=tuple(row for row in part.rows if not row.chance)) for part in results]
 
 
 def command_for_chance(part: Results) -> str:
-    """Return the command that plays a sweep again with answers drawn at random; empty where it needs none.
+    """Return the command that repeats a sweep with random answers; empty if it needs none.
 
-    It needs one where a real model has answered, and nothing was drawn. A study draws by itself, and where arms set
-    the values of their models no word stands for all of them.
+    A sweep needs one if a real model answered and no answers were random. Studies run their own chance level. If arms
+    set the values of their models, no single argument can override them all.
     """
     real = any(row.models and not row.simulated for row in part.rows)
     if part.sweep is None or not real or any(row.chance for row in part.rows):

@@ -1,4 +1,4 @@
-"""Compares metrics by a factor, across another."""
+"""Compare metrics by one factor across another."""
 
 from __future__ import annotations
 
@@ -26,28 +26,27 @@ from quorum.runs.sweep_file import Published
 from quorum_base.user_errors import UserError, choices_hint
 
 _ACROSS = ("n", "episode")
-"""What a comparison is across when nothing is said: the first of these that varies."""
+"""Default factors to compare across: the first of these that varies."""
 FIRST = ""
 """As a baseline: the first of several levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, as a user gives it.
+    """The question that a user asks.
 
     Attributes:
-        by: factors whose levels are compared; empty: `change` of branches, else the first that varies among arm,
+        by: factors whose levels are compared; empty: `change` for branches, else the first that varies of arm,
             topology, agents, model, env.
-        across: the factor across which they are; None: `n` where it varies, else `episode` where that does; `none`: no
-            factor.
-        metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
-        baseline: the level from which differences are taken, or `FIRST`; None: none are, but of branches those from no
-            change.
-        statistic: what tables and figures show.
+        across: the factor to compare across; None: `n` if it varies, else `episode` if that varies; `none`: no factor.
+        metrics: the metrics to compare; empty: those the sweeps name, or success, completion and steps.
+        baseline: the level that differences are taken from, or `FIRST`; None: no differences, except that branches are
+            compared with no change.
+        statistic: the statistic that tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
-        curves: whether the score along the steps is read from the traces.
+        curves: whether to read the score along the steps from the traces.
         radar: what the radar shows of the constraints, one of `RADARS`.
-        room: the level with full knowledge, up to which the baseline leaves room; None: room is not asked for.
+        room: the level with full knowledge, which bounds the room above the baseline; None: do not measure room.
     """
 
     by: Sequence[str] = ()
@@ -63,33 +62,33 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The answer.
+    """The answer to a question.
 
     Attributes:
-        folders: where the runs are.
+        folders: the folders of the runs.
         by: the resolved factors.
         across: the resolved factor; None for none.
         metrics: the resolved metrics.
-        statistic: what tables and figures show.
+        statistic: the statistic that tables and figures show.
         baseline: label of the baseline; None for none.
         pool: the runs that count, and those that do not.
         design: what else varies.
         levels: labels, in order.
         points: values of `across`, in order; (None,) without it.
-        groups: by level and point; those without runs that count are not there.
+        groups: by level and point; groups without runs that count are absent.
         estimates: by metric, level and point.
-        bounds: the same with the runs that are left out counted as failures, and as successes: of the metrics that are
-            shares with a better way, where a group has such runs.
+        bounds: estimates with excluded runs counted as failures, and as successes: for shares with a better direction,
+            in groups that have such runs.
         differences: from the baseline, metric by metric.
-        published: what others have published, as the experiments of the sweeps name it.
-        noise: what chance alone changes, by metric, level and point: of groups with several draws of a board.
-        curves: the score along the steps by level and point; empty where it was not asked for.
+        published: published results that the experiments of the sweeps name.
+        noise: what chance alone changes, by metric, level and point: for groups with several draws of a board.
+        curves: the score along the steps by level and point; empty unless requested.
         radar: what the radar shows of the constraints, one of `RADARS`.
-        set_aside: runs of chance that would have been pooled with a model's.
+        set_aside: number of runs with random answers, excluded because they would be pooled with a model's.
         chance_commands: the commands that add the chance level to sweeps of a real model.
-        family: what branches are compared with, where they are compared by what was changed; else None.
-        budgets: the levels at equal budgets; None where that was not asked for.
-        room: the level with full knowledge, up to which room is counted from the baseline; None: it is not.
+        family: how branches are paired, if they are compared by their changes; else None.
+        budgets: the levels at equal budgets; None unless requested.
+        room: the level with full knowledge that bounds the room above the baseline; None: room is not measured.
     """
 
     folders: tuple[Path, ...]
@@ -118,38 +117,38 @@ class Comparison:
 
     @property
     def unit(self) -> Unit:
-        """What an interval is over."""
+        """The unit that intervals are taken over."""
         return self.design.unit
 
     @property
     def things(self) -> str:
-        """What is pooled: runs, or branches."""
+        """Name of the pooled items: runs or branches."""
         return "runs" if self.family is None else "branches"
 
     def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
-        """Return a statistic of any metric in a group; those that are compared are at hand."""
+        """Return a statistic of any metric in a group, reusing the estimates that are already computed."""
         found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
         return found or group.estimate(metric, statistic)
 
     def gap(self, difference: Difference) -> float:
-        """Return the larger A/A gap of the two levels of a difference; NaN where neither has several draws."""
+        """Return the larger A/A gap of the two levels of a difference; NaN if neither has several draws."""
         levels = (difference.level, self.baseline)
         found = [self.noise.get((difference.metric, str(level), difference.point)) for level in levels]
         return max((noise.gap for noise in found if noise is not None), default=math.nan)
 
     @property
     def clustered(self) -> bool:
-        """Whether some board has several runs, so that their number is shown as well as that of the runs."""
+        """Whether some board has several runs, so that both numbers must be shown."""
         return any(found.boards < found.runs for found in self.estimates.values())
 
     @property
     def simulated(self) -> frozenset[str]:
-        """The levels in which a language model was simulated; those of chance are none of them."""
+        """The levels with a simulated language model, except those with random answers."""
         return frozenset(tally.level for tally in self.pool.tallies if tally.simulated and not tally.chance)
 
     @property
     def chance(self) -> frozenset[str]:
-        """The levels whose answers were drawn at random."""
+        """The levels with random answers."""
         return frozenset(tally.level for tally in self.pool.tallies if tally.chance)
 
 
@@ -157,8 +156,8 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     """Compare the runs of one or more folders.
 
     Raises:
-        UserError: the question names something that the runs do not have, no run counts, or the runs were made by
-            different versions of the code, or with different prompts or plug-ins.
+        UserError: the question names something that the runs do not have, no run counts, or the runs come from
+            different versions of the code, prompts or plug-ins.
     """
     every = [row for part in results for row in part.rows]
     family = None
@@ -241,10 +240,10 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
 
 
 def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
-    """Return the level that changes are held against.
+    """Return the level that changes are compared with.
 
     Raises:
-        UserError: there is none, or nothing that is paired with it.
+        UserError: the level does not exist, or no branch is paired with it.
     """
     baseline = NO_CHANGE if name is None or name == FIRST else name
     if baseline != NO_CHANGE:
@@ -254,10 +253,10 @@ def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
 
 
 def _check_known(option: str, name: str, what: str, known: Iterable[str]) -> None:
-    """Refuse a name that is not known.
+    """Refuse an unknown name.
 
     Raises:
-        UserError: there is none of this name.
+        UserError: the name is unknown.
     """
     names = list(known)
     if name not in names:
@@ -290,7 +289,7 @@ def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
 
 
 def _or_chance(baseline: str | None, by: Sequence[str], found: Pool) -> str | None:
-    """Return the baseline, which is the chance level where models are compared and nobody names another."""
+    """Return the baseline: by default the chance level if models are compared."""
     drawn = [tally.level for tally in found.tallies if tally.chance]
     compares_models = len(by) == 1 and by[0] in MODELS and len(found.tallies) > 1
     return drawn[0] if baseline in (None, FIRST) and compares_models and drawn else baseline

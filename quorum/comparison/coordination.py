@@ -1,4 +1,4 @@
-"""What coordination costs and brings, against a single mind: "Towards a science of scaling agent systems".
+"""What coordination costs and gains against a single mind, as in "Towards a science of scaling agent systems".
 
 arXiv 2512.08296 defines, with T for the reasoning turns of a run:
 
@@ -7,10 +7,10 @@ arXiv 2512.08296 defines, with T for the reasoning turns of a run:
 | efficiency, E_c | success / (T / T of the single mind) |
 | overhead, O | (T - T of the single mind) / T of the single mind |
 | error amplification, A_e | error / error of the single mind, where an error is a run without success |
-| synergy | completion of the team minus that of the single mind: its best member, where that one acts alone |
+| synergy | completion of the team minus that of the single mind: its best member, if that one acts alone |
 
-All are of means over the boards that both have. A turn is a call of a language model, or a thought where one of the two
-asks no model.
+All of them are computed from means over the boards that both have. A turn is a call of a language model, or a thought
+if either side makes no calls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from quorum.configuration.origin import Scalar
 _TURNS = ("model.calls", "decision.thoughts")
 _SUCCESS, _COMPLETION = "outcome.success", "outcome.completion"
 _ONE_MIND = "cmas"
-"""The minds of which one alone asks a language model."""
+"""The kind of team in which a single mind calls a language model."""
 _SINGLE_ARM = "solo"
 _SEED = 20_261_126
 
@@ -42,7 +42,8 @@ class Coordination:
     Attributes:
         efficiency: E_c.
         overhead: O, as a share.
-        amplification: A_e; NaN where the single mind makes no error, and its upper end is infinite where that may be.
+        amplification: A_e; NaN if the single mind makes no error. Its upper end is infinite if the single mind makes no
+            error in enough resamples.
         synergy: difference in completion, with the interval of the sign-flip test.
     """
 
@@ -53,14 +54,14 @@ class Coordination:
 
 
 def is_single_mind(group: Group) -> bool:
-    """Whether the runs of a group are those of a single mind: the arm `solo`, a team of one, or one mind for all."""
+    """Whether the runs of a group have a single mind: the arm `solo`, a team of one, or one mind for all agents."""
     return group.level == _SINGLE_ARM or all(
         row.factors.get("n") == 1 or row.factors.get("agents.name") == _ONE_MIND for row in group.rows
     )
 
 
 def coordination(team: Group, single: Group) -> Coordination | None:
-    """Measure a team against a single mind; None where no board has runs of both, or one of the two has no turn."""
+    """Measure a team against a single mind; None if they share no board, or if either has no turns."""
     turns = next((name for name in _TURNS if all(group.values(name).any() for group in (team, single))), None)
     if turns is None:
         return None
@@ -82,7 +83,7 @@ def coordination(team: Group, single: Group) -> Coordination | None:
 
 
 def _by_board(group: Group, metric: str) -> dict[Scalar, float]:
-    """Return the mean of a metric on each board that defines it: of the means of its cells."""
+    """Return the mean of a metric on each board that defines it, as the mean of its cell means."""
     values: dict[Scalar, list[float]] = {}
     for cell, own in group.cells(metric).items():
         values.setdefault(cell[0], []).append(fmean(own))
@@ -90,7 +91,7 @@ def _by_board(group: Group, metric: str) -> dict[Scalar, float]:
 
 
 def _of_means(compute: Callable[..., Floats], *columns: Floats) -> Estimate:
-    """Return a function of means over boards, with the percentile bootstrap's interval at a level for few boards."""
+    """Return a function of means over boards, with a percentile bootstrap interval adjusted for few boards."""
     values = np.stack(columns)
     boards = values.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):

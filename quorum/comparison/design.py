@@ -1,16 +1,16 @@
-"""The design of a comparison: what varies besides the factor that is compared, and what that means.
+"""The design of a comparison: what varies besides the compared factor, and what that means.
 
-Draws of a board are no factor unless they are compared: they are averaged, whatever their numbers (`draws`). Besides
-the levels, the values of `across` and the seeds, a factor of the runs may
+Draws of a board are averaged, whatever their number, unless they are compared (`draws`). Besides the levels, the values
+of `across` and the seeds, a factor of the runs may
 
 - be **crossed**: every level has the same values of it (`n` in a comparison of topologies over all n). Its values are
   strata: runs are paired within them, and then averaged by board;
-- be **pooled over**: it varies within a level, and not in the same way in all of them;
-- be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
-  compared. Then the comparison cannot tell the two apart, and says so.
+- be **pooled over**: it varies within a level, and differently in different levels;
+- be **confounded**: it has one value in each level, the levels differ in it, and it is not part of what is compared.
+  Then the comparison cannot separate the two, and says so.
 
-Of branches compared by what was changed in them (`families`), the beginnings are the strata. What varies is the
-board, as ever; where all of them come off one, it is the draw.
+If branches are compared by their changes (`families`), the beginnings are the strata. The unit is the board, as usual;
+if all branches come from one board, it is the draw.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from quorum.runs import Row
 from quorum.runs.rows import keys_of
 
 Unit = Literal["boards", "runs", "draws"]
-"""What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""
+"""The unit of an interval. Boards are called runs if each board has exactly one run with branches."""
 _WHOLE = {"arm", "change", "inputs", "sweep", "version"}
-"""Factors that stand for everything that goes with them."""
+"""Factors that include everything that varies with them."""
 _MINDS = {"agents", "llm", "budget", "prompts"}
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What varies.
+    """What varies among the runs.
 
     Attributes:
         crossed: factors with their values.
         pooled_over: factors with their values.
         confounded: factors with their values.
-        boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
-        unit: what an interval is over.
-        family: whether branches are compared by what was changed in them.
-        alike: whether all draws of a change from one branch point come to the same: then they are one.
+        boards_differ: whether one seed gives different boards in different levels, because the world or n is compared.
+        unit: the unit that intervals are taken over.
+        family: whether branches are compared by their changes.
+        alike: whether all draws of a change at one branch point agree, so that they count as one.
     """
 
     crossed: Mapping[str, tuple[str, ...]]
@@ -56,13 +56,13 @@ class Design:
     alike: bool = False
 
     def board(self, row: Row) -> Scalar:
-        """Return what distinguishes the boards: the seed, or the draw of a branch, if draws differ in anything."""
+        """Return the key of a board: the seed, or the draw of a branch if draws differ."""
         if self.unit == "draws" and row.origin is not None:
             return 0 if self.alike else row.factors[DRAW]
         return row.seed
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
-        """Return the values of the crossed factors in a run; of a branch in a family, its beginning."""
+        """Return the values of the crossed factors in a run; for a branch in a family, its beginning."""
         if self.family:
             return beginning(row)
         return tuple(value_of(row, factor) for factor in self.crossed)
@@ -71,14 +71,14 @@ class Design:
 def find_design(
     rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None, *, family: bool = False
 ) -> Design:
-    """Look at what varies.
+    """Find what varies among the runs.
 
     Args:
         rows: the runs that count.
-        levels: the label of each.
+        levels: the label of each run.
         by: the factors that are compared.
-        across: the factor across which they are.
-        family: whether branches are compared by what was changed in them.
+        across: the factor to compare across.
+        family: whether branches are compared by their changes.
     """
     own = {*by, "seed", DRAW, *([across] if across is not None else [])}
     if family:
@@ -92,15 +92,15 @@ def find_design(
     aligned: list[list[Scalar]] = []
     inputs = keys_of(row.inputs for row in rows)
     factors = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
-    for factor in sorted(factors, key=lambda factor: not factor.endswith(".name")):  # options before their knobs
+    for factor in sorted(factors, key=lambda factor: not factor.endswith(".name")):  # options before their settings
         values = [value_of(row, factor) for row in rows]
-        distinct = set(values) - {None} if factor in inputs else set(values)  # other minds have other templates
+        distinct = set(values) - {None} if factor in inputs else set(values)  # minds differ in templates
         if factor in own or len(distinct) == 1:
             continue
         along = _determined(values, places)
         others = aligned if along else varying
         if any(_determined(values, list(zip(other, points, strict=True))) for other in [points, *others]):
-            continue  # it follows from another one, as `env.n` does from `n`, and a topology's knobs from its name
+            continue  # implied by another factor, as `env.n` by `n`, and a topology's settings by its name
         shown = tuple(written(value) for value in in_order(values) if value in distinct)
         if not along:
             target = crossed if _same_everywhere(values, levels) else pooled
@@ -117,7 +117,7 @@ def find_design(
 
 
 def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
-    """Whether some change has several draws from one branch point, and no draw differs from another in any metric."""
+    """Whether some change has several draws from one branch point, and all of them agree in every metric."""
     drawn: dict[Hashable, list[Mapping[str, float | None]]] = {}
     for row, level in zip(rows, levels, strict=True):
         drawn.setdefault((level, *beginning(row)), []).append(reproducible(row.metrics))
@@ -126,7 +126,7 @@ def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
 
 
 def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
-    """Return what an interval over branches is over, at each value of `across`."""
+    """Return the unit of intervals over branches, at each value of `across`."""
     runs: dict[Scalar, set[tuple[int, Scalar]]] = {}
     for row, point in zip(rows, points, strict=True):
         if row.origin is not None:
@@ -138,7 +138,7 @@ def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
 
 
 def _determined(values: Sequence[Scalar], keys: Sequence[Hashable]) -> bool:
-    """Whether equal keys always come with equal values."""
+    """Whether equal keys always have equal values."""
     found: dict[Hashable, Scalar] = {}
     return all(found.setdefault(key, value) == value for key, value in zip(keys, values, strict=True))
 
@@ -152,12 +152,12 @@ def _same_everywhere(values: Sequence[Scalar], levels: Sequence[str]) -> bool:
 
 
 def _are_prompts(by: Sequence[str]) -> bool:
-    """Whether the templates of prompts, or everything that goes with something, are what is compared."""
+    """Whether prompt templates, or a factor that includes everything, are compared."""
     return any(compared in _WHOLE or "prompts" in compared for compared in by)
 
 
 def _goes_with(factor: str, by: Sequence[str]) -> bool:
-    """Whether a factor is a part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
+    """Whether a factor is part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
     group, _, knob = _as_part(factor).partition(".")
     for compared in by:
         own = _as_part(compared).partition(".")[0]
@@ -174,5 +174,5 @@ def _goes_with(factor: str, by: Sequence[str]) -> bool:
 
 
 def _as_part(factor: str) -> str:
-    """Return what stands for a whole team as a part of the configuration."""
+    """Return the configuration section of a factor; `members` belongs to `agents`."""
     return "agents" if factor == "members" else factor

@@ -15,32 +15,32 @@ from quorum.comparison.statistics.intervals import Estimate, Floats, estimate, s
 from quorum.configuration.origin import Scalar
 
 Cell = tuple[Scalar, ...]
-"""A seed with the values of the crossed factors; a seed is a board, and a board may have several cells."""
+"""A seed with the values of the crossed factors. A seed is a board, and a board may have several cells."""
 Cells = Mapping[Cell, Sequence[float]]
 """The values of the runs of each cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a level differs from the baseline in one metric.
+    """The difference of a level from the baseline in one metric.
 
     Attributes:
         metric: its name.
         level: the level.
         point: the value of `across`; None without it.
-        mean: of the differences over boards, level - baseline, with the interval that belongs to the test: it holds 0
-            exactly where p is above 0.05. There is none where no board differs, and over fewer than six boards.
+        mean: mean difference over boards, level - baseline, with the interval that matches the test: it contains 0
+            exactly if p is above 0.05. There is none if no board differs, or over fewer than six boards.
         deviation: standard deviation of the differences over boards; NaN over fewer than two.
-        differing: boards on which the two differ.
-        unpaired: cells that only one of the two has.
-        p: of the sign-flip test; NaN over no boards.
-        p_holm: the same after Holm's correction over all differences of the metric that could be found.
-        improvement: probability that a run of the level is better on a board than one of the baseline; of a metric
-            with no better way, that it is greater.
-        lowest: the mean if runs that are left out had been 0 for the level and 1 for the baseline; NaN where none are,
-            and of a metric that is no share.
+        differing: number of boards on which the two differ.
+        unpaired: number of cells that only one of the two has.
+        p: p-value of the sign-flip test; NaN over no boards.
+        p_holm: p after Holm's correction over all differences of the metric that could be significant.
+        improvement: probability that a run of the level is better on a board than one of the baseline; for a metric
+            without a better direction, that it is greater.
+        lowest: the mean if excluded runs counted 0 for the level and 1 for the baseline; NaN if there are none, or if
+            the metric is not a share.
         highest: the mean in the opposite case.
-        strata: how many values of the crossed factors, or beginnings of branches, both have.
+        strata: number of values of the crossed factors, or of beginnings of branches, that both have.
     """
 
     metric: str
@@ -60,14 +60,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """What one difference is made of.
+    """The input of one difference.
 
     Attributes:
         level: the level.
         point: the value of `across`; None without it.
         level_cells: values of the level.
         baseline_cells: values of the baseline.
-        worst: both, with runs that are left out as 0 for the level and as 1 for the baseline; None where none are.
+        worst: both, with excluded runs as 0 for the level and as 1 for the baseline; None if there are none.
         best: both, the other way round.
     """
 
@@ -83,7 +83,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
     """Compute the differences of one metric, which are one family of Holm's correction.
 
     Several runs in one cell count as their mean, and so do several cells of one board. Cells that only one of the two
-    has are left out.
+    has are excluded.
 
     Args:
         metric: the metric.
@@ -115,7 +115,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
 
 
 def _by_board(cells: Cells, others: Cells) -> dict[Scalar, list[Cell]]:
-    """Return the cells that both have, by their board, in the same order each time."""
+    """Return the cells that both have, by board, in a fixed order."""
     boards: dict[Scalar, list[Cell]] = {}
     for cell in sorted(cells.keys() & others.keys(), key=repr):
         boards.setdefault(cell[0], []).append(cell)
@@ -144,7 +144,7 @@ def _estimate(pairing: Pairing, delta: Floats, *, share: bool) -> Estimate:
 
 
 def _improvement(pairing: Pairing, metric: Metric) -> Estimate:
-    """Average over boards the share of pairs of runs in which the level is better; its interval is that of a share."""
+    """Average over boards the share of pairs of runs in which the level is better, with the interval of a share."""
     pair = (pairing.level_cells, pairing.baseline_cells)
     better, worse = reversed(pair) if metric.better == "lower" else pair
     shares = [fmean(share_greater(better[cell], worse[cell]) for cell in cells) for cells in _by_board(*pair).values()]

@@ -1,16 +1,16 @@
 """Draws: what chance alone changes on a board.
 
-Runs that differ in `draw` alone are one board that was played several times. Within a group a board under each value
-of the crossed factors, and of those that are pooled over, counts by itself here. C is the number of these, n that of
-the draws of one, c that of its draws that succeed, s^2 their variance.
+Runs that differ only in `draw` are repetitions on one board. Within a group, a board counts separately under each value
+of the crossed factors and of those pooled over. C is the number of these boards, n the number of draws of one board, c
+the number of its draws that succeed, s^2 their variance.
 
 | statistic | formula |
 |---|---|
-| variance between draws, between boards | the unbiased components of a one-way analysis of variance with unequal groups, within strata (Searle, Casella and McCulloch 1992, Variance Components, section 3.6). The second may come out below 0 |
+| variance between draws, between boards | the unbiased components of a one-way analysis of variance with unequal groups, within strata (Searle, Casella and McCulloch 1992, Variance Components, section 3.6). The second may be below 0 |
 | flip rate | probability that two draws of a board differ: the mean of 2 c (n - c) / (n (n - 1)) |
 | pass^k | probability that k draws of a board all succeed: the mean of C(c, k) / C(n, k) over the boards with at least k draws (tau-bench, arXiv 2406.12045, section 3.1) |
 | largest A/A gap | between the means of two draws, over the boards that have both |
-| A/A gap | that two sweeps of this size with one draw a board exceed in 5 % of cases, by the normal approximation: 1.96 sqrt(2 v / C), with v the mean of s^2 over the boards with several draws |
+| A/A gap | the gap that two sweeps of this size with one draw a board exceed in 5 % of cases, by the normal approximation: 1.96 sqrt(2 v / C), with v the mean of s^2 over the boards with several draws |
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from quorum.configuration.registry import minds
 from quorum.runs import Row
 
 DRAW = "draw"
-"""The factor."""
+"""Name of the factor."""
 _REACH = NormalDist().inv_cdf(0.975)
 
 
@@ -42,16 +42,16 @@ class Noise:
 
     Attributes:
         boards: number of boards that define the metric, each under each value of other factors.
-        several: those of them that have several draws.
-        fewest: draws of a board, at least.
-        most: draws of a board, at most.
+        several: number of these with several draws.
+        fewest: smallest number of draws of a board.
+        most: largest number of draws of a board.
         between: variance between boards.
         within: variance between draws of a board.
-        flipping: boards whose draws differ; None unless the metric is yes or no.
-        flip_rate: probability that two draws of a board differ; NaN unless the metric is yes or no.
-        passes: pass^1, pass^2 and so on, to the number of draws; empty unless the metric is yes or no.
-        largest_gap: between the means of two draws; NaN where no board has both.
-        gap: that two sweeps with one draw a board exceed in 5 % of cases.
+        flipping: number of boards whose draws differ; None unless the metric is binary.
+        flip_rate: probability that two draws of a board differ; NaN unless the metric is binary.
+        passes: pass^1, pass^2 and so on, to the number of draws; empty unless the metric is binary.
+        largest_gap: between the means of two draws; NaN if no board has both.
+        gap: the gap that two sweeps with one draw a board exceed in 5 % of cases.
     """
 
     boards: int
@@ -68,16 +68,16 @@ class Noise:
 
     @property
     def share(self) -> float:
-        """The share of draws in the variance, from 0 to 1; NaN where nothing varies."""
+        """The share of draws in the variance, from 0 to 1; NaN if nothing varies."""
         whole = max(self.between, 0.0) + self.within
         return self.within / whole if whole > 0 else math.nan
 
 
 def noise_of(groups: Iterable[Group], metric: str) -> dict[tuple[str, Scalar], Noise]:
-    """Return what chance changes in a metric, by level and value of `across`; only of groups with several draws.
+    """Return what chance changes in a metric, by level and value of `across`, for groups with several draws.
 
     Args:
-        groups: of a comparison of runs.
+        groups: groups of runs of a comparison.
         metric: its name.
     """
     drawn = {(group.level, group.point): drawn_of(group) for group in groups}
@@ -92,7 +92,7 @@ def noise_of(groups: Iterable[Group], metric: str) -> dict[tuple[str, Scalar], N
 
 
 def drawn_of(group: Group) -> dict[tuple[Scalar, ...], dict[Scalar, Row]]:
-    """Return the runs of a group by board, with the values of all other factors, and by draw."""
+    """Return the runs of a group by board and values of all other factors, and then by draw."""
     found: dict[tuple[Scalar, ...], dict[Scalar, Row]] = {}
     for row in group.rows:
         others = (value_of(row, factor) for factor in group.design.pooled_over)
@@ -102,13 +102,13 @@ def drawn_of(group: Group) -> dict[tuple[Scalar, ...], dict[Scalar, Row]]:
 
 
 def agree(groups: Iterable[Group]) -> bool:
-    """Whether no draw of a board differs from another in any metric that a run of the same draw would repeat."""
+    """Whether all draws of a board agree in every reproducible metric."""
     boards = [list(draws.values()) for group in groups for draws in drawn_of(group).values()]
     return all(reproducible(row.metrics) == reproducible(draws[0].metrics) for draws in boards for row in draws[1:])
 
 
 def may_draw(row: Row) -> bool:
-    """Whether a team draws at random: it has asked a model, or some of its minds draw by themselves."""
+    """Whether a team draws at random: it called a model, or some of its minds draw themselves."""
     if row.models:
         return True
     names = (str(value) for key, value in row.factors.items() if key.startswith("agents.") and key.endswith(".name"))
@@ -116,7 +116,7 @@ def may_draw(row: Row) -> bool:
 
 
 def _values(boards: Mapping[tuple[Scalar, ...], Mapping[Scalar, Row]], metric: str) -> tuple[Floats, list[Hashable]]:
-    """Return a metric by board and draw, NaN where there is none, and the stratum of each board."""
+    """Return a metric by board and draw, NaN if missing, and the stratum of each board."""
     numbers = list(dict.fromkeys(draw for draws in boards.values() for draw in draws))
     rows = [[draws[n].metrics.get(metric) if n in draws else None for n in numbers] for draws in boards.values()]
     values = np.array(rows, dtype=np.float64)  # None becomes NaN
@@ -128,9 +128,9 @@ def noise(values: Floats, strata: Sequence[Hashable], successes: Floats | None =
     """Compute what chance changes.
 
     Args:
-        values: by board and draw, shape (boards, draws), NaN where there is none; each board has one, some have two.
+        values: by board and draw, shape (boards, draws), NaN if missing; each board has one, some have two.
         strata: the stratum of each board.
-        successes: the same as 0 or 1, where the metric is yes or no.
+        successes: the values as 0 or 1, if the metric is binary.
     """
     counts = np.isfinite(values).sum(axis=1)
     several = counts > 1
@@ -151,11 +151,11 @@ def noise(values: Floats, strata: Sequence[Hashable], successes: Floats | None =
 
 
 def variance_components(values: Floats, strata: Sequence[Hashable]) -> tuple[float, float]:
-    """Return the variance between boards and that between draws; NaN where nothing shows it.
+    """Return the variance between boards and the variance between draws; NaN if it cannot be estimated.
 
     Args:
-        values: by board and draw, shape (boards, draws), NaN where there is none; each board has one.
-        strata: the stratum of each board: what strata differ in is in neither.
+        values: by board and draw, shape (boards, draws), NaN if missing; each board has one.
+        strata: the stratum of each board. Differences between strata are in neither variance.
     """
     counts, means = np.isfinite(values).sum(axis=1), np.nanmean(values, axis=1)
     freedom = int((counts - 1).sum())
@@ -173,7 +173,7 @@ def flip_rate(successes: Floats) -> float:
     """Return the probability that two draws of a board differ, over the boards with several.
 
     Args:
-        successes: 0 or 1 by board and draw, NaN where there is none, shape (boards, draws).
+        successes: 0 or 1 by board and draw, NaN if missing, shape (boards, draws).
     """
     counts, hits = np.isfinite(successes).sum(axis=1), np.nansum(successes, axis=1)
     rates = [2 * c * (n - c) / (n * (n - 1)) for n, c in zip(counts, hits, strict=True) if n > 1]
@@ -181,7 +181,7 @@ def flip_rate(successes: Floats) -> float:
 
 
 def passes(successes: Floats, k: int) -> float:
-    """Return pass^k over the boards with at least k draws; NaN where there is none.
+    """Return pass^k over the boards with at least k draws; NaN if there are none.
 
     Args:
         successes: as for `flip_rate`.

@@ -1,4 +1,4 @@
-"""The factors by which runs are compared: what a user calls them, and the value that each run has."""
+"""The factors by which runs are compared: their names for users, and their value in each run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quorum.runs.rows import keys_of
 from quorum_base.user_errors import UserError, choices_hint, nearest
 
 NONE: Final = "-"
-"""How a value that a run does not have is written."""
+"""How a missing value is shown."""
 
 _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
@@ -24,7 +24,7 @@ _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "sweep": lambda row: row.folder.resolve().parent.name,
     "version": lambda row: row.version,
 }
-"""Factors that are no key of a configuration."""
+"""Factors that are not configuration keys."""
 
 _SHORT = {
     "topology": "topology.name",
@@ -33,15 +33,14 @@ _SHORT = {
     "clock": "clock.unit",
     "difficulty": "env.level",
 }
-"""Groups by the value that distinguishes their options, and what else has a short name."""
+"""Short names: of sections, by the key that selects their option, and of some other keys."""
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
-"""What a comparison is by when nothing is said: the first of these that varies; `members` where teams have several
-minds."""
+"""Default factors to compare by: the first of these that varies; `members` if teams have several minds."""
 
 
 def value_of(row: Row, factor: str) -> Scalar:
-    """Return the value of a factor in a run; None where the run has none."""
+    """Return the value of a factor in a run; None if the run has none."""
     own = _OWN.get(factor)
     if own is not None:
         return own(row)
@@ -49,7 +48,7 @@ def value_of(row: Row, factor: str) -> Scalar:
 
 
 def _brief(digest: str) -> str:
-    """Shorten a digest, and keep the version before it."""
+    """Shorten a digest, but keep a version before it."""
     version, _, hexadecimal = digest.rpartition(" ")
     return f"{version} {hexadecimal[:8]}".strip()
 
@@ -64,17 +63,17 @@ def written(value: Scalar) -> str:
 
 
 def short(factor: str) -> str:
-    """Write the name of a factor as a label: `topology` for `topology.name`."""
+    """Return the label of a factor: `topology` for `topology.name`."""
     return factor.removesuffix(".name")
 
 
 def label_of(row: Row, factors: Sequence[str]) -> str:
-    """Write the values of several factors as one label."""
+    """Join the values of several factors as one label."""
     return " / ".join(written(value_of(row, factor)) for factor in factors)
 
 
 def resolve(name: str, rows: Iterable[Row], option: str) -> str:
-    """Find the factor that a user names: `topology`, `n`, `topology.rounds`, or `rounds` where only one key ends so.
+    """Find the factor that a user names: `topology`, `n`, `topology.rounds`, or `rounds` if only one key ends so.
 
     Args:
         name: as given.
@@ -104,7 +103,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 
 def first_that_varies(rows: Sequence[Row]) -> str:
-    """Choose what a comparison is by when nothing is said: the model where else chance were pooled with a model."""
+    """Choose the default factor: the model if any other would pool random answers with a model."""
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
     found = next((factor for factor in first if varies(factor, rows)), "topology.name")
@@ -117,7 +116,7 @@ def varies(factor: str, rows: Iterable[Row]) -> bool:
 
 
 def in_order(values: Iterable[Scalar]) -> list[Scalar]:
-    """Return the distinct values: numbers by size, else in the order in which they come."""
+    """Return the distinct values: numbers by size, other values in order of appearance."""
     distinct = list(dict.fromkeys(values))
     numbers = [value for value in distinct if isinstance(value, int | float) and not isinstance(value, bool)]
     return [*sorted(numbers)] if len(numbers) == len(distinct) else distinct

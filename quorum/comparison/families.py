@@ -1,8 +1,8 @@
-"""Branches that are compared by what was changed in them: with what, and over which beginnings.
+"""Compare branches by their changes: find the baseline of each branch and its beginning.
 
-A **beginning** is a recorded prefix with the instant at which branches leave it. The gain of a change is taken within
-each beginning: the mean over draws of the branches with the change, minus that of those without any. A run whose own
-continuation is not among the branches stands in for it: draw 0 of no change is the run itself.
+A **beginning** is a recorded prefix with the instant at which branches leave it. The gain of a change is computed
+within each beginning: the mean over draws of the branches with the change, minus the mean of those without any. If a
+run's own continuation is not among the branches, the run substitutes for it: draw 0 of no change is the run itself.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from quorum.runs import Results, Row
 from quorum_base.user_errors import UserError
 
 Beginning = tuple[Scalar, ...]
-"""What rows share that are paired: `Origin.beginning`."""
+"""Key that paired rows share: `Origin.beginning`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What branches are compared with.
+    """How branches are paired with a baseline.
 
     Attributes:
-        stand_ins: beginnings at which the run itself is the branch without a change.
-        aside: runs that are no branches and stand in for none.
-        versions: runs whose branches were made by another version of the code, each with both.
+        stand_ins: number of beginnings at which the run itself is the branch without a change.
+        aside: number of runs that are not branches and substitute for none.
+        versions: runs whose branches come from another version of the code, each with both versions.
     """
 
     stand_ins: int
@@ -35,12 +35,12 @@ class Family:
 
 
 def beginning(row: Row) -> Beginning:
-    """Return where a branch begins; empty for a run that is none."""
+    """Return the beginning of a branch; empty for other runs."""
     return () if row.origin is None else row.origin.beginning
 
 
 def is_family(rows: Sequence[Row]) -> bool:
-    """Whether runs are branches with and without changes, or the runs that they come off, and nothing else."""
+    """Whether the runs are only branches with and without changes, and their parent runs."""
     changes = {row.factors[CHANGE] for row in rows if row.origin is not None}
     parents = {row.factors[PARENT] for row in rows if row.origin is not None}
     runs = [row for row in rows if row.origin is None]
@@ -49,7 +49,7 @@ def is_family(rows: Sequence[Row]) -> bool:
 
 
 def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Family]:
-    """Leave the branches, those without a change first, and put runs in where their own continuation is missing.
+    """Keep the branches, those without a change first, and substitute runs for their missing own continuations.
 
     Raises:
         UserError: there is no branch.
@@ -91,7 +91,7 @@ def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
     """Make sure that some branch has a counterpart at the baseline.
 
     Raises:
-        UserError: none has.
+        UserError: no branch has one.
     """
     found: dict[bool, set[Beginning]] = {True: set(), False: set()}
     for row in rows:
@@ -108,7 +108,7 @@ def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
 
 
 def _missing_controls(branches: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return a branch for each beginning that has no draw 0 of no change, by the name of its run."""
+    """Return, by run name, one branch for each beginning without draw 0 of no change."""
     there = {
         (row.factors[PARENT], beginning(row))
         for row in branches
@@ -123,7 +123,7 @@ def _missing_controls(branches: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _as_branch(row: Row, origin: Origin) -> Row:
-    """Return a run as the branch without a change that it equals."""
+    """Return a run as the equivalent branch without a change."""
     unchanged = origin.unchanged()
     own = "-".join(map(str, unchanged.beginning))
     return replace(row, hash=f"{row.hash}-{own}", origin=unchanged, factors={**row.factors, **unchanged.factors})

@@ -1,4 +1,4 @@
-"""What a comparison leaves: its numbers in full as records, CSV and JSON, and its files, with tables and figures."""
+"""The output of a comparison: complete records as CSV and JSON, and its files with tables and figures."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def differences(comparison: Comparison) -> Iterator[Record]:
 
 
 def draws(comparison: Comparison) -> Iterator[Record]:
-    """Yield a record of what chance changes for each metric, level and value of `across` with several draws."""
+    """Yield what chance changes for each metric, level and value of `across` with several draws."""
     most = max((len(noise.passes) for noise in comparison.noise.values()), default=0)
     for (metric, level, point), noise in comparison.noise.items():
         values = asdict(noise)
@@ -126,7 +126,7 @@ def budgets(comparison: Comparison) -> Iterator[Record]:
 
 
 def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
-    """Return the comparison as JSON-ready data: what is pooled, estimates, differences, draws."""
+    """Return the comparison as JSON-ready data: pooled runs, estimates, differences, draws."""
     return {
         "by": list(comparison.by),
         "across": comparison.across,
@@ -146,7 +146,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def records_as_csv(records: Iterable[Record]) -> str:
-    """Write records as CSV: numbers in full, nothing for what is not defined."""
+    """Write records as CSV: numbers in full, empty cells for undefined values."""
     lines = list(records)
     return csv_text([list(lines[0]), *(line.values() for line in lines)] if lines else [])
 
@@ -157,7 +157,7 @@ def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
 
 
 def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:
-    """Return the statistic that is shown with the runs that are left out as failures and as successes."""
+    """Return the shown statistic with excluded runs counted as failures and as successes."""
     failures, successes = comparison.bounds.get((metric, group.level, group.point), (None, None))
     return {**_ends("if_failures", failures), **_ends("if_successes", successes)}
 
@@ -172,13 +172,13 @@ def _number(number: float) -> float | None:
 
 
 FORMS = ("png", "svg", "pdf")
-"""Forms of a figure."""
+"""File formats of a figure."""
 ESTIMATES = "estimates.csv"
-"""The file that every comparison leaves."""
+"""The file that every comparison writes."""
 
 
 def _usual_name(comparison: Comparison) -> str:
-    """Name the folder of a comparison inside its first sweep after what is compared."""
+    """Name the folder of a comparison inside its first sweep after the compared factors."""
     name = "-".join(comparison.by) + (f"-across-{comparison.across}" if comparison.across is not None else "")
     return f"comparison/{re.sub('[^A-Za-z0-9._-]+', '-', name)}"
 
@@ -196,14 +196,14 @@ def write_files(
 
     Args:
         comparison: what they show.
-        tables: of it.
-        notes: on it.
-        out: where; made if need be. None: in the first sweep, where those of an earlier comparison are replaced.
-        force: whether files that stand in `out` already are replaced.
-        columns: of the LaTeX document that the tables and figures are for, 1 or 2.
+        tables: its tables.
+        notes: its notes.
+        out: output folder, created if necessary. None: a folder in the first sweep, replacing an earlier comparison.
+        force: whether to replace existing files in `out`.
+        columns: columns of the LaTeX document that the tables and figures are for, 1 or 2.
 
     Raises:
-        UserError: they cannot be written there, or something of their names is there; nothing is left on disk.
+        UserError: the files cannot be written, or entries with these names exist; nothing is left on disk.
     """
     from quorum.comparison.figures import draw_figures, style  # noqa: PLC0415 - Matplotlib
 

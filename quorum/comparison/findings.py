@@ -1,4 +1,4 @@
-"""What a comparison finds, in words: significant differences, and how many boards it takes to find others."""
+"""The findings of a comparison in words: significant differences, and how many boards finding others takes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _FEW = 4
 
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return a sentence or some for each metric, in the order of the metrics."""
+    """Return one or more sentences for each metric, in the order of the metrics."""
     return [sentence for metric in comparison.metrics for sentence in _of(comparison, metric)]
 
 
 def constant(comparison: Comparison, metric: str) -> float | None:
-    """Return the value that a metric has in every run that counts; None where runs differ, or none defines it."""
+    """Return the value that a metric has in every run that counts; None if runs differ, or if none defines it."""
     values = {float(value) for group in comparison.groups.values() for value in group.values(metric)}
     return values.pop() if len(values) == 1 else None
 
 
 def boards_needed(difference: Difference) -> int | None:
-    """Return over about how many boards a difference of this size is found in 80 of 100 cases; None for no size."""
+    """Return about how many boards are needed to detect this difference with power 0.8; None if it has no size."""
     mean, deviation = difference.mean.value, difference.deviation
     if math.isnan(mean) or math.isnan(deviation) or mean == 0 or deviation == 0:
         return None
@@ -82,7 +82,7 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
 
 
 def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
-    """Yield the highest and the lowest of what is shown, where nothing is compared with a baseline."""
+    """Yield the highest and the lowest values, if nothing is compared with a baseline."""
     known = {
         (level, point): estimate
         for (name, level, point), estimate in comparison.estimates.items()
@@ -115,7 +115,7 @@ def _below_gap(comparison: Comparison, item: Difference, places: int) -> str:
 
 
 def unit_of(metric: str) -> str:
-    """Return the unit of a metric as it follows a number; empty for one without."""
+    """Return the unit of a metric as text after a number; empty if it has none."""
     return f" {METRICS[metric].unit}" if METRICS[metric].unit else ""
 
 
@@ -125,5 +125,5 @@ def _chances(item: Difference) -> str:
 
 
 def p_words(p: float) -> str:
-    """Return a p-value as it follows the word p."""
+    """Return a p-value as text after the letter p."""
     return p_value(p) if p < 0.001 else f"= {p_value(p)}"

@@ -1,4 +1,4 @@
-"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV, and as LaTeX."""
+"""Tables as rows of text, written for the terminal, as Markdown, as CSV and as LaTeX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quorum.display.sanitize import sanitize_lines
 from quorum.runs.results_folder import csv_text
 
 ARROWS = "↑ more is better, ↓ less is better."
-"""What the signs behind metrics mean."""
+"""Meaning of the arrows after metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Table:
 
     Attributes:
         title: what it shows.
-        header: a text a column.
-        rows: as many texts each.
-        caption: what a reader must know of the numbers.
-        labels: number of columns at the left that are labels.
+        header: a text for each column.
+        rows: a text for each column in each row.
+        caption: what a reader must know about the numbers.
+        labels: number of label columns on the left.
         name: short name, for a label in LaTeX; empty: the title.
-        words: the title as words, where it is no sentence; empty: the title.
+        words: the title in words, if it is not a sentence; empty: the title.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Table:
 
 
 def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console) -> None:
-    """Print the tables, and the notes before them. Headers wrap; numbers and labels are never cut or folded."""
+    """Print the notes and then the tables. Headers wrap; numbers and labels are never cut or folded."""
     for note in notes:
         console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
     for table in found:
@@ -53,7 +53,7 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
         if _total(widths) > console.width:
             widths = [max(cell_len(text) for text in (*cells[1:], *cells[0].split())) for cells in columns]
         for place, (cells, width) in enumerate(zip(columns, widths, strict=True)):
-            # Of a width that is left to it, Rich cuts the last column of a table that nearly fits.
+            # Give every column a fixed width: otherwise Rich cuts the last column of a table that nearly fits.
             justify: JustifyMethod = "left" if place < table.labels else "right"
             shown.add_column(Text(cells[0]), justify=justify, min_width=width, max_width=width)
         needed = _total(widths)
@@ -67,7 +67,7 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
 
 
 def _total(widths: Sequence[int]) -> int:
-    """Return how wide a table is whose columns are so wide, with its lines."""
+    """Return the width of a table with these column widths, including its lines."""
     return 1 + sum(width + 3 for width in widths)
 
 
@@ -87,12 +87,12 @@ def _in_line(text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """Write a table as CSV, as it is shown."""
+    """Write a table as CSV, as shown."""
     return csv_text([table.header, *table.rows])
 
 
 COLUMN_POINTS = 235.0
-"""Width of a column of a two-column paper, in TeX's points: 3.25 inches, the narrowest of the usual classes (ICML)."""
+"""Column width of a two-column paper, in TeX's points: 3.25 inches, the narrowest of the usual classes (ICML)."""
 _LETTER_POINTS, _GAP_POINTS = 4.3, 8.0
 """Width of a digit at `\\footnotesize` in Computer Modern (cmr8), and of the space between two columns of a table."""
 _SIGNS = {
@@ -108,12 +108,12 @@ _MEANT = {"↑": "higher is better", "↓": "lower is better"}
 
 
 def tables_as_latex(found: Iterable[Table], notes: Iterable[str], columns: int) -> str:
-    """Write tables as LaTeX; the notes stand in comments.
+    """Write tables as LaTeX, with the notes as comments.
 
     Args:
         found: the tables.
-        notes: on them.
-        columns: of the document: in one of two, a wide table goes over both.
+        notes: their notes.
+        columns: columns of the document: with two, a wide table spans both.
     """
     labels = _Labels("tab")
     parts = [_table(table, labels, columns) for table in found]
@@ -124,9 +124,9 @@ def figures_as_latex(files: Mapping[str, tuple[str, bool]], notes: Iterable[str]
     """Write figures as LaTeX.
 
     Args:
-        files: what each figure shows, and whether it is as wide as a page, by its file.
-        notes: on them.
-        columns: of the document.
+        files: by file: the description of the figure, and whether it is as wide as a page.
+        notes: their notes.
+        columns: columns of the document.
     """
     labels = _Labels("fig")
     parts = [
@@ -137,12 +137,12 @@ def figures_as_latex(files: Mapping[str, tuple[str, bool]], notes: Iterable[str]
 
 
 def escaped(text: str) -> str:
-    """Return a text on one line that TeX prints as it stands."""
+    """Return a text on one line, escaped for TeX."""
     return "".join(_SIGNS.get(sign, sign) for sign in re.sub(r"\s+", " ", text))
 
 
 class _Labels:
-    """Gives labels that are all different."""
+    """Makes unique labels."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -187,7 +187,7 @@ def _float(kind: str, wide: bool, words: str, label: str, content: str) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    # A row that begins with a bracket would be read as an option of the row before it.
+    # LaTeX would read a row that begins with a bracket as an option of the previous row.
     return f"{{}}{' & '.join(cells)} \\\\"
 
 
@@ -196,7 +196,7 @@ def _cell(text: str) -> str:
 
 
 def _heading(text: str) -> str:
-    """Write the head of a column: of a metric its title and its unit."""
+    """Write a column heading: for a metric its title and its unit."""
     name, _, sign = text.partition(" ")
     if name not in METRICS:
         return escaped(text)
@@ -206,7 +206,7 @@ def _heading(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Write what a table or figure shows as words: metrics by their titles, arrows as what they mean."""
+    """Describe a table or figure in words: metrics by their titles, arrows by their meaning."""
     meant = [words for sign, words in _MEANT.items() if sign in text]
     plain = re.sub(r" ?[↑↓]", "", text)
     for name in sorted(set(re.findall(r"[a-z_]+\.[a-z_0-9]+", plain)) & METRICS.keys(), key=len, reverse=True):
@@ -219,6 +219,6 @@ def _sentences(*parts: str) -> str:
 
 
 def _points(table: Table) -> float:
-    """Guess how wide a table is, in points."""
+    """Estimate the width of a table, in points."""
     widths = [max(map(len, cells)) for cells in zip(table.header, *table.rows, strict=True)]
     return sum(widths) * _LETTER_POINTS + (len(widths) - 1) * _GAP_POINTS

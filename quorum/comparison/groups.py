@@ -1,4 +1,4 @@
-"""The runs of one level at one value of `across`, and what statistics take from them."""
+"""The runs of one level at one value of `across`, and their statistics."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class Group:
 
     @property
     def boards(self) -> NDArray[np.int64]:
-        """Number of the board of each run, shape (runs,): runs of one seed share it, or branches of one draw."""
+        """Board number of each run, shape (runs,): runs with one seed share it, or branches with one draw."""
         return numbered(self.design.board(row) for row in self.rows)
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """Number of the stratum of each run, shape (runs,)."""
+        """Stratum number of each run, shape (runs,)."""
         return numbered(self.design.stratum(row) for row in self.rows)
 
     @property
     def partial_boards(self) -> int:
-        """Number of boards without runs in some stratum, where others have runs in several; none of branches."""
+        """Number of boards that lack runs in some stratum, if others have runs in several; 0 for branches."""
         if self.design.family:
             return 0
         cells = set(zip(self.boards.tolist(), self.strata.tolist(), strict=True))
@@ -75,7 +75,7 @@ class Group:
 
         Args:
             metric: its name.
-            left_out: the value that runs count with that are left out; None: they do not count.
+            left_out: the value that excluded runs count with; None: they do not count.
         """
         values: dict[tuple[Scalar, ...], list[float]] = {}
         for row, value in self._counted(metric, left_out):
@@ -87,11 +87,11 @@ class Group:
 
         Args:
             metric: its name.
-            statistic: which.
-            left_out: the value that runs count with that are left out; None: they do not count.
+            statistic: the name of the statistic.
+            left_out: the value that excluded runs count with; None: they do not count.
 
         Raises:
-            UserError: the metric is registered as a rate, and a value is none.
+            UserError: the metric is registered as a rate, but a value is outside 0 to 1.
         """
         counted = self._counted(metric, left_out)
         values = np.array([value for _, value in counted], dtype=np.float64)
@@ -112,7 +112,7 @@ class Group:
         )
 
     def _limit(self, metric: str, values: Floats) -> float | None:
-        """Return the largest value that a metric can have in these runs; None if it has no bounds or is beyond them."""
+        """Return the largest possible value of a metric in these runs; None if it has no bounds or exceeds them."""
         limits = [row.factors.get(METRICS[metric].limit) for row in self.rows]
         known = [float(limit) for limit in limits if isinstance(limit, int | float)]
         if len(known) < len(limits) or not len(values) or values.min() < 0 or values.max() > max(known):
@@ -120,14 +120,14 @@ class Group:
         return max(known)
 
     def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the boards of the runs that define it; NaN where none does."""
+        """Return the mean of a metric over the boards of the runs that define it; NaN if none does."""
         return self.estimate(metric, "mean").value
 
     def bounds(self, metric: str, statistic: Name) -> tuple[Estimate, Estimate]:
-        """Return a statistic of a share with all runs that are left out counted as failures, and as successes.
+        """Return a statistic of a share with all excluded runs counted as failures, and as successes.
 
-        Whatever they would have come to, the statistic of all runs lies between the two (Manski 1990, Nonparametric
-        Bounds on Treatment Effects).
+        Whatever the excluded runs would have reached, the statistic of all runs lies between the two (Manski 1990,
+        Nonparametric Bounds on Treatment Effects).
         """
         failure, success = (1.0, 0.0) if METRICS[metric].better == "lower" else (0.0, 1.0)
         return self.estimate(metric, statistic, failure), self.estimate(metric, statistic, success)
@@ -138,13 +138,13 @@ class Group:
 
 
 def numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
-    """Number labels in the order in which they first come."""
+    """Number labels in order of first appearance."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
 POINTS = 60
-"""Instants of a curve, at most."""
+"""Maximum number of points of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,9 @@ class Curve:
     """The score of some runs along their steps.
 
     Attributes:
-        steps: environment steps, ascending; none where no run has a whole trace.
-        estimates: of the score after each of them, over all runs: one that has ended keeps its last score.
-        left_out: the runs whose trace is not whole, each with the reason: half an episode is no curve.
+        steps: environment steps, ascending; empty if no run has a complete trace.
+        estimates: of the score after each step, over all runs: a run that has ended keeps its last score.
+        left_out: the runs with an incomplete trace, each with the reason. Part of an episode is not a curve.
     """
 
     steps: tuple[int, ...]
@@ -166,15 +166,15 @@ def curve(group: Group, statistic: Name) -> Curve:
     """Read the curve of the runs of a group from their traces.
 
     Args:
-        group: of runs.
-        statistic: over the boards.
+        group: the runs.
+        statistic: the statistic over boards.
     """
     read: list[Floats] = []
     kept: list[int] = []
     left_out: list[str] = []
     for place, row in enumerate(group.rows):
         try:
-            read.append(np.array(scores(RunFolder(row.folder).whole_trace())))  # before the first step, after each
+            read.append(np.array(scores(RunFolder(row.folder).whole_trace())))  # before the first step, then after each
             kept.append(place)
         except DamagedFile as error:
             left_out.append(f"{row.folder.name}: {error.brief}")

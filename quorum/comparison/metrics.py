@@ -1,4 +1,4 @@
-"""The metrics that are compared: how a user names them, and how they are labelled."""
+"""The compared metrics: how users name them, and their labels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from quorum.runs.results_folder import metric_columns
 from quorum_base.user_errors import UserError
 
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
-"""What is compared when nothing is said."""
+"""Default metrics."""
 
 
 def _axes(pattern: str) -> dict[str, str]:
-    """Return the axes of EmCoop's radar by metric, where a pattern gives those of the constraints."""
+    """Return the axes of EmCoop's radar by metric; the pattern gives those of the constraints."""
     constraints = {"spatial": "SP", "temporal": "TM", "dependency": "DP", "participation": "PT"}
     rest = {"plans.coherence": "PC", "capability.gain_rate": "CG", "plans.stability": "PS"}
     return {pattern.format(name): label for name, label in constraints.items()} | rest
@@ -26,21 +26,21 @@ RADARS: Mapping[str, tuple[Mapping[str, str], str]] = {
     "improvements": (_axes("constraints.improvement_ratio_{}"), "improved / (improved + worsened) tasks"),
     "emcoop": (_axes("emcoop.improvement_ratio_{}"), "EmCoop's improved / (improved + worsened) tasks"),
 }
-"""What the radar may show of each constraint: the labels of its axes by metric, and what they say."""
+"""What the radar can show of each constraint: the labels of its axes by metric, and their meaning."""
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", None: ""}
 
 
 def arrow(metric: str) -> str:
-    """Return the sign for the values that are better, with a space before it; empty where neither are."""
+    """Return the arrow for the better direction, after a space; empty if there is none."""
     return _ARROWS[METRICS[metric].better]
 
 
 def resolve(name: str, rows: Sequence[Row]) -> str:
     """Find the metric that a user names: `outcome.steps`, or `steps`.
 
-    Where several metrics end so, the project's own goes before one that is somebody else's definition, and one that the
-    runs have before one that they lack, such as those of repairs.
+    If several metrics end so, the project's own take precedence over those that others define, and those that the runs
+    have over those that they lack, such as the metrics of repairs.
 
     Raises:
         UserError: no such metric is registered, several are, or the runs do not have it.
@@ -62,11 +62,11 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
 
 
 def find_metric(name: str, option: str) -> str:
-    """Find the metric that a user names before there are runs; one of the project goes before others of its name.
+    """Find the metric that a user names before there are runs; the project's own metrics take precedence.
 
     Args:
         name: `outcome.steps`, or `steps`.
-        option: where it was named, for messages.
+        option: the option that names it, for messages.
 
     Raises:
         UserError: no such metric is registered, or several are.

@@ -1,4 +1,4 @@
-"""What a reader must know as well as the numbers: what is pooled, left out, simulated, mixed up."""
+"""What a reader must know in addition to the numbers: what is pooled, excluded, simulated, confounded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEVEL = 0.05
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return every note, the gravest first."""
+    """Return every note, the most serious first."""
     pooled = (_simulated, _drawn, _runs, _curves, _parse_failures, _fallbacks, _reduced, _builds, _cached, _wasted)
     parts = (*pooled, _boards, _family, _draws, _chance, _differences, _gaps, _unused, _design)
     return [note for part in parts for note in part(comparison)]
@@ -34,7 +34,7 @@ def _simulated(comparison: Comparison) -> Iterator[str]:
 
 
 def _drawn(comparison: Comparison) -> Iterator[str]:
-    """Say where answers are drawn at random, and how to have some next to a real model."""
+    """Report random answers, and how to add the chance level to runs of a real model."""
     if comparison.chance:
         yield f"Chance: in {', '.join(sorted(comparison.chance))} every answer is drawn at random from its form."
     if comparison.set_aside:
@@ -117,7 +117,7 @@ def _reduced(comparison: Comparison) -> Iterator[str]:
 
 
 def _builds(comparison: Comparison) -> Iterator[str]:
-    """Say that a service answered with several builds, since its model may have changed between runs."""
+    """Report that a service answered with several builds, since its model may have changed between runs."""
     builds: dict[str, set[str]] = {}
     for row in comparison.pool.rows:
         builds.setdefault(", ".join(row.models), set()).update(row.fingerprints)
@@ -135,7 +135,7 @@ def _cached(comparison: Comparison) -> Iterator[str]:
 
 
 def _wasted(comparison: Comparison) -> Iterator[str]:
-    """Tell what dropped attempts cost, at pooled runs and at those that are left out; each run counts once."""
+    """Report the cost of dropped attempts, in pooled and in excluded runs; each run counts once."""
     rows = list({row.folder: row for row in (*comparison.pool.rows, *comparison.pool.left_out)}.values())
     answers, tokens = _sum(rows, "model.wasted_answers"), _sum(rows, "model.wasted_tokens")
     if answers:
@@ -163,7 +163,7 @@ def _boards(comparison: Comparison) -> Iterator[str]:
 
 
 def _family(comparison: Comparison) -> Iterator[str]:
-    """Tell what branches are held against what."""
+    """Report which branches are compared with what."""
     family, baseline = comparison.family, comparison.baseline
     if family is None:
         return
@@ -195,7 +195,7 @@ def _family(comparison: Comparison) -> Iterator[str]:
 
 
 def _draws(comparison: Comparison) -> Iterator[str]:
-    """Tell how often each change was drawn, and whether chance has a part in what follows at all."""
+    """Report how often each change was drawn, and whether the continuation is random at all."""
     if comparison.family is None:
         return
     found = _beginnings(comparison)
@@ -220,7 +220,7 @@ def _draws(comparison: Comparison) -> Iterator[str]:
 
 
 def _chance(comparison: Comparison) -> Iterator[str]:
-    """Say how often each board was drawn, and where it is not known what chance changes."""
+    """Report how often each board was drawn, and for which levels the effect of chance is unknown."""
     if comparison.family is not None or DRAW in (*comparison.by, comparison.across):
         return
     groups = list(comparison.groups.values())
@@ -244,7 +244,7 @@ def _chance(comparison: Comparison) -> Iterator[str]:
 
 
 def _gaps(comparison: Comparison) -> Iterator[str]:
-    """Name the differences that chance alone often exceeds."""
+    """Report the differences that chance alone often exceeds."""
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric and item.mean.value]
         below = [item for item in found if abs(item.mean.value) < comparison.gap(item)]
@@ -267,7 +267,7 @@ def _points(number: int) -> str:
 
 
 def _beginnings(comparison: Comparison) -> dict[str, dict[Beginning, list[Row]]]:
-    """Return the branches that count by level and by where they begin."""
+    """Return the branches that count, by level and by beginning."""
     found: dict[str, dict[Beginning, list[Row]]] = {}
     for row, level in zip(comparison.pool.rows, comparison.pool.levels, strict=True):
         found.setdefault(level, {}).setdefault(beginning(row), []).append(row)
@@ -294,7 +294,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
 
 
 def _unused(comparison: Comparison) -> Iterator[str]:
-    """Tell of what varies among runs whose minds had no use for it."""
+    """Report factors that vary among runs whose minds do not use them."""
     without: dict[tuple[str, str, str], list[Row]] = {}
     for row in comparison.pool.rows:
         for group, why in row.unused.items():

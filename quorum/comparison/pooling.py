@@ -1,4 +1,4 @@
-"""Which runs statistics are made of, and which are left out and why."""
+"""Choose the runs that statistics are computed from, and record which are excluded and why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quorum.runs import Results, Row
 from quorum_base.user_errors import UserError
 
 _ONE_OF_MANY = {"seed", "branch", "parent", "at", "draw"}
-"""Factors that tell runs of one configuration apart."""
+"""Factors that distinguish runs of one configuration."""
 _WHY = {
     Outcome.ERROR: "ended with an error",
     "unfinished": "not finished",
@@ -25,15 +25,15 @@ class Tally:
 
     Attributes:
         level: its label.
-        pooled: runs that count.
-        budget: those of them that were ended by their budget.
-        left_out: number of the others by outcome.
+        pooled: number of runs that count.
+        budget: number of these that their budget ended.
+        left_out: number of the other runs by outcome.
         calls: calls of language models in the runs that count.
-        parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
-        empty_answers: those of them that got no answer at all; 0 in runs of versions that did not tell them apart.
-        simulated: whether a language model was simulated, or answers were drawn at random.
-        chance: whether all answers were drawn at random.
-        models: names of the language models that have answered.
+        parse_failures: number of these calls whose reply could not be read; NaN if a run does not record it.
+        empty_answers: number of these calls without any answer; 0 in runs of versions that did not distinguish them.
+        simulated: whether a language model was simulated, or answers were random.
+        chance: whether all answers were random.
+        models: names of the language models that answered.
     """
 
     level: str
@@ -53,16 +53,16 @@ class Pool:
     """The runs of a comparison.
 
     Attributes:
-        rows: those that count.
+        rows: the runs that count.
         levels: the label of each of them.
-        left_out: the others, each cell once: they ended in an error, or have not ended.
+        left_out: the others, each cell once: they ended with an error, or have not ended.
         left_out_levels: the label of each of those.
-        tallies: of every level, in the order of the rows.
-        repeated: runs of a cell that another folder or arm has too; each cell counts once a level.
-        missing: planned cells that were not run.
-        unfinished: folders of unfinished runs.
+        tallies: for every level, in the order of the rows.
+        repeated: number of runs of a cell that another folder or arm also has; each cell counts once per level.
+        missing: number of planned cells that were not run.
+        unfinished: number of folders of unfinished runs.
         damaged: folders that cannot be read, with the reason.
-        versions: of the code, of the runs that count.
+        versions: versions of the code of the runs that count.
     """
 
     rows: tuple[Row, ...]
@@ -81,11 +81,11 @@ def pool(results: Sequence[Results], level: Callable[[Row], str]) -> Pool:
     """Choose the runs that count.
 
     Args:
-        results: of one or more folders.
-        level: gives the label of a run's level.
+        results: results of one or more folders.
+        level: returns the label of a run's level.
 
     Raises:
-        UserError: none does.
+        UserError: no run counts.
     """
     every: dict[tuple[str, str], Row] = {}
     rows = [row for part in results for row in part.rows]
@@ -116,10 +116,10 @@ def pool(results: Sequence[Results], level: Callable[[Row], str]) -> Pool:
 
 
 def refuse_mixed_versions(pool: Pool) -> None:
-    """Make sure that all runs were made by one version of the code.
+    """Make sure that all runs come from one version of the code.
 
     Raises:
-        UserError: they were not.
+        UserError: they do not.
     """
     if len(pool.versions) > 1:
         counts = Counter(row.version for row in pool.rows)
@@ -132,10 +132,10 @@ def refuse_mixed_versions(pool: Pool) -> None:
 
 
 def refuse_mixed_inputs(pool: Pool) -> None:
-    """Make sure that the runs of a level that have one configuration also had the same prompts and plug-ins.
+    """Make sure that runs of a level with one configuration also had the same prompts and plug-ins.
 
     Raises:
-        UserError: they had not.
+        UserError: they did not.
     """
     if len({frozenset(row.inputs.items()) for row in pool.rows}) == 1:
         return

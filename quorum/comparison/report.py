@@ -1,4 +1,4 @@
-"""Builds the page: its content comes from folders that may be untrusted, so the template escapes all of it."""
+"""Build the page of a sweep. Its content may come from untrusted folders, so the template escapes all of it."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def write_report(
 
     Args:
         results: all its runs.
-        comparison: what the tables and figures are about.
-        output: the file; the links to the traces hold as long as it stays next to the runs.
-        command: that writes the page again; empty for none.
-        episodes: the page of each run that has one, by the name of the run.
+        comparison: the content of the tables and figures.
+        output: the file; its links to the traces work as long as it stays next to the runs.
+        command: the command that writes the page again; empty for none.
+        episodes: the page of each run that has one, by run name.
 
     Raises:
-        UserError: it cannot be written there; nothing is left on disk.
+        UserError: the page cannot be written; nothing is left on disk.
     """
     output.write(page(results, comparison, output.target, command, episodes or {}).encode())
 
 
 def page(results: Results, comparison: Comparison, target: Path, command: str, episodes: Mapping[str, Path]) -> str:
-    """Return the page as text, the same for the same results; `target` is where it will stand."""
+    """Return the page as text; equal results give equal text. `target` is its future location."""
     sweep, remarks = results.sweep, notes(comparison)
     values = _written_values(results.rows)
     single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
@@ -86,13 +86,13 @@ def page(results: Results, comparison: Comparison, target: Path, command: str, e
 
 
 def notebook(shown: Sequence[Table], remarks: Sequence[str], board: str = "") -> str:
-    """Return tables and notes as a part of a page, below the board of a world if there is one."""
+    """Return tables and notes as part of a page, below the board of a world if there is one."""
     template = templates("quorum.comparison").get_template("notebook.html.jinja")
     return template.render(board=board, tables=shown, notes=remarks)
 
 
 def templates(package: str) -> Environment:
-    """Return the templates of pages in a package. All pages share a head; what is not marked as safe is escaped."""
+    """Return the page templates of a package. All pages share a head; text not marked as safe is escaped."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("quorum.comparison", ".")]),
         autoescape=True,
@@ -104,12 +104,12 @@ def templates(package: str) -> Environment:
 
 
 def _harmless(value: object) -> object:
-    """Return what the template may write: untrusted texts without anything that could act."""
+    """Remove anything active from untrusted text before the template writes it."""
     return sanitize_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
-    """Yield each level with how it is drawn, where there are several."""
+    """Yield each level with its swatch, if there are several."""
     if len(comparison.levels) > 1:
         with styled(PAGE_IN_BROWSER):
             for number, level in enumerate(comparison.levels):
@@ -118,9 +118,9 @@ def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
 
 
 def _figures(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
-    """Yield what each figure shows, for those who cannot see it, and the figure: the one part that is not escaped.
+    """Yield the description and the drawing of each figure: the only part that is not escaped.
 
-    Every figure is there once, and none of what is the same in all runs: the findings tell that.
+    Each figure appears once. Metrics with one value in all runs have no figure: the findings report them.
     """
     with styled(PAGE_IN_BROWSER):
         for drawing in _drawings(comparison):
@@ -132,12 +132,12 @@ def _drawings(comparison: Comparison) -> Iterator[Drawing]:
         if name == "metrics":
             shown = dict.fromkeys((*comparison.metrics, *OVERVIEW))
             yield from singles(comparison, [metric for metric in shown if constant(comparison, metric) is None])
-        elif name != "overview":  # the same as panels of one figure
+        elif name != "overview":  # its panels repeat the single figures
             yield from drawings_of(name, draw, comparison)
 
 
 def inline_svg(figure: Figure, name: str) -> Markup:
-    """Return a figure as a part of a page, in the page's colours; `name` sets its ids apart from those of others."""
+    """Return a figure as part of a page, in the page's colours; `name` makes its ids unique."""
     figure.set_facecolor("none")
     for axes in figure.axes:
         axes.set_facecolor("none")
@@ -145,7 +145,7 @@ def inline_svg(figure: Figure, name: str) -> Markup:
 
 
 def _inline(svg: str, name: str) -> Markup:
-    """Make a drawing a part of the page: without its head, with its own ids, in the colours of the page."""
+    """Embed a drawing in the page: without its head, with unique ids, in the colours of the page."""
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     prefix = re.sub("[^A-Za-z0-9-]", "-", name)
     own = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body)
@@ -153,7 +153,7 @@ def _inline(svg: str, name: str) -> Markup:
 
 
 def _run(row: Row, target: Path, episode: Path | None) -> Mapping[str, object]:
-    """Return a run as the template shows it, with the addresses of the page of its episode and of its trace."""
+    """Return a run for the template, with links to the page of its episode and to its trace."""
     run = RunFolder(row.folder)
     remarks = ("simulated" if row.simulated else "", row.error or row.reason, run.trace_damage())
     remark = "; ".join(part for part in remarks if part)
@@ -171,13 +171,13 @@ def _address(file: Path, page: Path) -> str:
 
 
 def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield every package that the runs were made with, and its versions."""
+    """Yield every package that the runs used, with its versions."""
     for name in dict.fromkeys(name for row in rows for name in row.packages):
         yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
 
 
 def _written_values(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the different values of every key that some run has."""
+    """Return the distinct values of every key that some run has."""
     return {
         key: [written(value) for value in in_order(row.factors[key] for row in rows if key in row.factors)]
         for key in factor_columns(rows)

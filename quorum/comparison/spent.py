@@ -1,10 +1,10 @@
-"""What a run had to spend for each change of its score, and the answer to a comparison at equal budgets.
+"""What a run spent for each change of its score, for comparisons at equal budgets.
 
-A hard budget (`quorum.agents.llm.spending`) refuses a call when what has been used, and the mean of the answers before
-it, go beyond the budget. So a change of the score takes place under a budget exactly when no call before it is refused:
-what it took is the largest of these sums. Participants who begin to think at one instant ask together, and each call is
-held against the mean of the answers before them; the simulated model without a latency answers one after the other. The
-trace does not have what each answer of a call took that was asked again: they count as alike.
+A hard budget (`quorum.agents.llm.spending`) refuses a call if the amount used so far, plus the mean of the previous
+answers, exceeds the budget. So a change of the score happens under a budget exactly if no call before it is refused: it
+requires the largest of these sums. Participants who start to think at one instant make their calls together, and each
+call is checked against the mean of the answers before all of them. The simulated model without a latency answers one
+call after the other. The trace does not record the amount of each answer of a retried call: its answers count equally.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from quorum.runs import Row
 from quorum.runs.run_folder import RunFolder
 
 BUDGETS = {"tokens": "tokens", "usd": "US dollars", "calls": "answers", "thoughts": "thoughts", "seconds": "seconds"}
-"""What a budget may be of, in words: tokens read and written, money, answers, thoughts, wall time."""
+"""Kinds of budgets, in words: tokens read and written, money, answers, thoughts, wall time."""
 AT_BUDGETS = ("outcome.success", "outcome.completion", "outcome.reached", "outcome.score")
 """The metrics that are known at every moment of a run."""
 _SLACK = 1e-9
-"""Of a budget: rounding of sums of money."""
+"""Relative tolerance of a budget, for rounding of sums of money."""
 
 
 class Unknown(ValueError):
-    """A call does not say what it took."""
+    """A call does not record what it spent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the changes of the score of a run took.
+    """The budgets that the score changes of a run require.
 
     Attributes:
-        least: the least budget under which each change takes place, ascending, shape (changes,); that of the last is
-            what the whole run took.
-        values: of each of `AT_BUDGETS` after each change, NaN where it is not defined, shape (metrics, changes).
-        most: the largest budget of which it is known what the run would have come to: infinite where it ended by
-            itself, and in tokens and money where answers were drawn at random, which take none.
+        least: the smallest budget under which each change happens, ascending, shape (changes,); the last is what the
+            whole run spent.
+        values: each of `AT_BUDGETS` after each change, NaN if undefined, shape (metrics, changes).
+        most: the largest budget for which the run's result is known: infinite if the run ended by itself, and for
+            tokens and money with random answers, which use none.
     """
 
     least: Floats
@@ -61,15 +61,15 @@ class Spent:
 
 
 def read_spent(row: Row, kind: str) -> Spent:
-    """Read what the changes of the score of a run took.
+    """Read the budgets that the score changes of a run require.
 
     Args:
         row: the run.
         kind: one of `BUDGETS`.
 
     Raises:
-        DamagedFile: its trace is not whole.
-        Unknown: a call does not say what it took.
+        DamagedFile: its trace is incomplete.
+        Unknown: a call does not record what it spent.
     """
     least, values = [0.0], [(0.0, math.nan, math.nan, math.nan)]
     purse = _Purse(kind, together=not row.simulated or bool(row.factors.get("llm.latency")))
@@ -85,7 +85,7 @@ def read_spent(row: Row, kind: str) -> Spent:
     assert isinstance(end, EpisodeEnd)
     least.append(purse.least(events[-1]))
     values.append((float(end.outcome == Outcome.SUCCESS), *values[-1][1:]))
-    if row.metrics.get("outcome.success") is None:  # the world does not say
+    if row.metrics.get("outcome.success") is None:  # the world does not define success
         values = [(math.nan, *own[1:]) for own in values]
     stopped = end.outcome == Outcome.BUDGET and not (row.chance and kind in ("tokens", "usd"))
     most = least[-1] if stopped else math.inf
@@ -93,11 +93,11 @@ def read_spent(row: Row, kind: str) -> Spent:
 
 
 class _Purse:
-    """Adds up what thoughts take.
+    """Adds up what thoughts spend.
 
     Args:
         kind: one of `BUDGETS`.
-        together: whether those who begin to think at one instant ask at the same time.
+        together: whether participants who start to think at one instant make their calls at the same time.
     """
 
     def __init__(self, kind: str, *, together: bool) -> None:
@@ -110,17 +110,17 @@ class _Purse:
         self._ended: list[tuple[tuple[float, int], ThoughtEnd]] = []
 
     def follow(self, stamped: Stamped) -> None:
-        """Keep when a thought begins, and take in one that ends."""
+        """Record the start of a thought, and add one that ends."""
         if isinstance(stamped.event, ThoughtStart):
             self._begun[stamped.event.agent] = (stamped.t_hat, stamped.seq)
         elif isinstance(stamped.event, ThoughtEnd):
             self._ended.append((self._begun[stamped.event.agent], stamped.event))
 
     def least(self, now: Stamped) -> float:
-        """Return the least budget under which what happens now takes place.
+        """Return the smallest budget under which the current event happens.
 
         Raises:
-            Unknown: a call does not say what it took.
+            Unknown: a call does not record what it spent.
         """
         thoughts = sorted(self._ended, key=itemgetter(0))
         self._ended.clear()
@@ -132,20 +132,20 @@ class _Purse:
         return self._least
 
     def _ask(self, amounts: Sequence[float]) -> None:
-        """Add answers that were asked for together."""
+        """Add answers of simultaneous calls."""
         expected = self._used / self._answers * len(amounts) if self._answers else sum(amounts)
         self._least = max(self._least, self._used + expected)
         self._used += sum(amounts)
         self._answers += len(amounts)
 
     def _amounts(self, thought: ThoughtEnd) -> list[float]:
-        """Return what each answer that a thought asked for took; the thought itself counts where thoughts do."""
+        """Return what each answer of a thought spent; if thoughts are counted, the thought is 1."""
         if self._kind == "thoughts":
             return [1.0]
         return [amount for call in thought.calls for amount in self._each(call)]
 
     def _each(self, call: Mapping[str, Any]) -> list[float]:
-        """Return what each answer of a call took."""
+        """Return what each answer of a call spent."""
         answers = answers_of(call)
         if self._kind == "calls":
             return [1.0] * (answers + ("unanswered" in call))
@@ -161,12 +161,12 @@ class AtBudgets:
     """A comparison at equal budgets.
 
     Attributes:
-        kind: what the budgets are of, one of `BUDGETS`.
-        metrics: those of `AT_BUDGETS` that are compared.
-        budgets: ascending from 0 to the largest of which all levels are known, by value of `across`.
-        estimates: of a metric at each of them, by metric, level and point.
-        differences: from the baseline, in the same way; empty without one. A test is of one budget.
-        left_out: the runs of which it cannot be known, each with the reason.
+        kind: the kind of the budgets, one of `BUDGETS`.
+        metrics: the compared metrics, from `AT_BUDGETS`.
+        budgets: ascending from 0 to the largest that is known for all levels, by value of `across`.
+        estimates: of a metric at each budget, by metric, level and point.
+        differences: from the baseline, with the same keys; empty without one. A test is at one budget.
+        left_out: the runs whose spending is unknown, each with the reason.
     """
 
     kind: str
@@ -177,13 +177,13 @@ class AtBudgets:
     left_out: tuple[str, ...]
 
     def crossings(self, metric: str, level: str, point: Scalar) -> list[float]:
-        """Return the budgets at which the mean difference first has another sign than before."""
+        """Return the budgets at which the mean difference changes its sign."""
         line = zip(self.budgets[point], self.differences[metric, level, point], strict=True)
         signs = [(budget, item.mean.value > 0) for budget, item in line if item.mean.value]
         return [budget for (_, before), (budget, sign) in pairwise(signs) if sign != before]
 
     def apart(self, metric: str, level: str, point: Scalar) -> list[tuple[float, int]]:
-        """Return the budgets from which on the interval of the difference leaves out 0, each with the sign."""
+        """Return the budgets from which the interval of the difference excludes 0, each with the sign."""
         ends = [(item.mean.low, item.mean.high) for item in self.differences[metric, level, point]]
         signs = [(low > 0) - (high < 0) for low, high in ends]
         line = zip(self.budgets[point], signs, [0, *signs[:-1]], strict=True)

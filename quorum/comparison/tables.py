@@ -1,4 +1,4 @@
-"""The tables of a comparison, as text in rows; `formats` writes them."""
+"""The tables of a comparison, as rows of text; `formats` writes them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return every table: runs, metrics, differences from the baseline, draws, and what others have published."""
+    """Return every table: runs, metrics, differences from the baseline, draws, and published results."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     published = (_published(table, comparison.pool.rows) for table in comparison.published)
     measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison), *_growth(comparison))
@@ -52,7 +52,7 @@ def tables(comparison: Comparison) -> list[Table]:
 
 
 def heading(comparison: Comparison) -> str:
-    """Say what is compared: `topology across n`."""
+    """Describe the comparison: `topology across n`."""
     by = " and ".join(short(name) for name in comparison.by)
     return f"{by} across {short(comparison.across)}" if comparison.across is not None else by
 
@@ -77,14 +77,14 @@ def runs_table(comparison: Comparison) -> Table:
 
 
 def failure_rate(calls: float, failures: float) -> str:
-    """Write the share of the calls whose reply could not be read; a dash without calls."""
+    """Format the share of the calls whose reply could not be read; a dash without calls."""
     if not calls:
         return NONE
     return f"{failures / calls:.1%}" if math.isfinite(failures / calls) else "unknown"
 
 
 def _across(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each metric. Levels and values of `across`: the more numerous are its rows: it is narrow."""
+    """Yield a table for each metric. Rows are levels or values of `across`, whichever are more, to keep it narrow."""
     assert comparison.across is not None
     across = short(comparison.across)
     points = [written(point) for point in comparison.points]
@@ -117,7 +117,7 @@ def _levels(comparison: Comparison) -> Table:
 
 
 def _sizes(comparison: Comparison) -> tuple[str, ...]:
-    """Return the heads of the columns that say over how much statistics are."""
+    """Return the headings of the columns with sample sizes."""
     return (comparison.things, comparison.unit) if comparison.clustered else (comparison.things,)
 
 
@@ -132,7 +132,7 @@ def _row(
 def _by_place(
     comparison: Comparison, title: str, header: Sequence[str], lines: Iterable[_Line], *, caption: str, name: str
 ) -> Iterator[Table]:
-    """Yield a table with a row for each level and value of `across`, the places of its lines; none without lines."""
+    """Yield a table with a row for each level and value of `across`; none without lines."""
     places = (_by(comparison), *([short(comparison.across)] if comparison.across is not None else []))
     rows = tuple(
         (level_label(comparison, level), *([written(point)] if len(places) > 1 else []), *cells)
@@ -143,7 +143,7 @@ def _by_place(
 
 
 def _bounds(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each share: a row for each group some of whose runs are left out."""
+    """Yield a table for each share: a row for each group with excluded runs."""
     header = (comparison.things, "left out", "as shown", "all failures", "all successes")
     caption = (
         "Errors, limits and unfinished runs. Whatever they would have come to, the"
@@ -161,7 +161,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each metric: a row a difference; none where no board differs, which the notes tell."""
+    """Yield a table for each metric: a row per difference. If no board differs there is none; the notes say so."""
     family = comparison.family is not None
     what = "gain" if family else "difference"
     for metric in comparison.metrics:
@@ -219,7 +219,7 @@ def _noise(comparison: Comparison) -> Iterator[Table]:
 
 
 def _chance(noise: Noise, places: int, most: int) -> list[str]:
-    """Return the cells of what chance changes, with `most` shares of draws that all succeed."""
+    """Return the cells of what chance changes, with `most` values of pass^k."""
     cells = [str(noise.boards), _range([noise.fewest, noise.most])]
     cells += [_number(deviation, places) for deviation in np.sqrt(np.maximum((noise.between, noise.within), 0.0))]
     cells += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
@@ -234,12 +234,12 @@ def _number(number: float, places: int) -> str:
 
 
 def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
-    """Write a level and its value of `across`: `debate at n = 4`."""
+    """Format a level and its value of `across`: `debate at n = 4`."""
     return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
 
 
 def _growth(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table of how metrics grow with n, where three sizes or more have positive means."""
+    """Yield a table of how metrics grow with n, if three or more sizes have positive means."""
     rows = []
     for metric in comparison.metrics if comparison.across == "n" else ():
         counts = not METRICS[metric].rate and " per " not in METRICS[metric].unit
@@ -257,7 +257,7 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
 
 
 def _room(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each metric with a better way: the share of the room that each level closes."""
+    """Yield a table for each metric with a better direction: the share of the room that each level closes."""
     silent, reference = comparison.baseline, comparison.room
     if silent is None or reference is None:
         return
@@ -278,7 +278,7 @@ def _room(comparison: Comparison) -> Iterator[Table]:
 
 
 def coordination_table(comparison: Comparison) -> Iterator[Table]:
-    """Yield the table of what coordination costs and brings, where the baseline is a single mind, and not chance."""
+    """Yield the table of what coordination costs and gains, if the baseline is a single mind and not chance."""
     lines = []
     if comparison.baseline in comparison.chance:
         return
@@ -300,7 +300,7 @@ def coordination_table(comparison: Comparison) -> Iterator[Table]:
 
 
 _EVERY = 2
-"""Of the budgets at which levels are compared, one of so many has a row."""
+"""Every how many budgets the table has a row."""
 
 
 def at_budgets(comparison: Comparison) -> Iterator[Table]:
@@ -348,12 +348,12 @@ def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> 
 
 
 def amount(budget: float, kind: str) -> str:
-    """Write a budget: whole numbers of what is counted, two digits of money and time."""
+    """Format a budget: counts as whole numbers, money and time with two digits."""
     return f"{budget:.2g}" if kind in ("usd", "seconds") else f"{budget:,.0f}"
 
 
 def baseline_label(comparison: Comparison) -> str:
-    """Say what differences are from."""
+    """Name the baseline of differences."""
     unchanged = comparison.family is not None and comparison.baseline == NO_CHANGE
     return "branches without a change" if unchanged else str(comparison.baseline)
 
@@ -380,7 +380,7 @@ def _difference(item: Difference, comparison: Comparison, places: int, *, bounde
 
 
 def level_label(comparison: Comparison, level: str) -> str:
-    """Write a level, with `simulated` behind it where that holds for some levels and not for all, and with `chance`."""
+    """Return the label of a level, marked `simulated` if only some levels are, and `chance` if it is."""
     if level in comparison.chance:
         return level if level == CHANCE else f"{level} ({CHANCE})"
     some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
@@ -388,12 +388,12 @@ def level_label(comparison: Comparison, level: str) -> str:
 
 
 def interval(estimate: Estimate | None, places: int, *, signed: bool = False) -> str:
-    """Write an estimate with its interval: `0.93 [0.85, 0.98]`.
+    """Format an estimate with its interval: `0.93 [0.85, 0.98]`.
 
     Args:
-        estimate: None where there are no runs.
+        estimate: None if there are no runs.
         places: number of decimals.
-        signed: whether a positive value has its sign.
+        signed: whether to show the sign of a positive value.
     """
     if estimate is None or math.isnan(estimate.value):
         return NONE
@@ -403,7 +403,7 @@ def interval(estimate: Estimate | None, places: int, *, signed: bool = False) ->
 
 
 def decimals(estimates: Iterable[Estimate]) -> int:
-    """Return the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
+    """Return the decimals of a column: its largest value, or half its widest interval, gets about three digits."""
     sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
     size = max(sizes, default=0.0)
     if size == 0:
@@ -442,7 +442,7 @@ def _range(runs: list[int]) -> str:
 
 
 def _published(published: Published, runs: Sequence[Row]) -> Table:
-    """Return a published table of the sweeps: each published value, and the same of the runs that count."""
+    """Return a published table of the sweeps: each published value next to that of the runs that count."""
     named = len(published.factors)
     header = [*map(short, published.factors), "runs"]
     titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]

@@ -1,4 +1,4 @@
-"""Arguments of Python functions, checked by the annotations of these before anything is done."""
+"""Checks arguments of Python functions against their annotations before the call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def checked_arguments(function: Callable[P, T]) -> Callable[P, T]:
-    """Have a function refuse arguments that its annotations do not allow, all of them in one `UserError`."""
+    """Make a function reject arguments that violate its annotations, with a single `UserError` for all of them."""
     signature = inspect.signature(function)
     wanted = SimpleNamespace(__annotations__={**function.__annotations__, "return": None})  # it may be defined later
     hints = get_type_hints(wanted, vars(sys.modules[function.__module__]), include_extras=True)
@@ -27,7 +27,7 @@ def checked_arguments(function: Callable[P, T]) -> Callable[P, T]:
     fields: dict[str, Any] = {
         name: (several[hints[name]] if parameter.kind is parameter.VAR_POSITIONAL else hints[name], ...)
         for name, parameter in signature.parameters.items()
-        if name in hints  # all but the `self` of a method
+        if name in hints  # skips the `self` of a method
     }
     allowed = create_model(
         function.__name__, __config__=ConfigDict(strict=True, arbitrary_types_allowed=True), **fields

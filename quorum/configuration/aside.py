@@ -1,4 +1,4 @@
-"""Words of a command that are about no cell: the engine of a sweep, and the tracker that its runs are logged to."""
+"""Sweep-level arguments of a command: the engine of a sweep, and the tracker that logs its runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from quorum_base.user_errors import UserError
 
 
 def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str], list[str]]:
-    """Part the words about components that belong to no cell, such as `engine.workers=2`, from the others.
+    """Split sweep-level arguments, such as `engine.workers=2`, from those of cells.
 
     Args:
-        words: of a command.
-        kinds: of components: `engines`, `trackers`.
+        words: arguments of a command.
+        kinds: registries of sweep-level components: `engines`, `trackers`.
     """
     groups = {kind.group for kind in kinds}
     about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] in groups]
@@ -26,13 +26,13 @@ def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str],
 
 
 def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir = (), *, usual: str = "") -> Any:
-    """Build what the words about a kind of component choose; None where none does, and nothing is usual.
+    """Build the component that the arguments choose; None if they choose none and there is no default.
 
     Args:
         kind: `engines` or `trackers`.
-        words: of a command; those about other groups are passed over.
-        config_dir: folders with more options of the groups.
-        usual: the option that is meant where none is named; empty for none.
+        words: arguments of a command; those of other groups are ignored.
+        config_dir: folders with more group options.
+        usual: the default option; empty for none.
 
     Raises:
         UserError: there is no such option or key, a value is wrong, or a package is missing.

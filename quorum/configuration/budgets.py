@@ -1,4 +1,4 @@
-"""What a budget that a user gives may be."""
+"""Validation of budgets given by users."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from quorum_base.user_errors import UserError
 
 
 def require_budgets(**budgets: float | None) -> None:
-    """Require that budgets end what they are for: one that is no number never would.
+    """Check that budgets are positive and finite; NaN would never be reached.
 
     Args:
-        budgets: by the name of their option, with underscores; None for no limit.
+        budgets: budgets by option name, with underscores; None for no limit.
 
     Raises:
         UserError: one is not a finite number above 0.

@@ -1,6 +1,6 @@
-"""What can be chosen: the groups, their options and keys, read from the configuration files without Hydra.
+"""The catalogue of groups, options and keys, read from the configuration files without Hydra.
 
-A file's first comment line describes it, and the comment behind a value describes the value.
+A file's first comment line describes the file, and the comment after a value describes the value.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from quorum_base.user_errors import UserError, choices_hint
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
 EXTENSION = "extension"
-"""The group of which several options can be chosen: `extension=[repair,NAME]`."""
+"""The group that allows several options: `extension=[repair,NAME]`."""
 EXPERIMENT = "experiment"
-"""The group of the named experiments."""
+"""The group of named experiments."""
 SWEEP_GROUPS: tuple[str, ...] = ("engine", "track", EXPERIMENT)
-"""The groups of a sweep: what runs and tracks its cells, and which they are. They are no part of a cell."""
+"""Sweep-level groups: the engine, the tracker and the experiment. They are not part of a cell."""
 
 _MOST_ENTRIES = 5_000
-"""Files and folders that are looked through for options."""
+"""Maximum number of files and folders to search for options."""
 _GLOBAL = "# @package _global_"
 _LINE = re.compile(
     r"""(?P<indent>\ *) (?P<key>[A-Za-z_]\w*):
@@ -39,12 +39,12 @@ _LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A key of a configuration.
+    """A configuration key.
 
     Attributes:
-        key: dotted, from the file's own top.
-        value: as the file writes it.
-        description: the comment behind it.
+        key: dotted key, relative to the top of its file.
+        value: value as written in the file.
+        description: the comment after the value.
     """
 
     key: str
@@ -58,11 +58,11 @@ class Option:
 
     Attributes:
         group: the group.
-        name: how the option is chosen, `GROUP=NAME`.
+        name: name of the option, as in `GROUP=NAME`.
         description: the file's first comment line.
         knobs: its keys.
-        source: the folder that it comes from, empty for the project's own.
-        top: whether its keys stand at the top of a configuration, and not below its group (`@package _global_`).
+        source: the folder that it comes from; empty for the project's own.
+        top: whether its keys are top-level keys instead of keys of its group (`@package _global_`).
     """
 
     group: str
@@ -74,16 +74,15 @@ class Option:
 
     @property
     def component(self) -> str:
-        """The name of the component that it chooses; empty where it names none."""
+        """The name of the component that it chooses; empty if it names none."""
         prefix = f"{self.group}." if self.top else ""
         return next((knob.value for knob in self.knobs if knob.key == f"{prefix}name"), "")
 
     @property
     def typed(self) -> tuple[Knob, ...]:
-        """The keys that can be set as well as `GROUP=NAME`, as they are typed.
+        """The keys that can be set in addition to `GROUP=NAME`, as they are typed.
 
-        Left out are the name, which the option itself gives, and values that flow from another key, which is set
-        instead.
+        Excludes the name, which the option itself sets, and values that flow from another key, which is set instead.
         """
         keys = (knob if self.top else replace(knob, key=f"{self.group}.{knob.key}") for knob in self.knobs)
         return tuple(knob for knob in keys if knob.key != f"{self.group}.name" and "${" not in knob.value)
@@ -98,7 +97,7 @@ def options(config_dir: ConfigDir = ()) -> tuple[Option, ...]:
     """Return the options of all groups.
 
     Args:
-        config_dir: folders with more of them.
+        config_dir: folders with more group options.
 
     Raises:
         UserError: there is no such folder.
@@ -113,19 +112,19 @@ def option_names(group: str, config_dir: ConfigDir = ()) -> list[str]:
     """Return the names of the options of a group.
 
     Raises:
-        UserError: as `options`.
+        UserError: see `options`.
     """
     return sorted({option.name for option in options(config_dir) if option.group == group})
 
 
 def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = "") -> UserError:
-    """Make the error that a group has no option of a name; it names the flag that may be missing.
+    """Return the error for an unknown option of a group; it names the flag that may be missing.
 
     Args:
         group: the group.
-        name: the name.
-        config_dir: as of `options`.
-        place: the key at which the name stands, where that is not the group.
+        name: the unknown name.
+        config_dir: see `options`.
+        place: the key that has this value, if it is not the group.
     """
     known = option_names(group, config_dir)
     registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
@@ -158,7 +157,7 @@ def contents(folders: Sequence[Path]) -> str | None:
 
 
 def group_names(folders: Sequence[Path]) -> frozenset[str]:
-    """Return the groups that have a folder: those of Quorum and the user's own."""
+    """Return the groups that have a folder: Quorum's and the user's own."""
     return frozenset(
         entry.name for folder in folders for entry in folder.iterdir() if entry.is_dir() and entry.name != "__pycache__"
     )
@@ -166,7 +165,7 @@ def group_names(folders: Sequence[Path]) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _shipped(_contents: str | None) -> tuple[Option, ...]:
-    """Return the options of this project, read once for each content of its files."""
+    """Return the options of this project, read once for each state of its files."""
     return tuple(option for folder in SHIPPED for option in _options(folder, ""))
 
 
@@ -179,7 +178,7 @@ def _options(folder: Path, source: str) -> Iterator[Option]:
 
 
 def _knobs(file: Path) -> tuple[Knob, ...]:
-    """Return the keys of a file, and then those of the files of its folder that it includes (`- NAME@_here_`)."""
+    """Return the keys of a file, followed by those of the files in its folder that it includes (`- NAME@_here_`)."""
     included = re.findall(r"^  - (\S+)@_here_$", file.read_text(encoding="utf-8"), re.MULTILINE)
     found = {knob.key: knob for knob in _own_knobs(file)}
     for knob in (knob for name in included for knob in _knobs(_included(file, name))):

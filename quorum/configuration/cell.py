@@ -21,21 +21,21 @@ from quorum.configuration.schema import PLACE, Configuration, validate, validate
 
 _log = logging.getLogger(__name__)
 _LONGEST = 64
-"""Characters that minds have in the name of a folder, at most."""
+"""Maximum characters for the minds in a folder name."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One episode to run.
 
-    Where the results go, how progress is shown and what runs the cell are no part of its configuration, so equal cells
-    have equal names wherever they run.
+    The results folder, the progress display and the engine are not part of its configuration, so equal cells have equal
+    names wherever they run.
 
     Attributes:
         configuration: validated and fully resolved.
         plain: the same as JSON-ready data, in one canonical form.
-        inputs: digests of what also decides: templates of prompts, plug-ins, files that it names.
-        origin: what it goes back to, such as the run that it branches off; None: nothing.
+        inputs: digests of other inputs that affect the result: prompt templates, plugins, files that it names.
+        origin: where it comes from, such as the run that it branches off; None: nowhere.
     """
 
     configuration: Configuration
@@ -45,21 +45,21 @@ class Cell:
 
     @classmethod
     def of(cls, raw: Mapping[str, Any], inputs: Callable[[Configuration], Inputs] = inputs_of) -> Cell:
-        """Make a cell of a composed configuration.
+        """Create a cell from a composed configuration.
 
         Args:
             raw: the configuration.
-            inputs: digests what also decides; `recorded(...)` for a cell that has been named before.
+            inputs: computes the digests of other inputs; `recorded(...)` for a cell that was named before.
 
         Raises:
-            UserError: the configuration is not valid, or a template that it names is not there.
+            UserError: the configuration is not valid, or a template that it names is missing.
         """
         configuration = validate(raw)
         return cls(configuration, configuration.plain(), inputs(configuration))
 
     @classmethod
     def compose(cls, arguments: Sequence[str], config_dir: ConfigDir = ()) -> Cell:
-        """Make a cell of `KEY=VALUE` arguments.
+        """Create a cell from `KEY=VALUE` arguments.
 
         Raises:
             UserError: an argument or the configuration is not valid.
@@ -71,9 +71,9 @@ class Cell:
         return cell
 
     def alike(self, raw: Mapping[str, Any]) -> Cell:
-        """Make the cell of a composed configuration that differs from this one in the knobs of `PLACE` alone.
+        """Create the cell of a composed configuration that differs from this one only in the knobs of `PLACE`.
 
-        What the two share is neither checked nor digested again.
+        Shared parts are neither checked nor hashed again.
 
         Raises:
             UserError: the configuration is not valid.
@@ -86,24 +86,24 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """The seed, which names the board."""
+        """The seed, which determines the board."""
         return self.configuration.seed
 
     @cached_property
     def kind(self) -> str:
-        """Equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same."""
+        """Key shared by cells that differ only in seed, episode and draw, and so are expected to cost the same."""
         return kind_of(self.plain)
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of the configuration's identity and of its inputs, in hexadecimal."""
+        """SHA-256 of the canonical JSON of the configuration's identity and its inputs, in hexadecimal."""
         identity = {**self._identity, **self.configuration.place}
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
-        """What the hashes of all cells of the kind are of, without what distinguishes them."""
+        """The hashed data shared by all cells of the kind."""
         identity = {key: value for key, value in self.configuration.identity().items() if key not in PLACE}
         if self.inputs:
             identity["inputs"] = dict(self.inputs)
@@ -113,11 +113,11 @@ class Cell:
 
     @cached_property
     def name(self) -> str:
-        """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
+        """Name of the results folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
 
-        Where minds think with a language model the model's name follows: `cube-n8-naive-gpt-5-debate-...`. Where
-        single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A later draw says
-        which it is: `...-s3-d2-1a2b3c4d`; an origin adds its label: `...-s3-at12-1a2b3c4d`.
+        If minds use a language model, its name follows: `cube-n8-naive-gpt-5-debate-...`. If single participants have
+        minds of their own, the name lists them: `cube-n4-naive+heuristic@0.2-...`. A later draw adds its number:
+        `...-s3-d2-1a2b3c4d`; an origin adds its label: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
         at = f"-{self.origin.label}" if self.origin is not None else ""
@@ -126,14 +126,14 @@ class Cell:
 
     @cached_property
     def _label(self) -> str:
-        """The first part of the names of all cells of the kind."""
+        """The common prefix of the names of all cells of the kind."""
         c = self.configuration
         minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
         return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}"
 
     @property
     def _minds(self) -> str:
-        """The names of the minds as a part of a file's name; of a team of very many, how many have their own."""
+        """The names of the minds for a file name; for a very large team, how many participants have their own."""
         c = self.configuration
         if len(c.team) == 1:
             return c.agents.name
@@ -142,7 +142,7 @@ class Cell:
 
     @property
     def _model(self) -> str:
-        """The model's name as a part of a file's name, with the number of the others that single agents have."""
+        """The model's name for a file name, with the number of other models that single agents have."""
         llm = self.configuration.llm
         labels = dict.fromkeys(model.label for model in self.configuration.special_models.values())
         others = len(labels.keys() - {llm.label})
@@ -150,7 +150,7 @@ class Cell:
         return f"{short}+{others}" if others else short
 
     def as_yaml(self, *, with_inputs: bool = False) -> str:
-        """Return the hash and the configuration as YAML; if wanted also the digests of its inputs."""
+        """Return the hash and the configuration as YAML, optionally with the digests of its inputs."""
         inputs = {"inputs": dict(self.inputs)} if with_inputs and self.inputs else {}
         data = {"hash": self.hash, **inputs, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
@@ -158,29 +158,29 @@ class Cell:
 
 
 def kind_of(plain: Mapping[str, Any], *more: Any) -> str:
-    """Return what is equal for cells that are expected to cost the same.
+    """Return a key shared by cells that are expected to cost the same.
 
     Args:
-        plain: the configuration of one.
-        more: what else kinds differ in, JSON-ready.
+        plain: configuration of one such cell.
+        more: other JSON-ready values that distinguish kinds.
     """
     alike = {**plain, **dict.fromkeys(PLACE)}
     return hashlib.sha256(orjson.dumps([alike, *more])).hexdigest()
 
 
 def line_of(plain: Mapping[str, Any], inputs: Inputs) -> str:
-    """Return what is equal for the cells of one line: those that differ in nothing but the episode.
+    """Return a key shared by the cells of one line, which differ only in the episode.
 
     Args:
-        plain: the configuration of one.
-        inputs: digests of what also decides.
+        plain: configuration of one such cell.
+        inputs: digests of other inputs that affect the result.
     """
     parts = [{**plain, "episode": None}, dict(inputs)]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there
-    """Writes a text of several lines, such as a board, line by line."""
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's version if available
+    """Writes multi-line text, such as a board, line by line."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -1,4 +1,4 @@
-"""Values checked by a schema, as JSON and strictly: `true` is no number, `"8"` is no 8."""
+"""Checks values against a schema, strictly and as JSON: `true` is not a number, `"8"` is not 8."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def component_values(
     """Check the values of the component that a group chooses.
 
     Args:
-        registry: of the group.
-        raw: the configuration; or what else holds such values, under the last part of `place`.
-        place: the dotted key of the values; empty: the group.
-        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
+        registry: registry of the group.
+        raw: the configuration, or other data that holds such values under the last part of `place`.
+        place: dotted key of the values; empty: the group.
+        recorded: whether it was read from a run folder, which may be untrusted: no value may name a file.
 
     Raises:
         UserError: there is no such component, or a value is wrong.
@@ -43,17 +43,17 @@ def component_values(
 def checked(
     schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str], *, recorded: bool = False
 ) -> Model:
-    """Check values by a schema.
+    """Check values against a schema.
 
     Args:
-        schema: of them.
+        schema: their schema.
         values: plain data.
-        prefix: of their keys in messages, `agents.`.
-        known: the keys that a message offers for an unknown one.
-        recorded: whether they were read from the folder of a run.
+        prefix: prefix of their keys in messages, such as `agents.`.
+        known: keys that a message suggests for an unknown one.
+        recorded: whether they were read from a run folder.
 
     Raises:
-        UserError: what is wrong, one line for each key.
+        UserError: the errors, one line for each key.
     """
     try:
         return schema.model_validate_json(json.dumps(values), strict=True, context=RECORDED if recorded else None)
@@ -88,13 +88,13 @@ _BOUNDS = {
 def describe_validation_errors(
     error: ValidationError, values: Mapping[str, Any], prefix: str, known: Sequence[str]
 ) -> str:
-    """Return one line for each wrong key: its dotted name, its value, what is allowed.
+    """Return one line for each wrong key: its dotted name, its value and what is allowed.
 
     Args:
-        error: what pydantic found.
-        values: what it looked at.
-        prefix: what stands before the keys, `env.` for the values of the group `env`.
-        known: keys that exist at the top of the values.
+        error: pydantic's error.
+        values: the validated values.
+        prefix: prefix of the keys, such as `env.` for the group `env`.
+        known: existing top-level keys of the values.
     """
     reasons: dict[str, list[str]] = {}
     for detail in error.errors(include_url=False):
@@ -107,7 +107,7 @@ def describe_validation_errors(
 
 
 def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> tuple[str | int, ...]:
-    """Return the place of an error in the values, without the branches of unions that pydantic adds to it."""
+    """Return the location of an error in the values, without the union branches that pydantic adds."""
     path: list[str | int] = []
     here: Any = values
     for part in detail["loc"]:
@@ -170,7 +170,7 @@ def _reason(
 
 
 def shown_value(value: Any, limit: int = 80) -> str:
-    """Return a value as a message shows it: a map only as one, because its keys are named by its place."""
+    """Format a value for a message; a map is not spelled out, because its location already names its keys."""
     if isinstance(value, Mapping):
         return _MAP
     if isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value):

@@ -1,4 +1,4 @@
-"""From `KEY=VALUE` arguments to one plain configuration, by Hydra's Compose API."""
+"""Composes `KEY=VALUE` arguments into one plain configuration, with Hydra's Compose API."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TEMPLATES: dict[tuple[object, ...], Template] = {}
-"""What the process has composed, by the content of the option files and what Hydra composed."""
+"""Templates composed by this process, by the contents of the option files and what Hydra composed."""
 _MOST_TEMPLATES = 256
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 
 
 def compose(arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
-    """Compose and resolve the configuration of one cell. It is not validated yet.
+    """Compose and resolve the configuration of one cell, without validating it.
 
     Args:
-        arguments: `KEY=VALUE` in Hydra's override grammar, one value a key.
-        config_dir: folders with more options of the groups.
+        arguments: `KEY=VALUE` in Hydra's override grammar, one value per key.
+        config_dir: folders with more group options.
 
     Raises:
-        UserError: an argument cannot be read, or names a group, an option or a key that does not exist.
+        UserError: an argument cannot be parsed, or names a group, an option or a key that does not exist.
     """
     overrides = parse(arguments)
     single_values(overrides)
@@ -63,14 +63,14 @@ def compose(arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, A
 
 
 class Composer:
-    """Composes configurations from the option files as they are when it is made.
+    """Composes configurations from the option files as they were when it was created.
 
-    Hydra composes once for each distinct set of group choices, in 0.1 to 0.2 s. The process keeps that template, keyed
-    by the content of all option files, and fills in values in milliseconds. A test holds both ways equal:
+    Hydra composes once for each distinct set of group choices, in 0.1 to 0.2 s. The process caches that template, keyed
+    by the contents of all option files, and fills in values in milliseconds. A test checks that both ways agree:
     `tests/configuration/test_templates.py`.
 
     Args:
-        config_dir: folders with more options of the groups.
+        config_dir: folders with more group options.
 
     Raises:
         UserError: there is no such folder.
@@ -82,16 +82,16 @@ class Composer:
         self._contents = contents(self._folders)
         self._refused: dict[object, UserError] = {}
         self.groups = group_names(self._folders)
-        """The groups that can be chosen from."""
+        """The available groups."""
 
     def options(self, group: str) -> list[str]:
-        """Return the options of a group, those of other folders among them."""
+        """Return the options of a group, including those of other folders."""
         return option_names(group, self._folders)
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
 
-        Its parts may be shared with those of other results: do not change them.
+        Results may share parts: do not modify them.
 
         Raises:
             UserError: an override names a group, an option or a key that does not exist, or a value is missing.
@@ -107,7 +107,7 @@ class Composer:
                 return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
 
     def _kept(self, primary: str | None, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
-        """Return the template of a primary configuration and some words, composed where the process has not kept it."""
+        """Return the template of a primary configuration and some arguments, from the cache if possible."""
         key = (self._contents, *self._search_path, primary, lines)
         if key not in _TEMPLATES:
             found = Template(self._once(key, compose))
@@ -119,17 +119,17 @@ class Composer:
         return _TEMPLATES[key]
 
     def by_hydra(self, overrides: Sequence[Override]) -> dict[str, Any]:
-        """Do what `plain` does without a template; it also explains what is wrong.
+        """Do what `plain` does without a template; it also explains errors.
 
         Raises:
-            UserError: as `plain`.
+            UserError: see `plain`.
         """
         template = self._template(overrides)
         with self._explained(overrides):
             return resolved(template)
 
     def _template(self, overrides: Sequence[Override]) -> DictConfig:
-        """Compose a configuration whose interpolations are still open."""
+        """Compose a configuration with unresolved interpolations."""
         with self._explained(overrides):
             self._check_groups(overrides)
             self._check_files(overrides)
@@ -138,7 +138,7 @@ class Composer:
         return template
 
     def _once(self, reason: object, compose: Callable[[], T]) -> T:
-        """Compose; keep the explanation of a mistake, which takes long, for other points with the same one."""
+        """Compose; cache the explanation of an error, which takes long, for other points with the same error."""
         if reason not in self._refused:
             try:
                 return compose()
@@ -147,7 +147,7 @@ class Composer:
         raise self._refused[reason].with_traceback(None)
 
     def of_group(self, group: str, overrides: Sequence[Override]) -> dict[str, Any]:
-        """Compose and resolve the values of one group that stands for itself, such as `engine`.
+        """Compose and resolve the values of one standalone group, such as `engine`.
 
         Raises:
             UserError: there is no such option or key.
@@ -169,7 +169,7 @@ class Composer:
             return found
 
     def _check_files(self, overrides: Sequence[Override]) -> None:
-        """Make sure that the files can be read which other folders have for the options that are chosen."""
+        """Check that the files of chosen options in the user's folders can be read."""
         for override in overrides:
             value = override.value()
             chosen = value if isinstance(value, list) else [value]
@@ -192,7 +192,7 @@ class Composer:
             raise self._explain(error, overrides) from error
 
     def _check_groups(self, overrides: Sequence[Override]) -> None:
-        """Refuse what Hydra would take for a group and misread: a map, a list, null, a second choice."""
+        """Reject values that Hydra would misread as a group choice: a map, a list, null, a second choice."""
         for override in overrides:
             group = override.key_or_group
             if group not in self.groups or override.is_delete():
@@ -207,14 +207,14 @@ class Composer:
                 self._check_option(override)
 
     def _check_option(self, override: Override) -> None:
-        """Refuse what is no name of an option."""
+        """Reject values that are not option names."""
         group, value = override.key_or_group, override.value()
         if not isinstance(value, str) or "/" in value:
             hint = choices_hint("", f"Options of {group}", self.options(group))
             raise UserError(f"{group}: {shown_value(value)} is not the name of an option", hint)
 
     def _explain(self, error: Exception, overrides: Sequence[Override]) -> UserError:
-        """Put what Hydra refused into our words."""
+        """Convert a Hydra error into a user error."""
         if isinstance(error, MissingConfigException) and error.missing_cfg_file:
             group, _, option = error.missing_cfg_file.partition("/")
             return no_option(group, option, self._folders)
@@ -234,10 +234,10 @@ class Composer:
         return self._unknown_key(overrides) or UserError(_raw(error))
 
     def _unknown_key(self, overrides: Sequence[Override]) -> UserError | None:
-        """Find the first key that the configuration does not have, by composing it without the values."""
+        """Find the first key that the configuration lacks, by composing it without the values."""
         choices = [o.input_line for o in overrides if o.key_or_group in self.groups and o.input_line]
         try:
-            # A key without a value, such as the name of a model, hides no other key.
+            # A key that needs a value, such as a model's name, hides no other key.
             keys = list(_dotted(resolved(_composed("config", [*self._search_path, *choices]), partial=True)))
         except _REFUSALS:
             return None
@@ -250,7 +250,7 @@ class Composer:
 
 
 def _refuse_sign(override: Override, what: str) -> None:
-    """Refuse to add or to delete a group that is there once and for all."""
+    """Refuse to add or delete a fixed group."""
     group = override.key_or_group
     sign = "~" if override.is_delete() else "+"
     if override.is_delete() or override.is_add() or override.is_force_add():
@@ -266,7 +266,7 @@ def _composed(name: str | None, arguments: list[str]) -> DictConfig:
 
 @contextmanager
 def _hydra() -> Iterator[None]:
-    # Hydra 1.4 has one set of defaults and deprecates the argument that 1.3 warns for when it is left out.
+    # Hydra 1.4 has one set of defaults and deprecates this argument; 1.3 warns if it is missing.
     legacy = hydra.__version__.startswith("1.3.")
     arguments: dict[str, Any] = {"version_base": None} if legacy else {}
     with initialize_config_dir(str(CONFIGS), **arguments):
@@ -274,7 +274,7 @@ def _hydra() -> Iterator[None]:
 
 
 def _for_hydra(overrides: Sequence[Override]) -> Iterator[str]:
-    """Yield arguments in Hydra's words: it adds no key by itself, and drops the name of a mind that gets values."""
+    """Yield arguments for Hydra: a key to add needs a sign, and a mind's name becomes `name` if the mind has values."""
     keys = [override.key_or_group for override in overrides]
     for override in overrides:
         argument, key = override.input_line or "", override.key_or_group
@@ -284,7 +284,7 @@ def _for_hydra(overrides: Sequence[Override]) -> Iterator[str]:
 
 
 def _adds(override: Override) -> bool:
-    """Whether it may name a new key: by its sign, or in a map whose keys the user names."""
+    """Whether an override may add a key: by its sign, or in a map with user-defined keys."""
     signed = override.is_add() or override.is_force_add()
     return signed or (is_open(override.key_or_group) and not override.is_delete())
 
@@ -295,12 +295,12 @@ def _search_path(folders: Sequence[Path]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Write a text between single quotes in Hydra's grammar: a backslash counts only before one, also the closing."""
+    """Quote a text for Hydra's grammar: a backslash escapes only before a single quote, including the closing one."""
     return re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), text)
 
 
 def _meaning(key: str | None) -> str:
-    """Return what a key without a value stands for, and how it is given."""
+    """Return what a key without a value means, and how to set it."""
     wanted = (knob for option in options() for knob in option.typed if knob.key == key and knob.value == "???")
     return next((f"Give {key}=VALUE: {knob.description}." for knob in wanted), "")
 
@@ -328,7 +328,7 @@ def _dotted(configuration: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _raw(error: Exception) -> str:
-    """Return Hydra's own first line, and the reason that it keeps in the cause."""
+    """Return the first line of Hydra's message, and the reason in its cause."""
     parts = [str(error).splitlines()[0]]
     if error.__cause__ is not None:
         parts.append(str(error.__cause__).splitlines()[0])

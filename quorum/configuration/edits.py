@@ -1,4 +1,4 @@
-"""Changes of a recorded configuration: which minds there are, which models they ask, by which prompts."""
+"""Edits a recorded configuration: its minds, models and prompts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 EDITABLE = ("agents", "llm", "prompts", "topology", "budget", "limits")
-"""The groups whose values can be others from an instant of an episode on."""
+"""Groups whose values may change in the middle of an episode."""
 EDITABLE_KEYS = ("max_steps", "memory.messages", "clock.delivery", "clock.max_thoughts_per_step")
-"""Single keys that can be others, too."""
+"""Further keys that may change, too."""
 _REASONS = {
     "env": "the world is the one that it was",
     "n": "the team is the one that it was",
@@ -40,24 +40,24 @@ _REASONS = {
     "max_repairs": "minds are built with it; agents.repairs is that of a mind",
     "extension": "extensions keep what has happened since the start",
 }
-"""Why others cannot."""
+"""Reasons why other keys cannot change."""
 
 
 def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
-    """Return a recorded configuration with other values. It is not validated.
+    """Return a recorded configuration with changed values, without validating it.
 
     Args:
-        plain: resolved, as a run has it.
-        arguments: `KEY=VALUE`; a group alone chooses one of its options.
-        config_dir: folders with more options of the groups.
+        plain: resolved configuration of a run.
+        arguments: `KEY=VALUE`; a group name chooses one of its options.
+        config_dir: folders with more group options.
 
     Raises:
-        UserError: an argument cannot be read, or names an option or a key that does not exist or cannot be changed; or
-            the configuration is not resolved.
+        UserError: an argument cannot be parsed, names an option or key that does not exist, or cannot change; or the
+            configuration is not resolved.
     """
     overrides = parse(arguments)
     single_values(overrides)
-    if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # it is untrusted
+    if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # untrusted file
         raise UserError("its configuration holds '${', which a resolved one does not")
     template = OmegaConf.create(dict(plain))
     folders = option_folders(config_dir)
@@ -73,10 +73,10 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Confi
 
 
 def named_members(arguments: Sequence[str]) -> frozenset[str]:
-    """Return the participants whose mind is chosen, by its name: `agents.members.agent_0=heuristic`.
+    """Return the participants whose mind is chosen by name: `agents.members.agent_0=heuristic`.
 
     Raises:
-        UserError: an argument cannot be read.
+        UserError: an argument cannot be parsed.
     """
     above = f"agents.{MEMBERS}."
     keys = (_key(argument) for argument in arguments)
@@ -85,7 +85,7 @@ def named_members(arguments: Sequence[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _key(argument: str) -> str:
-    """Return the key of an argument; thousands of branches of a run name the same ones."""
+    """Return the key of an argument; cached, as thousands of branches of a run name the same keys."""
     return parse([argument])[0].key_or_group
 
 
@@ -117,11 +117,11 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
             OmegaConf.update(template, above, {"name": mind})
         OmegaConf.update(template, key, value, force_add=True)
     if group == "prompts" and "prompts" in template.agents:
-        template.agents.prompts = "${prompts}"  # its values stand again in those of the minds
+        template.agents.prompts = "${prompts}"  # the minds' values repeat these
 
 
 def _set_limit(template: DictConfig, value: Any) -> None:
-    """Set the step limit, and what flows from it."""
+    """Set the step limit and the values derived from it."""
     before = template.max_steps
     for part in (template, *(part for part in template.values() if isinstance(part, DictConfig))):
         if "max_steps" in part and part.max_steps == before:

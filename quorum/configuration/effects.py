@@ -1,7 +1,7 @@
-"""Keys without effect: what is set for minds that have no use for it.
+"""Finds keys without effect: those that the chosen minds do not use.
 
-Minds that do not talk have no use for a topology, and minds that ask no language model have none for a model, its
-prompts and its budget. A run with such a key looks like another experiment and is none, so a notice names it.
+Minds that do not talk use no topology, and minds without a language model use no model, prompts or budget. Such a key
+suggests a different experiment but changes nothing, so a notice lists it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from quorum.configuration.overrides import parse
 from quorum_base.user_errors import UserError
 
 Words = Iterable[tuple[str, str]]
-"""Keys that a command sets, each with the word that sets it."""
+"""Keys that a command sets, each with the argument that sets it."""
 
 _GROUPS = ("topology", "llm", "prompts", "budget")
 
 
 class EffectCheck:
-    """Finds the words of a command that change nothing in some of its cells.
+    """Finds arguments of a command that change nothing in some of its cells.
 
     Args:
-        words: of the command and of its experiment.
-        defaults: composes the configuration that stands without any words; asked only when that matters.
+        words: arguments of the command and of its experiment.
+        defaults: composes the configuration without any arguments; called only when needed.
     """
 
     def __init__(self, words: Words, defaults: Callable[[], Mapping[str, Any]]) -> None:
@@ -39,7 +39,7 @@ class EffectCheck:
         self._found: dict[tuple[str, str], dict[str, None]] = {}
 
     def look_at(self, cell: Cell) -> None:
-        """Look whether the words set something for this cell that its minds do not use."""
+        """Check whether the arguments set something that this cell's minds do not use."""
         for group, why in cell.configuration.unused.items() if self._words else ():
             if group not in self._words:
                 continue
@@ -50,7 +50,7 @@ class EffectCheck:
 
     @property
     def notice(self) -> str:
-        """What is without effect, in one line; empty for nothing."""
+        """The arguments without effect, in one line; empty if there are none."""
         found = []
         for (agents, why), words in self._found.items():
             verb = "changes" if len(words) == 1 else "change"
@@ -59,12 +59,12 @@ class EffectCheck:
 
 
 def without_effect(arguments: Sequence[str], cell: Cell, config_dir: ConfigDir = ()) -> str:
-    """Say which arguments of a run change nothing; empty for none.
+    """List the arguments of a run that change nothing; empty if there are none.
 
     Args:
-        arguments: `KEY=VALUE`, as the cell was composed of them.
+        arguments: `KEY=VALUE` arguments of the cell.
         cell: the run.
-        config_dir: folders with more options of the groups.
+        config_dir: folders with more group options.
     """
     words = [(override.key_or_group, override.input_line or "") for override in parse(arguments)]
     check = EffectCheck(words, lambda: compose((), config_dir))
@@ -73,13 +73,13 @@ def without_effect(arguments: Sequence[str], cell: Cell, config_dir: ConfigDir =
 
 
 def refuse(notice: str) -> None:
-    """Refuse keys without effect, for those who want no doubt.
+    """Reject keys without effect, in strict mode.
 
     Args:
-        notice: what is without effect; empty for nothing.
+        notice: the keys without effect; empty if there are none.
 
     Raises:
-        UserError: something is.
+        UserError: there are such keys.
     """
     if notice:
         raise UserError(

@@ -1,4 +1,4 @@
-"""The values of the group `extension`: which methods take part in the loop, each at `extension.NAME`."""
+"""The values of the group `extension`: the active extensions, each at `extension.NAME`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _HINT = "For example: extension=repair extension.repair.mode=notice"
 
 
 def extension_values(raw: Mapping[str, Any], *, recorded: bool = False) -> dict[str, BaseModel]:
-    """Check the values of the extensions of a configuration, by name.
+    """Check the values of a configuration's extensions, by name.
 
     Args:
         raw: the whole configuration.
-        recorded: whether it was read from the folder of a run.
+        recorded: whether it was read from a run folder.
 
     Raises:
-        UserError: what is wrong.
+        UserError: a value is wrong.
     """
     found = {}
     for name, values in _maps(raw.get(extensions.group, {})).items():
@@ -37,10 +37,10 @@ def extension_values(raw: Mapping[str, Any], *, recorded: bool = False) -> dict[
 
 
 def together(required: Iterable[Mapping[str, BaseModel]]) -> dict[str, BaseModel]:
-    """Return all extensions of several collections.
+    """Merge several collections of extensions.
 
     Raises:
-        UserError: two want different values of one.
+        UserError: two of them require different values of one extension.
     """
     found: dict[str, BaseModel] = {}
     for each in required:
@@ -51,7 +51,7 @@ def together(required: Iterable[Mapping[str, BaseModel]]) -> dict[str, BaseModel
 
 
 def templates_of(component: Component[Any, Any, Any]) -> list[Path]:
-    """Return the Jinja files that lie next to the code of an extension."""
+    """Return the Jinja files next to the code of an extension."""
     file = inspect.getsourcefile(definition_of(component.build)) or ""
     return sorted(Path(file).parent.glob("*.jinja"))
 

@@ -1,6 +1,6 @@
-"""The glossary of metrics, made from what each metric says of itself.
+"""The glossary of metrics, generated from their own descriptions.
 
-`python -m quorum.configuration.glossary` prints the page of the guide, docs/metrics.md.
+`python -m quorum.configuration.glossary` prints the guide page docs/metrics.md.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ask for them ([Credits](credit.md)), or the folder of a sweep has them (`model.w
 
 
 _SHOWN = ("name", "title", "unit", "better", "share", "rate", "reproducible", "on_demand")
-"""The attributes of a metric that an entry has as they are."""
+"""Metric attributes that are copied into an entry unchanged."""
 
 
 def glossary(group: str | None = None) -> list[dict[str, Any]]:
     """Return every metric, group by group, as JSON-ready data.
 
     Args:
-        group: only this one.
+        group: return only this group.
 
     Raises:
         UserError: there is no such group.
@@ -53,7 +53,7 @@ def _plain(one: Metric) -> dict[str, Any]:
 
 
 def as_text(entries: Sequence[dict[str, Any]], width: int) -> str:
-    """Write the glossary for a terminal of so many characters."""
+    """Format the glossary for a terminal of `width` characters."""
     lines = []
     for entry in entries:
         lines.append(f"{entry['name']}  ({', '.join(_facts(entry))})")
@@ -62,7 +62,7 @@ def as_text(entries: Sequence[dict[str, Any]], width: int) -> str:
 
 
 def as_markdown(entries: Sequence[dict[str, Any]]) -> str:
-    """Write the glossary as a page with one table."""
+    """Format the glossary as a page with one table."""
     rows = "\n".join(
         f"| `{entry['name']}` | {'; '.join(_facts(entry))} | {entry['description'].replace('|', chr(92) + '|')} |"
         for entry in entries

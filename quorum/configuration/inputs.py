@@ -1,6 +1,7 @@
-"""What decides in a cell as well as its configuration, each by its digest: templates, files that values name, plug-ins.
+"""Digests of inputs besides the configuration that affect a cell: templates, files that values name, plugins.
 
-Two cells of equal configuration whose prompts or plug-ins differ are two cells: `inputs_of` is part of their names.
+Cells with equal configurations but different prompts or plugins are different cells: `inputs_of` is part of their
+names.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ from quorum_base.components import PACKAGES
 from quorum_base.user_errors import UserError
 
 Inputs = Mapping[str, str]
-"""Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`; and the versions of what
-plug-ins import: `library scipy`."""
+"""Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`; and the versions of
+libraries that plugins import: `library scipy`.
+"""
 
 MEMORY_INPUT = "memory.store/memory.json"
-"""Name of the memory that a single run begins with, where it begins with one."""
+"""Name of the memory that a single run starts with, if it has one."""
 
 
 def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
-    """Digest what decides in a cell as well as its configuration.
+    """Compute the digests of a cell's inputs besides its configuration.
 
     Args:
-        configuration: of the cell.
-        world: what the built world calls itself, for its templates; None: the name under which it is registered.
+        configuration: configuration of the cell.
+        world: name that the built world gives itself, for its templates; None: the name under which it is registered.
 
     Raises:
-        UserError: a template or a folder of templates that the configuration names is not there, or the memory that it
-            names is damaged.
+        UserError: a template or template folder that the configuration names is missing, or the memory that it names is
+            damaged.
     """
     world = world if world is not None else configuration.env.name
     found: dict[str, str] = {}
@@ -66,7 +68,7 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
 
 
 def _stored(folder: Path) -> Inputs:
-    """Digest the memory that a single run begins with; nothing where there is none yet.
+    """Compute the digest of the memory that a single run starts with; empty if there is none yet.
 
     Raises:
         UserError: it is damaged.
@@ -79,7 +81,7 @@ def _stored(folder: Path) -> Inputs:
 
 
 def shared_inputs() -> Callable[[Configuration], Inputs]:
-    """Return what digests the inputs of many cells: once for all that name the same, as if in one instant."""
+    """Return a function that digests the inputs of many cells, once per input, as if at a single moment."""
     found: dict[tuple[str, ...], Inputs] = {}
 
     def of(c: Configuration) -> Inputs:
@@ -94,22 +96,22 @@ def shared_inputs() -> Callable[[Configuration], Inputs]:
 
 
 def libraries_in(inputs: Inputs) -> Mapping[str, str]:
-    """Return the versions of the distributions that plug-ins import, by name."""
+    """Return the versions of the distributions that plugins import, by name."""
     return {key.removeprefix(LIBRARY): version for key, version in inputs.items() if key.startswith(LIBRARY)}
 
 
 def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:
-    """Return what answers with inputs that were digested before, when a cell was planned or run."""
+    """Return a function that returns inputs digested earlier, when a cell was planned or run."""
     return lambda _: inputs
 
 
 def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
-    """Make sure that a cell runs on what it was planned with.
+    """Check that a cell runs with the inputs that it was planned with.
 
     Args:
-        name: of the cell.
+        name: name of the cell.
         before: its inputs when it was named.
-        now: the same when it is run.
+        now: its inputs when it runs.
 
     Raises:
         InputsChanged: they differ.
@@ -123,7 +125,7 @@ def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
 
 
 class InputsChanged(UserError):
-    """A template, a plug-in or a file was changed between the naming of a cell and its run."""
+    """A template, plugin or file changed between the naming of a cell and its run."""
 
 
 def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any], Any]]:
@@ -147,7 +149,7 @@ class _Prompted(Protocol):
 
 
 def _templates(component: Component[Any, Any, Any], c: Configuration, world: str) -> Inputs:
-    """Digest the templates of an extension, as the prompts of each mind have them."""
+    """Digest the templates of an extension, in the prompt set of each mind."""
     prompts = [mind.prompts for mind in c.team.values() if isinstance(mind, _Prompted)]
     found: dict[str, str] = {}
     for file, own in product(templates_of(component), prompts):
@@ -157,12 +159,12 @@ def _templates(component: Component[Any, Any, Any], c: Configuration, world: str
 
 def _packages(component: Component[Any, Any, Any]) -> set[str]:
     """Return the top-level packages that a component comes from."""
-    build = getattr(component.build, "func", component.build)  # of a `functools.partial`
+    build = getattr(component.build, "func", component.build)  # unwrap a `functools.partial`
     return {_top(found.__module__) for found in (component.config, build)}
 
 
 def _named(group: str, component: Component[Any, Any, Any], values: Any) -> set[str]:
-    """Return the top-level packages of the modules that values name; they extend Quorum, as plug-ins do."""
+    """Return the top-level packages of the modules that values name; they extend Quorum, as plugins do."""
     try:
         modules = component.modules(values)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Cells of a plan, most of which differ in seed, episode and draw alone: what a kind shares is checked once."""
+"""Creates the cells of a plan, most of which differ only in seed, episode and draw: shared parts are checked once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from quorum.configuration.inputs import shared_inputs
 from quorum.configuration.schema import PLACE
 
 _MOST_KINDS = 256
-"""Kinds that are kept; a grid may have its seeds in the first place and its kinds in the last."""
+"""Maximum cached kinds; a grid may vary its seeds slowest and its kinds fastest."""
 
 
 class Kinds:
-    """Makes cells of composed configurations.
+    """Creates cells from composed configurations.
 
     Args:
-        look: called with the first cell of each kind; again when a kind has been forgotten.
+        look: called with the first cell of each kind; again if a kind has left the cache.
     """
 
     def __init__(self, look: Callable[[Cell], None]) -> None:
@@ -26,14 +26,14 @@ class Kinds:
         self._known: dict[tuple[object, ...], tuple[Mapping[str, Any], Cell]] = {}
 
     def cell(self, raw: Mapping[str, Any]) -> Cell:
-        """Make a cell, as `Cell.of` does.
+        """Create a cell, as `Cell.of` does.
 
         Raises:
-            UserError: the configuration is not valid, or a template that it names is not there.
+            UserError: the configuration is not valid, or a template that it names is missing.
         """
-        # Equal values may be of different types (1, 1.0, true), so values are equal here only if they are one object;
-        # `Composer.plain` shares those that do not differ. The composed configuration is kept, or else its values
-        # could be freed, and others could take their addresses.
+        # Equal values may differ in type (1, 1.0, true), so values count as equal here only if they are one object;
+        # `Composer.plain` shares those that do not differ. The composed configuration is kept, as otherwise its values
+        # could be freed and others could reuse their addresses.
         kind = tuple(name if name in PLACE else (name, id(value)) for name, value in raw.items())
         if kind in self._known:
             return self._known[kind][1].alike(raw)

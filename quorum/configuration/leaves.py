@@ -1,4 +1,4 @@
-"""The values of a configuration, wherever they stand in it."""
+"""The leaf values of a configuration."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield everything in a configuration that is neither a map nor a list, with its dotted key.
+    """Yield every value that is neither a map nor a list, with its dotted key.
 
     Args:
         value: the configuration, or a part of it.
-        key: of the part.
+        key: dotted key of the part.
     """
     if isinstance(value, Mapping):
         for name, part in value.items():
@@ -24,5 +24,5 @@ def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def texts(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield every text of a configuration, with its dotted key."""
+    """Yield every string in a configuration, with its dotted key."""
     return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))

@@ -1,4 +1,4 @@
-"""What `quorum list` shows. Nothing heavy is imported here: no Hydra, no component."""
+"""The output of `quorum list`. Nothing heavy is imported here: no Hydra, no component."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from quorum_base.user_errors import UserError, choices_hint
 
 
 def listing(group: str | None, config_dir: ConfigDir) -> dict[str, Any]:
-    """Return the groups with their options, the top-level knobs, and the components without a file, as JSON-ready data.
+    """Return the groups with their options, the top-level keys, and the components without a file, as JSON-ready data.
 
     Args:
-        group: only this group.
+        group: list only this group.
         config_dir: folders with more options.
 
     Raises:
@@ -44,7 +44,7 @@ def listing(group: str | None, config_dir: ConfigDir) -> dict[str, Any]:
 def _options(config_dir: ConfigDir) -> Sequence[Option]:
     for folder in option_folders(config_dir):
         if folder not in SHIPPED:
-            from quorum.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
+            from quorum.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: our own files are read without it
 
             check_folder(folder)
     return options(config_dir)
@@ -61,11 +61,11 @@ def _plain(option: Option) -> dict[str, Any]:
 
 
 def as_text(data: dict[str, Any], width: int) -> str:
-    """Write what can be chosen: options in short, or with all their keys when there is one group.
+    """Format the listing: options in short, or with all their keys if there is only one group.
 
     Args:
-        data: what `listing` gave.
-        width: of the terminal, in characters.
+        data: result of `listing`.
+        width: width of the terminal, in characters.
     """
     single = len(data["groups"]) == 1 and not data["knobs"]
     lines = []
@@ -83,7 +83,7 @@ def as_text(data: dict[str, Any], width: int) -> str:
 
 
 def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
-    """Show the keys of an option as they are set on the command line; an experiment's as they stand in its file."""
+    """Format the keys of an option as set on the command line; those of an experiment as written in its file."""
     if group != EXPERIMENT:
         yield from _keys(option["knobs"], "    ", width)
     for knob in option["knobs"] if group == EXPERIMENT else ():
@@ -91,7 +91,7 @@ def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
 
 
 def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], width: int) -> Iterator[str]:
-    """Name the components that a package or a plugin offers and that no option's file chooses."""
+    """List the components of packages and plugins that no option file chooses."""
     chosen = {option["component"] for option in members}
     for name in components:
         if name not in chosen:

@@ -1,12 +1,12 @@
-"""Values inside of values. Minds of single participants: `agents.members.agent_2=planner`, `agents.leader={...}`.
+"""Nested values. Minds of single participants: `agents.members.agent_2=planner`, `agents.leader={...}`.
 
-The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the other keys in it
-come before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name
-of an option of `prompts`.
+The name of an `agents` option stands for the values in its file. A map may give that name as `name`, and its other keys
+override these values. A map without a name overrides the values of the group itself. `prompts` may be the name of a
+`prompts` option.
 
-Values of models may name a preset: `{preset: groq, model: NAME}` has the values of the file of `llm=groq`, without
-those that every provider has (`shared/calls`): these come from the group. Another provider by its name
-(`{name: anthropic, model: NAME}`) takes what it leaves out from the preset of that name.
+Values of models may name a preset: `{preset: groq, model: NAME}` has the values of `llm=groq` except those that every
+provider has (`shared/calls`), which come from the group. Another provider named directly
+(`{name: anthropic, model: NAME}`) takes missing values from the preset of that name.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _PROMPTS = "prompts"
 
 
 def expand(template: DictConfig, folders: tuple[Path, ...]) -> None:
-    """Put the values of presets and of minds in the place of their names.
+    """Replace the names of presets and minds by their values.
 
     Args:
-        template: a composed configuration; it is changed. Interpolations stay open.
-        folders: with the files of the options, the first of a name counting.
+        template: a composed configuration, modified in place. Interpolations stay unresolved.
+        folders: folders with option files; the first with a name takes precedence.
 
     Raises:
-        UserError: there is no such preset or mind, or a value of one is read from the environment.
+        UserError: there is no such preset or mind, or one of its values is read from the environment.
     """
     _expand_presets(template, folders)
     agents = OmegaConf.select(template, GROUP)
@@ -50,13 +50,13 @@ def expand(template: DictConfig, folders: tuple[Path, ...]) -> None:
 
 
 def is_mind(key: str) -> bool:
-    """Whether the values of the mind of one participant stand under a key."""
+    """Whether a key holds the values of one participant's mind."""
     above, _, name = key.rpartition(".")
     return above == f"{GROUP}.{MEMBERS}" or (above, name) == (GROUP, LEADER)
 
 
 def _places(agents: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
-    """Yield where the values of a mind stand: the dotted key, and what they stand in under which key."""
+    """Yield the locations of minds' values: the dotted key, the container, and the key in it."""
     members = agents.get(MEMBERS)
     if isinstance(members, DictConfig):
         yield from ((f"{GROUP}.{MEMBERS}.{name!s}", members, name) for name in members)
@@ -67,14 +67,14 @@ def _places(agents: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
 def _values(said: Any, place: str, template: DictConfig, folders: tuple[Path, ...]) -> Any:
     own = {"name": said} if isinstance(said, str) else said
     if not isinstance(own, Mapping):
-        return said  # which the schema refuses
+        return said  # the schema rejects it
     name = own.get("name")
     if name is None:
         names = (str(key) for key in template[GROUP] if key not in (MEMBERS, LEADER))
         base: Mapping[str, Any] = {key: f"${{{GROUP}.{key}}}" for key in names}
         return _layered(base, own, place, template, folders)
     if name in minds.names() and name not in option_names(GROUP, folders):
-        return own  # of a plug-in that has no file: all its values must be here
+        return own  # a plugin's mind without a file must have all its values here
     rest = {key: value for key, value in own.items() if key != "name"}
     return _layered(_option(GROUP, str(name), place, folders), rest, place, template, folders)
 
@@ -88,7 +88,7 @@ def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Map
 def _layered(
     base: Mapping[str, Any], own: Mapping[str, Any], place: str, template: DictConfig, folders: tuple[Path, ...]
 ) -> dict[str, Any]:
-    """Put values over others, map by map; refer key by key to a map that belongs to another key."""
+    """Merge values over a base, map by map; expand a reference to a map into references to its keys."""
     found = dict(base)
     for key, value in own.items():
         below = found.get(key)
@@ -104,7 +104,7 @@ def _layered(
 
 
 def _spread(reference: str, template: DictConfig) -> Mapping[str, Any] | None:
-    """Return references to the keys of the map that a text refers to; None where it is no such text."""
+    """Return references to the keys of the map that a text refers to; None if the text is not a reference."""
     if not (reference.startswith("${") and reference.endswith("}")):
         return None
     key = reference[2:-1]
@@ -118,7 +118,7 @@ _SHARED = "shared/"
 
 
 def _expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
-    """Put the values of presets in the place of their names, wherever values of a model stand in `llm`."""
+    """Replace the names of presets by their values, wherever `llm` holds values of a model."""
     llm = OmegaConf.select(template, _MODELS)
     if not isinstance(llm, DictConfig):
         return
@@ -141,7 +141,7 @@ def _expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
 
 
 def _model_places(llm: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
-    """Yield where values of a model stand in the place of others, with these values and the provider of the others."""
+    """Yield the locations in `llm` of values that override others, with these values and the others' provider."""
     usual = llm.get("name")
     for group in ("agents", "roles"):
         found = llm.get(group)

@@ -1,7 +1,7 @@
-"""The minds of single participants: `agents.members` by the name of each, `agents.leader` for whoever leads.
+"""The minds of single participants: `agents.members` by participant, `agents.leader` for the topology's leader.
 
-The group `agents` is the mind of all others. Here values are checked; who leads, and which minds can play together, is
-known when the team is built (`quorum.episode.team`).
+The group `agents` is the mind of all others. This module checks values; who leads, and which minds can play together,
+is known only when the team is built (`quorum.episode.team`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MEMBERS = "members"
 
 
 def without_members(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration whose group `agents` has the values of the mind of all alone."""
+    """Return a configuration whose group `agents` has only the values of the common mind."""
     agents = raw.get(minds.group)
     if not isinstance(agents, Mapping):
         return raw
@@ -34,15 +34,16 @@ def members_of(
 
     Args:
         raw: the whole configuration.
-        usual: the mind of all others. A member with the same values is none: a team is one cell however it is said. One
-            with a name that only the world can know is kept, so that a wrong name is refused when the team is built.
-        recorded: whether it was read from the folder of a run.
+        usual: the mind of all others. A member with the same values is dropped, so that equal teams are one cell
+            however they are written. A member whose name only the world can check is kept, so that building the team
+            rejects a wrong name.
+        recorded: whether it was read from a run folder.
 
     Returns:
-        Those of the members by name, and that of the leader, if any.
+        The members' minds by name, and the leader's mind, if any.
 
     Raises:
-        UserError: what is wrong.
+        UserError: a value is wrong.
     """
     agents = raw[minds.group]
     said = agents.get(MEMBERS, {})

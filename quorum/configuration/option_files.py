@@ -1,4 +1,4 @@
-"""Files of options: their values, and where one cannot be read."""
+"""Option files: their values, and errors in reading them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def broken_yaml(error: BaseException) -> UserError | None:
-    """Return what an error, or what caused it, says of a file that is no YAML; None where it says nothing of one."""
+    """Return the user error for invalid YAML in an error or its causes; None if there is none."""
     link: BaseException | None = error
     while link is not None:
         if isinstance(link, yaml.MarkedYAMLError) and link.problem_mark is not None:
@@ -31,10 +31,10 @@ def broken_yaml(error: BaseException) -> UserError | None:
 
 
 def check_option(file: Path) -> None:
-    """Make sure that the file of an option can be read.
+    """Check that an option file can be read.
 
     Raises:
-        UserError: it is no YAML, or holds no keys.
+        UserError: it is not YAML, or has no keys.
     """
     try:
         with file.open("rb") as stream:
@@ -47,7 +47,7 @@ def check_option(file: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Make sure that the files of all options of a folder can be read.
+    """Check that all option files of a folder can be read.
 
     Raises:
         UserError: one cannot.
@@ -57,13 +57,13 @@ def check_folder(folder: Path) -> None:
 
 
 def option_values(group: str, name: str, folders: tuple[Path, ...], without: str | None = None) -> Mapping[str, Any]:
-    """Return the values of an option and of those that it includes; interpolations in them are still open.
+    """Return the values of an option and the options that it includes, with unresolved interpolations.
 
     Args:
-        group: that it is an option of.
-        name: its name; there is such an option.
-        folders: with the files of the options, the first of a name counting.
-        without: what the names of those begin with that are left out.
+        group: its group.
+        name: name of an existing option.
+        folders: folders with option files; the first with a name takes precedence.
+        without: exclude included options whose name starts with this.
     """
     files = (folder / group / f"{name}.yaml" for folder in folders)
     file = next(file for file in files if file.is_file())

@@ -1,7 +1,7 @@
-"""Where option files are: in the folders of `--config-dir`, in those that Quorum ships, and next to components.
+"""Locations of option files: the folders of `--config-dir`, those shipped with Quorum, and those next to components.
 
-A package carries the options of its components in a folder `configs` next to the module that registers them. Of an
-installed package the entry points name that module, of a plug-in `--plugin` does: no flag names the folder. Nothing is
+A package may have its components' options in a folder `configs` next to the module that registers them. Entry points
+name that module for an installed package, and `--plugin` for a plugin, so no flag is needed for the folder. Nothing is
 imported to find it.
 """
 
@@ -20,22 +20,22 @@ from quorum_base.registry import NAMED_MODULES
 from quorum_base.user_errors import UserError
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
-"""The folder of the core's configurations, in the checkout and in an installed package alike."""
+"""The folder of the core's configurations, both in a checkout and in an installed package."""
 SHIPPED = (CONFIGS, *sorted(CONFIGS.parent.glob("*/configs")))
-"""The folders of the configurations that ship with Quorum: the core's, then those of satellites."""
+"""The folders of configurations that ship with Quorum: the core's, then those of satellites."""
 
 ConfigDir: TypeAlias = Path | Sequence[Path]
-"""Folders of the user with more options, as `--config-dir` names them; one may stand alone."""
+"""One or several folders of the user with more options, as given by `--config-dir`."""
 
 _CARRIED = "configs"
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def option_folders(config_dir: ConfigDir = ()) -> tuple[Path, ...]:
-    """Return all folders with option files; the first that has an option counts.
+    """Return all folders with option files; the first that has an option takes precedence.
 
     Args:
-        config_dir: folders with more options of the groups.
+        config_dir: folders with more group options.
 
     Raises:
         UserError: there is no such folder.
@@ -51,12 +51,12 @@ def option_folders(config_dir: ConfigDir = ()) -> tuple[Path, ...]:
 
 
 def named_folders(config_dir: ConfigDir) -> tuple[Path, ...]:
-    """Return the folders of the user one by one."""
+    """Return the user's folders as a tuple."""
     return (config_dir,) if isinstance(config_dir, Path) else tuple(config_dir)
 
 
 def carried_folders() -> tuple[Path, ...]:
-    """Return the folders of options that installed components and plug-ins carry."""
+    """Return the option folders of installed components and plugins."""
     offered = {module for registry in ALL_REGISTRIES for module in registry.offering}
     found = (_carried_by(module, tuple(sys.path)) for module in sorted(offered | NAMED_MODULES))
     return tuple(dict.fromkeys(folder for folder in found if folder is not None))
@@ -64,11 +64,11 @@ def carried_folders() -> tuple[Path, ...]:
 
 @cache
 def _carried_by(module: str, _path: tuple[str, ...]) -> Path | None:
-    """Return the folder of options that is nearest to a module, in its package or next to a module that has none."""
+    """Return the option folder nearest to a module, in its package or next to a top-level module."""
     top, *below = module.split(".")
     spec = None
-    with suppress(ImportError, ValueError):  # the latter of a module without a specification
-        spec = find_spec(top)  # which imports nothing, as it is no part of a package
+    with suppress(ImportError, ValueError):  # ValueError: a module without a specification
+        spec = find_spec(top)  # imports nothing, as it has no parent package
     for root in spec.submodule_search_locations or () if spec is not None else ():
         for depth in range(len(below), -1, -1):
             folder = Path(root, *below[:depth], _CARRIED)

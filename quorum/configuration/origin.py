@@ -1,4 +1,4 @@
-"""What a cell goes back to besides its configuration, such as the recorded run that a branch continues."""
+"""The origin of a cell besides its configuration, such as the recorded run that a branch continues."""
 
 from __future__ import annotations
 
@@ -12,58 +12,34 @@ from quorum_base.user_errors import UserError
 ORIGIN: Final = "branch"
 """The key of an origin in the hash of its cell, in `meta.json`, and in the first event of the trace.
 
-It is also the kind of those that do not state one: a branch was the first origin that there was.
+It is also the kind of origins that state none, because branches were the first origins.
 """
 PARENT: Final = "parent"
 """Factor of every origin: name of the run that the cell continues."""
 CHANGE: Final = "change"
 """Factor of every origin: what the cell changes in that run, or `NO_CHANGE`. Runs without an origin lack it."""
 NO_CHANGE: Final = "none"
-"""Value of `CHANGE` in a cell that continues a run as it was."""
+"""Value of `CHANGE` in a cell that continues a run unchanged."""
 DRAW: Final = "draw"
-"""Factor of every origin: which of several samples the cell is; 0 is the one that equals the run without a change."""
+"""Factor of every origin: the cell's sample number; sample 0 equals the run if there is no change."""
 
 Scalar = str | int | float | bool | None
-"""A value of a factor; a list is its JSON text."""
+"""A value of a factor; a list is stored as JSON text."""
 
 
 class Origin(ABC):
-    """What a cell goes back to: a recorded run, where the cell leaves it, and what it changes from then on.
+    """The origin of a cell: a recorded run, where the cell leaves it, and what it changes from then on.
 
-    It names the cell, labels its folder, and gives its row columns. A start (`quorum.episode.start`) plays
-    what it describes. Every method follows from the recorded values alone, so that a results folder can be read without
-    that run. Its class is registered under its kind by an entry point of the group `quorum.origins`.
-
-    Example:
-        Cells that go on from the memory of another sweep's team (`recall = "recall.origin:Recall"`):
-
-        ```python
-        @dataclass(frozen=True)
-        class Recall(Origin):
-            run: str
-            memory: str  # SHA-256
-
-            identity = property(lambda self: {"memory": self.memory})
-            label = "recall"
-            factors = property(lambda self: {"parent": self.run, "change": "memory", "draw": 0})
-            beginning = property(lambda self: (self.memory,))
-
-            def unchanged(self):
-                return replace(self, memory="")
-
-            def plain(self):
-                return {"kind": "recall", "run": self.run, "memory": self.memory}
-
-            @classmethod
-            def read(cls, plain):
-                return cls(str(plain["run"]), str(plain["memory"]))
-        ```
+    It identifies the cell, labels its folder, and adds columns to its row. A start (`quorum.episode.start`) plays what
+    it describes. Every method depends only on recorded values, so a results folder can be read without that run.
+    Register the class under its kind, in the group `origins` of a `components.json` or with an entry point of the group
+    `quorum.origins`. `quorum/spi.py` has an example.
     """
 
     @property
     @abstractmethod
     def identity(self) -> Mapping[str, Any]:
-        """What of it names the cell, JSON-ready: no names of folders, and no two ways to write one thing."""
+        """The part that identifies the cell, JSON-ready: no folder names, and a unique representation."""
 
     @property
     @abstractmethod
@@ -73,12 +49,12 @@ class Origin(ABC):
     @property
     @abstractmethod
     def factors(self) -> Mapping[str, Scalar]:
-        """Its columns in tables of results, among them `PARENT`, `CHANGE` and `DRAW`."""
+        """Its columns in tables of results, including `PARENT`, `CHANGE` and `DRAW`."""
 
     @property
     @abstractmethod
     def beginning(self) -> tuple[Scalar, ...]:
-        """What is equal for cells that share their start: a comparison pairs within it."""
+        """Key shared by cells with the same start: a comparison pairs within it."""
 
     @abstractmethod
     def unchanged(self) -> Origin:
@@ -86,23 +62,23 @@ class Origin(ABC):
 
     @abstractmethod
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data, for `meta.json` and the trace; with its `kind`, unless that is `branch`."""
+        """Return it as JSON-ready data, for `meta.json` and the trace; includes its `kind` unless that is `branch`."""
 
     @classmethod
     @abstractmethod
     def read(cls, plain: Mapping[str, Any]) -> Origin:
-        """Read what `plain` returned. The file is untrusted.
+        """Parse the result of `plain`. The file is untrusted.
 
         Raises:
-            ValueError: it is no such origin.
+            ValueError: it is not an origin of this kind.
         """
 
 
 def read_origin(plain: Any) -> Origin | None:
-    """Read a recorded origin; None for none.
+    """Parse a recorded origin; None if there is none.
 
     Raises:
-        ValueError: it is damaged, or of a kind that is not installed.
+        ValueError: it is damaged, or its kind is not installed.
     """
     if plain is None:
         return None

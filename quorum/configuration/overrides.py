@@ -1,4 +1,4 @@
-"""The `KEY=VALUE` arguments, in Hydra's override grammar, checked before anything is composed."""
+"""Parses `KEY=VALUE` arguments in Hydra's override grammar, and checks them before anything is composed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 _NULL = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
 
 HYDRA = hold_in_forks(threading.RLock())
-"""Held by the thread that composes: Hydra and its parser keep state in the process, and so do our templates."""
+"""Held by the thread that composes, because Hydra, its parser and our templates keep global state."""
 
 
 def parse(arguments: Sequence[str]) -> list[Override]:
-    """Read the arguments.
+    """Parse the arguments.
 
     Raises:
-        UserError: an argument is not an override, or is one that has no place here; two set the same key; or one is a
-            key of a provider.
+        UserError: an argument is not an override, or not allowed here; two set the same key; or one is a provider's API
+            key.
     """
     parser = OverridesParser.create()
     overrides: list[Override] = []
@@ -51,12 +51,12 @@ def parse(arguments: Sequence[str]) -> list[Override]:
 
 
 def _name_null(argument: str) -> str:
-    """Quote the name of the option `extension=null`, which Hydra's grammar takes for no value."""
+    """Quote the name of the option `extension=null`, which Hydra's grammar reads as the value null."""
     return _NULL.sub('"null"', argument) if argument.startswith("extension=") else argument
 
 
 def _refuse_repetition(overrides: Sequence[Override]) -> None:
-    """Refuse a key that is given twice: either value may be meant."""
+    """Reject a key that is given twice, because either value may be meant."""
     given: dict[str, str] = {}
     for override in overrides:
         key, text = override.key_or_group, override.input_line or ""
@@ -66,10 +66,10 @@ def _refuse_repetition(overrides: Sequence[Override]) -> None:
 
 
 def single_values(overrides: Sequence[Override]) -> None:
-    """Make sure that every key has one value.
+    """Check that every key has one value.
 
     Raises:
-        UserError: an override sweeps over several.
+        UserError: an override sweeps over several values.
     """
     for override in overrides:
         if override.is_sweep_override():
@@ -100,7 +100,7 @@ def _refuse(override: Override, argument: str) -> None:
 
 
 def _reason(error: HydraException) -> str:
-    """Return the line of Hydra's message that says what is wrong, without its parser's tokens."""
+    """Return the line of Hydra's message that states the problem, without parser tokens."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
     lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:

@@ -1,6 +1,6 @@
-"""What the code of a third party is: the files of its package, digested once a process.
+"""Identifies third-party code by the files of its package, hashed once per process.
 
-A process runs the code that it has imported, so later changes on disk are not seen, and must not be.
+A process runs the code that it has imported, so later changes on disk must not count.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from quorum_base.components import PACKAGES
 from quorum_base.digests import digest, digest_file
 
 NO_FILES = "no files"
-"""Stands for the digest of code that has none: it was typed into a notebook."""
+"""Replaces the digest of code without files, such as code typed into a notebook."""
 
 _INSTALLED = {"site-packages", "dist-packages"}
 _RESULTS = {"sweep.json", "meta.json"}
-"""Files that only folders of results hold: they are no part of a package, wherever they were written."""
+"""Files that exist only in results folders: they are not part of a package, wherever they were written."""
 
 
 LIBRARY = "library "
-"""What stands before the name of a distribution that a plug-in imports, in the inputs of a cell."""
+"""Prefix of the name of a distribution that a plugin imports, in the inputs of a cell."""
 
 
 @cache
 def describe_package(package: str) -> Mapping[str, str]:
-    """Return what a top-level package or module that is imported is, as inputs of a cell.
+    """Identify an imported top-level package or module, as inputs of a cell.
 
-    `package NAME` is the digest of all files of a package but hidden ones and results; where the package is not
-    installed, also of the modules next to it that it imports. Its version is before it if it has one. `library NAME` is
-    the version of each distribution that these files import, but for those of Quorum's own base install.
+    `package NAME` is the digest of all files of a package except hidden ones and results; if the package is not
+    installed, it also covers neighbouring modules that it imports. A version, if there is one, precedes the digest.
+    `library NAME` is the version of each distribution that these files import, except those of Quorum's own base
+    install.
     """
     files = dict(_files(package))
     if not files:
@@ -56,7 +57,7 @@ def describe_package(package: str) -> Mapping[str, str]:
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a package and of its neighbours, each with its name from the folder that holds the package."""
+    """Yield the files of a package and its neighbours, each with its path relative to the package's parent folder."""
     module = sys.modules[package]
     paths = [Path(path) for path in getattr(module, "__path__", [])]
     if not paths and getattr(module, "__file__", None) is None:
@@ -99,7 +100,7 @@ def _imported(file: Path) -> frozenset[str]:
 
 
 def _beside(folder: Path, name: str) -> Iterator[Path]:
-    """Yield the module or the package of a name in a folder."""
+    """Yield the module or package of this name in a folder."""
     if (folder / f"{name}.py").is_file():
         yield folder / f"{name}.py"
     elif (folder / name / "__init__.py").is_file():

@@ -1,4 +1,4 @@
-"""Modules of third parties that the user names with `--plugin`."""
+"""Third-party modules that the user names with `--plugin`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def load_plugins(modules: Iterable[str]) -> None:
     """Import the modules, each of which registers its components. The current folder is searched last.
 
     Args:
-        modules: their names, or the paths of a module or of the folder of a package.
+        modules: module names, or paths of modules or package folders.
 
     Raises:
         UserError: there is no such module.
-        ExtensionError: it cannot be imported; its cause is what it raised.
+        ExtensionError: it cannot be imported; the cause is its exception.
     """
     for said in modules:
         module = _module_at(said) if os.sep in said or said.endswith(".py") else said
@@ -62,10 +62,10 @@ def load_plugins(modules: Iterable[str]) -> None:
 
 
 def _module_at(said: str) -> str:
-    """Return the name by which Python imports the module or the package at a path; its folder is searched from now on.
+    """Return the import name of the module or package at a path; its folder is added to the module search path.
 
     Raises:
-        UserError: there is none, or Python finds another one of this name.
+        UserError: there is none, or Python finds another module of this name.
     """
     path = Path(os.path.abspath(said))
     if path.is_dir() and not (path / "__init__.py").is_file():
@@ -94,14 +94,14 @@ def _search_in(folder: str) -> None:
 
 
 def of_unknown_effect() -> Sequence[str]:
-    """Return the top-level packages of the modules that registered neither a component nor a metric.
+    """Return the top-level packages of modules that registered neither a component nor a metric.
 
-    What they change, such as the rewards of a world, does not show in a configuration.
+    Their effects, such as changed rewards of a world, do not show in a configuration.
     """
     return tuple(_of_unknown_effect)
 
 
 def _registered() -> int:
-    """Count what is registered; metrics of installed packages first, which a plug-in's own look-up would load."""
+    """Count registrations; load metrics of installed packages first, as a plugin's own lookup would load them."""
     registries = (*ALL_REGISTRIES, skills)
     return sum(len(registry.names()) for registry in registries) + len(METRICS)

@@ -1,4 +1,4 @@
-"""What to do about a key that the chosen provider of a language model does not have, such as a model's name."""
+"""Hints for a key, such as a model's name, that the chosen language model provider does not have."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _MOST = 3
 
 
 def provider_hint(key: str, value: object) -> str:
-    """Return which presets have a key, and know the model if it names one; empty where none has it.
+    """Return the presets that have a key and know the model, if the value names one; empty if none has it.
 
     Args:
-        key: in full, as `llm.model` or `llm.agents.agent_0.model`.
-        value: that it was given; of several, a list.
+        key: full key, such as `llm.model` or `llm.agents.agent_0.model`.
+        value: its value, or a list of several.
     """
     place, _, name = key.rpartition(".")
     if key.partition(".")[0] != _GROUP:

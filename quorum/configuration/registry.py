@@ -1,10 +1,11 @@
-"""The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines, trackers.
+"""The registries of components: worlds, minds, topologies, providers, extensions, engines and trackers.
 
-That of origins (`quorum.origins`) has classes instead of components: no configuration chooses one.
+The registry of origins (`quorum.origins`) holds classes instead of components, as no configuration chooses one.
 
-Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
-`quorum.extensions`, `quorum.engines`, `quorum.trackers`, each resolving to a `maeil.component.Component`; a module
-named by `--plugin` calls `worlds.register("name", component)`.
+The `components.json` of each folder lists the components of this project (`quorum_base/components.py`). Third-party
+packages register components with entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`,
+`quorum.providers`, `quorum.extensions`, `quorum.engines`, `quorum.trackers`, each of which resolves to a
+`maeil.component.Component`. A module named by `--plugin` calls `worlds.register("name", component)`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _component() -> type[Component[Any, Any, Any]]:
-    from maeil.component import Component  # noqa: PLC0415 (pydantic, which `quorum list` does without)
+    from maeil.component import Component  # noqa: PLC0415 (pydantic, which `quorum list` does not need)
 
     return Component
 
@@ -49,37 +50,38 @@ minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = _registry("mind",
 topologies: Registry[Component[Any, TopologyContext, Topology]] = _registry("topology", "topology", "topologies")
 providers: Registry[Component[Any, None, Model]] = _registry("provider", "llm")
 extensions: Registry[Component[Any, ExtensionContext, Extension]] = _registry("extension", "extension")
-"""Methods that take part in the loop."""
+"""Extensions of the loop."""
 engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
-"""What runs the cells of a sweep: no part of a cell's configuration."""
+"""Engines that run the cells of a sweep; not part of a cell's configuration."""
 trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
-"""What finished runs are logged to: no part of a cell's configuration either."""
+"""Trackers that log finished runs; not part of a cell's configuration either."""
 kernels: Registry[KernelSet] = Registry("set of kernels", "kernels", "kernels", "quorum.kernels", _kernel_set)
 """The compiled code of worlds, by world, and of minds, by `WORLD_MIND`."""
 _remarks: Registry[Callable[[Path], str]] = Registry(
     "remark", "remarks", "results", "quorum.remarks", lambda: FunctionType
 )
 origins: Registry[type[Any]] = Registry("origin", "origins", "branch", "quorum.origins", lambda: type)
-"""What recorded cells go back to, by kind: subclasses of `quorum.configuration.origin.Origin`."""
+"""Origins of recorded cells, by kind: subclasses of `quorum.configuration.origin.Origin`."""
 measures: Registry[Callable[..., Any]] = Registry(
     "measure", "measures", "results", "quorum.measures", lambda: FunctionType
 )
-"""What adds options to `quorum results`."""
+"""Functions that add options to `quorum results`."""
 methods: Registry[ModuleType] = Registry(
     "module of methods", "modules of methods", "api", "quorum.api", lambda: ModuleType
 )
-"""What adds methods to `quorum.Result` and `quorum.Results`."""
+"""Modules that add methods to `quorum.Result` and `quorum.Results`."""
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
-"""Every registry of a cell, in the order in which their groups stand in a configuration."""
+"""Registries of a cell's components, in the order of their groups in a configuration."""
 ALL_REGISTRIES: tuple[Registry[Any], ...] = (*REGISTRIES, extensions, engines, trackers)
-"""Every registry of components."""
+"""All registries of components."""
 
 
 def remarks_on(folder: Path) -> Iterator[str]:
-    """Yield what packages remark on the folder of a sweep.
+    """Yield the remarks of packages on a sweep folder.
 
-    A package offers a function of the folder by the entry point `quorum.remarks`; empty text is no remark.
+    A package registers a function of the folder in the group `remarks` of a `components.json`, or with the entry point
+    `quorum.remarks`; it returns an empty string for no remark.
     """
     found = (_remarks.get(name)(folder) for name in _remarks.names())
     yield from filter(None, found)

@@ -1,7 +1,8 @@
-"""The schema of a configuration: what a composed one must hold, and the rules between its parts.
+"""The schema of a composed configuration, and the rules between its parts.
 
-No field has a default: the values stand in `configs/` alone. A group that chooses a component is checked by the
-component's own schema, found by its `name`. Values are checked as JSON, strictly: `true` is no number, `"8"` is no 8.
+No field has a default: default values are only in `configs/`. A group that chooses a component is checked against the
+component's own schema, found by its `name`. Values are checked strictly and as JSON: `true` is not a number, `"8"` is
+not 8.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from quorum_base.user_errors import UserError, choices_hint
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 MOST_DRAWS = 2**30
-"""Draws of one board, so that the samples of each have numbers of 63 bits."""
+"""Maximum draws of one board, so that sample numbers of each fit into 63 bits."""
 PLACE = ("seed", "episode", "draw")
-"""The knobs in which cells of one kind differ."""
+"""The keys in which cells of one kind differ."""
 
 _OF_THE_LOOP = ("extension",)
-"""What is left out of a configuration that has no use for it."""
+"""Optional top-level keys."""
 
 
 class _Part(BaseModel):
@@ -53,102 +54,103 @@ class Clock(_Part):
     """The cognitive clock."""
 
     unit: ClockUnit
-    """What a thought costs."""
+    """What determines the cost of a thought."""
     count: ClockCount
-    """Whether thinking of a model costs anything, where tokens do."""
+    """Whether a model's thinking tokens count, if tokens determine the cost."""
     delivery: Annotated[float, Field(ge=0)]
     """Cognitive time from the end of a thought to the arrival of its messages."""
     max_thoughts_per_step: Positive
-    """Thoughts of one agent in one environment step, at most."""
+    """Maximum thoughts of one agent in one environment step."""
 
 
 class Memory(_Part):
-    """What an agent still sees of the past."""
+    """What an agent sees of the past."""
 
     messages: Natural
     """Number of earlier messages."""
     exchanges: Annotated[Positive, Usual(32)]
-    """Earlier turns that a model is shown where the memory of its mind is a conversation, at most; more: the older half
-    is dropped."""
+    """Maximum earlier turns shown to a model if its mind's memory is a conversation; beyond that, the older half is
+    dropped.
+    """
     keep: Annotated[bool, Usual(True)]
-    """Whether minds that remember take their memory along to the next episode."""
+    """Whether minds with memory keep it for the next episode."""
     store: Annotated[Annotated[str, Field(min_length=1)] | None, Usual(None)]
-    """Folder that holds the memory of single runs; null: none. It is no part of a cell: what it holds is."""
+    """Folder that stores the memory of single runs; null: none. Only its contents are part of a cell."""
 
 
 class WallLimits(_Part):
-    """Wall-clock limits: reached, an episode ends as `error`."""
+    """Wall-clock limits; an episode that reaches one ends as `error`."""
 
     thought_seconds: Annotated[float, Field(gt=0)] | None
-    """Longest time of one thought; null: any."""
+    """Maximum duration of one thought; null: no limit."""
     episode_seconds: Annotated[float, Field(gt=0)] | None
-    """Longest time of the episode; null: any."""
+    """Maximum duration of the episode; null: no limit."""
     step_seconds: Annotated[Annotated[float, Field(gt=0)] | None, Usual(600.0)]
-    """Longest time for which code of the episode may run without returning; null: any. The usual one is longer than
-    environments take to load, kernels to compile and solvers to search."""
+    """Maximum duration for which code of the episode may run without returning; null: no limit. The default exceeds the
+    time in which environments load, kernels compile and solvers search.
+    """
 
 
 class Budget(_Part):
-    """What the calls of language models may take: reached, an episode ends as `budget`, scored and labelled."""
+    """Limits on model calls; an episode that reaches one ends as `budget`, scored and labelled."""
 
     usd: Annotated[float, Field(gt=0)] | None
-    """Money of the episode, in US dollars; null: any."""
+    """Cost of the episode in US dollars; null: no limit."""
     tokens: Positive | None
-    """Tokens that its calls read and write; null: any."""
+    """Tokens that its calls read and write; null: no limit."""
     calls: Positive | None
-    """Answers that are asked for, each repair among them, also those that never come; null: any."""
+    """Requested answers, including repairs and answers that never arrive; null: no limit."""
 
 
 class Knobs(_Part):
-    """The knobs that all groups share."""
+    """The keys that all groups share."""
 
     n: Positive
-    """Embodied agents in the team."""
+    """Number of embodied agents in the team."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Names the board; every other random stream is derived from it, from `episode` and from `draw`."""
+    """Determines the board; every other random stream is derived from it, `episode` and `draw`."""
     episode: Annotated[Natural, Usual(0)]
     """Number in a line of episodes on one board."""
     draw: Annotated[int, Field(ge=0, lt=MOST_DRAWS), Usual(0)]
-    """Which of several samples on one board: of minds, topology, extensions and models."""
+    """Sample number on one board: of minds, topology, extensions and models."""
     max_steps: Positive
-    """Environment steps after which the episode is cut off."""
+    """Environment steps after which the episode is truncated."""
     max_repairs: Natural
-    """Times an agent is asked again after an invalid plan."""
+    """Number of retries after an agent's invalid plan."""
     memory: Memory
-    """What an agent still sees of the past."""
+    """What an agent sees of the past."""
     limits: WallLimits
-    """When the clock on the wall ends an episode."""
+    """Wall-clock limits of an episode."""
     budget: Budget
-    """What the calls of language models may take."""
+    """Limits on model calls."""
     prompts: Mapping[str, Any]
-    """Templates of the prompts; they flow into the minds that use them, whose schema checks them."""
+    """Prompt templates; they are passed on to the minds that use them, and checked by the minds' schemas."""
     clock: Clock
     """The cognitive clock."""
 
 
 class Configuration(Knobs):
-    """A whole configuration: the knobs, and the components with their own values."""
+    """A complete configuration: the shared keys, and the components with their own values."""
 
     env: SerializeAsAny[ComponentConfig]
     """The world."""
     agents: SerializeAsAny[ComponentConfig]
-    """The minds of the team, but for those that single participants have."""
+    """The minds of the team, except those of single participants."""
     members: Mapping[str, SerializeAsAny[ComponentConfig]]
-    """The minds of single participants, by their names; they stand in `agents.members`."""
+    """The minds of single participants, by participant; written in `agents.members`."""
     leader: SerializeAsAny[ComponentConfig] | None
-    """The mind of whoever leads in the topology, where it differs; it stands in `agents.leader`."""
+    """The mind of the topology's leader, if it differs; written in `agents.leader`."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
     """The language model."""
     extension: Mapping[str, SerializeAsAny[BaseModel]]
-    """Methods that take part in the loop, by name, in the order of their hooks."""
+    """Active extensions, by name, in the order of their hooks."""
 
     def plain(self) -> dict[str, Any]:
-        """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
+        """Return the configuration as JSON-ready data, identical for equal configurations however they were written.
 
-        It leaves out extensions and minds of single participants where there are none, and where memory is
-        stored, which is no part of a cell.
+        It omits empty `extension` and members' minds, and the storage folder of memory, which is not part of a cell.
         """
         absent = [] if self.extension else ["extension"]
         plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
@@ -161,13 +163,13 @@ class Configuration(Knobs):
 
     @property
     def seeds(self) -> Seeds:
-        """The place of every random stream but the board's, which all episodes of a line and all draws share."""
+        """Root of all random streams except the board's, which all episodes of a line and all draws share."""
         place = Seeds(self.seed).child("episode").child(self.episode) if self.episode else Seeds(self.seed)
         return place.child("draw").child(self.draw) if self.draw else place
 
     @property
     def remembers(self) -> bool:
-        """Whether the team takes a memory along to the next episode."""
+        """Whether the team keeps memory for the next episode."""
         return self.memory.keep and self._could_remember
 
     @property
@@ -176,37 +178,40 @@ class Configuration(Knobs):
 
     @property
     def team(self) -> Mapping[str, ComponentConfig]:
-        """The minds by the key of each: `agents`, `agents.members.agent_0`, `agents.leader`."""
+        """The minds by configuration key: `agents`, `agents.members.agent_0`, `agents.leader`."""
         members = {f"agents.{MEMBERS}.{name}": own for name, own in self.members.items()}
         leader = {f"agents.{LEADER}": self.leader} if self.leader is not None else {}
         return {"agents": self.agents, **members, **leader}
 
     @property
     def team_label(self) -> str:
-        """The names of the minds, each but the first with those who have it: `naive+heuristic@0,2`."""
+        """The names of the minds, each but the first with its participants: `naive+heuristic@0,2`."""
         return team_label(self.plain()["agents"])
 
     @property
     def uses_models(self) -> bool:
-        """Whether minds think with language models."""
+        """Whether minds use language models."""
         return any(minds.get(own.name).uses_models for own in self.team.values())
 
     @property
     def unused(self) -> Mapping[str, str]:
-        """The groups that none of its minds has a use for, each with what the minds do not do."""
+        """The groups that none of its minds uses, each with what the minds do not do."""
         talks = any(minds.get(own.name).talks for own in self.team.values())
         talk = {} if talks else {"topology": "does not talk"}
         think = {} if self.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
         return {**talk, **think}
 
     def identity(self) -> dict[str, Any]:
-        """Return the plain form without what changes no decision: what names the cell.
+        """Return the plain form without values that change no decision: it identifies the cell.
 
-        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
-        budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
-        keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
-        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that
-        minds and extensions read (`NamesFile`).
+        It omits:
+
+        - `llm` and `budget` if the minds use no model, operational values of `llm`, and prices unless a budget in US
+          dollars depends on them;
+        - `prompts`, which are repeated in the values of the minds that use them;
+        - keys added by a later version, if they have the value that earlier versions implied (`Usual`);
+        - `memory.keep` if no mind has memory, and `memory.exchanges` if none has conversations;
+        - paths of files that minds and extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
@@ -237,41 +242,41 @@ class Configuration(Knobs):
 
     @property
     def place(self) -> dict[str, int]:
-        """The knobs that distinguish this cell from others of its kind, as `identity` has them."""
+        """The keys that distinguish this cell from others of its kind, as in `identity`."""
         values = {name: getattr(self, name) for name in PLACE}
         usual = _usual(type(self))
         return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
 
     def fallbacks_of(self, model: ModelConfig) -> Sequence[ModelConfig]:
-        """Return the values of the models that are asked, in turn, when one cannot be reached.
+        """Return the values of the models to call in turn if a model is unreachable.
 
         Raises:
-            UserError: values of one do not go with the others.
+            UserError: the values of one do not fit together.
         """
         return _fallbacks_of(model, "llm.")
 
     def llm_of(self, participant: str, role: str = "") -> ModelConfig:
-        """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
+        """Return the values of a call's model: those of `llm`, overridden by the role's, then the participant's.
 
         Args:
-            participant: who asks; empty: nobody with special values.
-            role: in which it asks; empty: one without special values.
+            participant: the caller; empty: one without special values.
+            role: role of the call; empty: one without special values.
 
         Raises:
-            UserError: these values do not go with the others.
+            UserError: these values do not fit together.
         """
         return _llm_of(self.llm.model_dump(mode="json"), participant, role)
 
     def writes_thoughts(self, participant: str, role: str) -> bool:
-        """Whether a model is to write its thoughts into its answers in a role, where the prompts leave that open."""
+        """Whether a model writes its thoughts into its answers in a role, if the prompts leave that open."""
         return self.llm_of(participant, role).writes_thoughts(participant, role)
 
     @property
     def extensions(self) -> Mapping[str, BaseModel]:
-        """All extensions that take part: those that are chosen, then those that topology and minds require.
+        """All active extensions: the chosen ones, then those that topology and minds require.
 
         Raises:
-            UserError: two want different values of one.
+            UserError: two of them require different values of one extension.
         """
         of_minds = [minds.get(mind.name).requires(mind) for mind in self.team.values()]
         return together([self.extension, topologies.get(self.topology.name).requires(self.topology), *of_minds])
@@ -288,7 +293,7 @@ class Configuration(Knobs):
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles in which its minds ask language models, as far as minds and topology tell them."""
+        """The roles in which its minds call language models, as far as minds and topology declare them."""
         of_topology = [str(role) for role in topologies.get(self.topology.name).roles(self.topology) or ()]
         asking = [mind for mind in self.team.values() if minds.get(mind.name).uses_models]
         found: dict[str, None] = {}
@@ -299,30 +304,30 @@ class Configuration(Knobs):
 
 
 def _as_before(part: BaseModel, plain: Mapping[str, Any]) -> set[str]:
-    """Return the keys that came with a later version, and have the value of the versions before it."""
+    """Return the keys added by a later version that have the value implied by earlier versions."""
     return {name for name, value in _usual(type(part)).items() if plain[name] == value}
 
 
 @cache
 def _usual(schema: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the keys that came with a later version, each with the value of the versions before it."""
+    """Return the keys added by later versions, each with the value implied by earlier versions."""
     fields = schema.model_fields.items()
     return {name: mark.value for name, field in fields for mark in field.metadata if isinstance(mark, Usual)}
 
 
 def _files(part: BaseModel) -> set[str]:
-    """Return the keys that name files, which are known by what they hold."""
+    """Return the keys that name files, which are identified by their contents."""
     fields = type(part).model_fields.items()
     return {name for name, field in fields if any(isinstance(mark, NamesFile) for mark in field.metadata)}
 
 
 def _named_by(part: BaseModel, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a part that name the cell."""
+    """Return the values of a part that identify the cell."""
     return _without(_as_before(part, plain) | _files(part), plain)
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values without some, in the fallbacks among them, too."""
+    """Return values without some keys, also in their fallbacks."""
     kept = {name: value for name, value in values.items() if name not in names}
     if isinstance(fallback := kept.get("fallback"), list):
         kept["fallback"] = [_without(names, own) for own in fallback]
@@ -334,10 +339,10 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
 
     Args:
         raw: the configuration.
-        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
+        recorded: whether it was read from a run folder, which may be untrusted: no value may name a file.
 
     Raises:
-        UserError: what is wrong, one line for each key.
+        UserError: the errors, one line for each key.
     """
     _check_data(raw)
     knobs = _knobs(raw, recorded=recorded)
@@ -367,10 +372,10 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
 
 
 def validate_alike(first: Configuration, raw: Mapping[str, Any]) -> Configuration:
-    """Check a composed configuration that differs in the knobs of `PLACE` alone from one that has been checked.
+    """Check a composed configuration that differs from a checked one only in the keys of `PLACE`.
 
     Raises:
-        UserError: what is wrong, one line for each key.
+        UserError: the errors, one line for each key.
     """
     _check_data({name: raw[name] for name in PLACE})
     knobs = _knobs(raw)
@@ -388,7 +393,7 @@ def _knobs(raw: Mapping[str, Any], *, recorded: bool = False) -> Knobs:
 
 
 def _check_store(whole: Configuration) -> None:
-    """Make sure that the team has something to store where a folder is named for it."""
+    """Check that the team has memory if a storage folder is configured."""
     if whole.memory.store is None or whole.remembers:
         return
     if not whole.memory.keep:
@@ -401,12 +406,12 @@ def _check_store(whole: Configuration) -> None:
 
 
 def _check_answers(whole: Configuration) -> None:
-    """Make sure that the extensions go together, and that all minds answer those that the topology requires.
+    """Check that extensions are compatible, and that all minds answer those extensions that the topology requires.
 
     Raises:
         UserError: they do not.
     """
-    assert whole.extensions is not None  # it raises where values do not go together
+    assert whole.extensions is not None  # raises if the values do not fit together
     for name in topologies.get(whole.topology.name).requires(whole.topology):
         for place, mind in whole.team.items():
             if not minds.get(mind.name).answers:
@@ -466,10 +471,10 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
 
 
 def _check_roles(whole: Configuration) -> None:
-    """Make sure that every role and every turn with special values or a deadline exists.
+    """Check that every role and turn with special values or a deadline exists.
 
     Raises:
-        UserError: there is one that this team does not have.
+        UserError: this team lacks one.
     """
     roles = whole.roles
     for role in whole.llm.special_roles:
@@ -490,7 +495,7 @@ def _of_model(values: ComponentConfig) -> ModelConfig:
 
 
 def _check_data(raw: Mapping[str, Any]) -> None:
-    """Make sure that the values are data that JSON can hold."""
+    """Check that the values can be represented in JSON."""
     for key, value in leaves(raw):
         if value is not None and type(value) not in (str, int, bool) and not isinstance(value, float):
             raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
@@ -499,11 +504,11 @@ def _check_data(raw: Mapping[str, Any]) -> None:
 
 
 def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
-    """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
+    """Check that components that repeat a shared key repeat its value, because names and tables show the shared one."""
     shared = {"n": knobs.n, "seed": knobs.seed, "max_steps": knobs.max_steps}
     for group, part in parts.items():
         if group == providers.group:
-            continue  # the seed of a model is its own: it draws answers, not boards
+            continue  # a model's seed is its own: it samples answers, not boards
         for name, common in shared.items():
             own = getattr(part, name) if name in type(part).model_fields else common
             if own != common:

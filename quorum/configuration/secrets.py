@@ -1,8 +1,8 @@
-"""Keys have no place in a configuration: it stands in `config.yaml`, `meta.json`, tables and the names of folders.
+"""Keeps API keys out of configurations, which are copied to `config.yaml`, `meta.json`, tables and folder names.
 
-A key comes from the environment, and a configuration holds the name of its variable (`llm.api_key_env`). So nothing
-that a configuration holds is read from the environment, and no value that is a key is taken, however it came there. No
-message shows one.
+A key comes from the environment, and a configuration holds the name of its variable (`llm.api_key_env`). So no value of
+a configuration is read from the environment, and a value that is a key is rejected, wherever it came from. No message
+shows one.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from quorum.configuration.leaves import texts
 from quorum_base.user_errors import UserError
 
 _READS_ENVIRONMENT = re.compile(r"\$\{\s*oc\s*\.\s*env\b|\$\{[^:{}]*\$\{[^{}]*\}[^:{}]*:")
-"""`${oc.env:...}`, wherever it stands in a value; or a resolver whose name is not written out."""
+"""`${oc.env:...}` anywhere in a value, or a resolver whose name is computed."""
 _NAMES_A_KEY = "_key_env"
-"""The end of the keys whose values are names of variables."""
+"""Suffix of the keys whose values are names of variables."""
 _LOOKS_LIKE_A_KEY = re.compile(r"(^|/)((sk|pk|rk|gsk|xai|hf|r8|pplx|nvapi)[-_][\w-]{8,}|AIza[\w-]{30,})")
 _HINT = "A configuration names the variable that holds a key: llm.api_key_env=NAME."
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Return whether a text has the form of the keys of well-known providers."""
+    """Whether a text has the format of API keys of well-known providers."""
     return _LOOKS_LIKE_A_KEY.search(text) is not None
 
 
 def refuse_environment(unresolved: Any) -> None:
-    """Make sure that no value is read from the environment, but for the name of the variable of a key.
+    """Check that no value is read from the environment, except the name of a key's variable.
 
     Args:
-        unresolved: a composed configuration whose interpolations are still open.
+        unresolved: a composed configuration with unresolved interpolations.
 
     Raises:
-        UserError: one is.
+        UserError: a value is read from the environment.
     """
     for key, value in texts(unresolved):
         if _READS_ENVIRONMENT.search(value) and not key.endswith(_NAMES_A_KEY):
@@ -47,11 +47,11 @@ def refuse_environment(unresolved: Any) -> None:
 
 
 def refuse_secrets(configuration: Any) -> None:
-    """Make sure that no value is a key.
+    """Check that no value is an API key.
 
     Raises:
-        UserError: one holds the value of a variable that holds a key, or is given as the name of a model and looks like
-            a key.
+        UserError: a value equals that of an environment variable that holds a key, or is given as a model's name and
+            looks like a key.
     """
     variables = named_secrets(os.environ)
     for key, value in texts(configuration):
@@ -64,10 +64,11 @@ def refuse_secrets(configuration: Any) -> None:
 
 
 def refuse_secret_argument(argument: str) -> None:
-    """Make sure that an argument of a command is no key, before any message shows it.
+    """Check that a command line argument is not an API key, before any message shows it.
 
     Raises:
-        UserError: it holds the value of a variable that holds a key, or names a model and looks like a key.
+        UserError: it contains the value of an environment variable that holds a key, or names a model and looks like a
+            key.
     """
     key, _, value = argument.partition("=")
     variables = named_secrets(os.environ)

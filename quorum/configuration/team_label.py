@@ -1,4 +1,4 @@
-"""How a team of several minds is named: `naive+heuristic@0,2+negotiator@leader`."""
+"""Labels of teams with several minds: `naive+heuristic@0,2+negotiator@leader`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 LEADER = "leader"
-"""The key of the mind of whoever leads in the topology."""
+"""The key of the mind of the topology's leader."""
 _MEMBER = re.compile(r"agents\.(?:members\.([^.]+)|leader)\.name")
 _OTHER_MINDS = ("agents.members.", "agents.leader.")
 _NUMBERED = re.compile(r"agent_([0-9]{1,9})")
 
 
 def team_label(agents: Mapping[str, Any]) -> str:
-    """Name the minds of a team by the values of the group `agents`.
+    """Return the label of a team from the values of the group `agents`.
 
-    The name of the mind of all comes first, then each other mind with those who have it: numbers of agents, names of
-    other participants, `leader` for whoever leads in the topology.
+    The common mind comes first, then each other mind with its participants: numbers of agents, names of other
+    participants, `leader` for the topology's leader.
     """
     members = {name: str(values["name"]) for name, values in (agents.get("members") or {}).items()}
     leader = agents.get(LEADER)
@@ -25,7 +25,7 @@ def team_label(agents: Mapping[str, Any]) -> str:
 
 
 def label_of_factors(factors: Mapping[str, Any]) -> str | None:
-    """Name the minds of a team by its flat configuration; None where all have the same."""
+    """Return the label of a team from its flat configuration; None if all have the same mind."""
     names = (key for key in factors if key.startswith(_OTHER_MINDS))
     found = {match[1] or LEADER: str(factors[match[0]]) for match in map(_MEMBER.fullmatch, names) if match}
     if not found:
@@ -35,12 +35,12 @@ def label_of_factors(factors: Mapping[str, Any]) -> str | None:
 
 
 def minds_in(agents: Mapping[str, Any]) -> list[str]:
-    """Return the names of the minds of a team, each once, by the values of the group `agents`."""
+    """Return the distinct names of a team's minds, from the values of the group `agents`."""
     return list(dict.fromkeys(str(values["name"]) for values in _minds(agents)))
 
 
 def converses(agents: Mapping[str, Any]) -> bool:
-    """Whether a mind of a team has conversations with its models, by the values of the group `agents`."""
+    """Whether a mind of the team has conversations with its models, from the values of the group `agents`."""
     return any(values.get("memory") == "conversation" for values in _minds(agents))
 
 
@@ -49,7 +49,7 @@ def _minds(agents: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def natural(names: Iterable[str]) -> list[str]:
-    """Sort names of participants: agents by their numbers, then others."""
+    """Sort names of participants: agents by number, then others."""
     return sorted(names, key=lambda name: (int(match[1]) if (match := _NUMBERED.fullmatch(name)) else 10**9, name))
 
 
@@ -65,7 +65,7 @@ def _label(base: str, members: Mapping[str, str], leader: str | None) -> str:
 
 
 def _runs(names: Sequence[str]) -> list[str]:
-    """Write three and more numbers in a row as the first and the last: `0-3`."""
+    """Abbreviate three or more consecutive numbers: `0-3`."""
     found: list[list[str]] = []
     for name in names:
         follows = found and name.isdecimal() and found[-1][-1].isdecimal() and int(name) == int(found[-1][-1]) + 1

@@ -1,7 +1,7 @@
-"""Many configurations that differ in a few values: composed once, then filled in value by value.
+"""Composes configurations that differ in a few values once, then fills in the values.
 
 Hydra composes once for each distinct set of group choices. Interpolations are resolved once for each distinct set of
-the values that an interpolation refers to, in a few milliseconds. The other values are assigned.
+referenced values, in a few milliseconds. Other values are assigned directly.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _OPEN_MAPS = (
     "agents.members", "agents.leader",
     "llm.agents", "llm.roles", "llm.deadlines", "llm.extra_body", "llm.extra_headers",
 )  # fmt: skip
-"""Maps whose keys the user names: there, an argument may add a key without Hydra's `+`."""
+"""Maps with user-defined keys: an argument may add a key without Hydra's `+`."""
 _READ_WHEN_COMPOSED = ("llm.name",)
-"""Keys whose values decide how presets are put into a template."""
+"""Keys whose values affect how presets are put into a template."""
 _MOST_RESOLVED = 1024
-"""Resolved configurations that a template keeps."""
+"""Maximum resolved configurations that a template caches."""
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _KEY = re.compile(r"[\w.\[\]]+")
 
 
 class UnknownKey(Exception):
-    """A value is given to a key that the template does not have."""
+    """A value is given for a key that the template lacks."""
 
 
 class Template:
-    """A composed configuration with open interpolations, into which values are put.
+    """A composed configuration with unresolved interpolations, into which values are filled.
 
     Args:
-        configuration: what Hydra composed.
+        configuration: the configuration composed by Hydra.
     """
 
     def __init__(self, configuration: DictConfig) -> None:
@@ -52,10 +52,10 @@ class Template:
         self._resolved: dict[tuple[tuple[Any, ...], ...], dict[str, Any]] = {}
 
     def resolve(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the resolved configuration with other values of known keys. Results may share parts.
+        """Return the resolved configuration with changed values of known keys. Results may share parts.
 
         Raises:
-            UnknownKey: the template does not have one of the keys.
+            UnknownKey: the template lacks one of the keys.
             OmegaConfBaseException: an interpolation cannot be resolved, or a value is missing.
         """
         known = self.known(values)
@@ -74,7 +74,7 @@ class Template:
         return plain
 
     def known(self, values: Mapping[str, Any]) -> tuple[tuple[Any, ...], ...]:
-        """Return the keys, and those of the values that an interpolation could see."""
+        """Return the keys, and those of the values that an interpolation could reference."""
         return tuple((key, *((type(value), value) if self._is_seen(key) else ())) for key, value in values.items())
 
     def _check(self, key: str) -> None:
@@ -85,14 +85,14 @@ class Template:
             node = node[part]
 
     def _is_seen(self, key: str) -> bool:
-        """Whether an interpolation could see the value of a key."""
+        """Whether an interpolation could reference the value of a key."""
         if key not in self._seen:
             self._seen[key] = any(reference is None or _related(reference, key) for reference in self._references)
         return self._seen[key]
 
 
 def _references(value: Any) -> Iterator[str | None]:
-    """Return the keys that interpolations refer to; None for one that is more than the name of a key."""
+    """Return the keys that interpolations reference; None for an interpolation that is not just a key."""
     for _, text in texts(value):
         for reference in _REFERENCE.findall(text):
             absolute = _KEY.fullmatch(reference) and not reference.startswith(".")
@@ -102,12 +102,12 @@ def _references(value: Any) -> Iterator[str | None]:
 
 
 def _related(one: str, other: str) -> bool:
-    """Whether one key is the other, or stands inside it."""
+    """Whether one key equals the other or is inside it."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def _with(plain: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return a copy in which one value differs."""
+    """Return a copy with one value changed."""
     if len(path) == 1:
         return {**plain, path[0]: value}
     return {**plain, path[0]: _with(plain[path[0]], path[1:], value)}
@@ -116,11 +116,11 @@ def _with(plain: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str
 def split(overrides: Sequence[Override], groups: Container[str]) -> tuple[Sequence[Override], Sequence[Override]]:
     """Separate what Hydra must compose (groups, new keys, maps, lists, interpolations) from plain values of known keys.
 
-    Where a plain value and a composed override name related keys, their order matters: then Hydra composes all of them.
+    If a plain value and a composed override set related keys, their order matters, so Hydra composes all of them.
 
     Args:
-        overrides: of one value each.
-        groups: the groups that can be chosen from.
+        overrides: overrides with one value each.
+        groups: the available groups.
     """
     composed: list[Override] = []
     assigned: list[Override] = []
@@ -145,7 +145,7 @@ def _is_assigned(override: Override, groups: Container[str]) -> bool:
 
 
 def is_open(key: str) -> bool:
-    """Whether a key is a map whose keys the user names, or lies inside one."""
+    """Whether a key is a map with user-defined keys, or inside one."""
     return f"{key}.".startswith(tuple(f"{name}." for name in _OPEN_MAPS))
 
 
@@ -157,7 +157,7 @@ def resolved(template: DictConfig, *, partial: bool = False) -> dict[str, Any]:
         partial: whether values may be missing; they are then `???`.
 
     Raises:
-        UserError: a value is a key.
+        UserError: a value is an API key.
     """
     plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=not partial)
     refuse_secrets(plain)

@@ -1,1 +1,1 @@
-"""What the command prints: text, tables and drawings that cannot act on a terminal."""
+"""The command's output: text, tables and drawings that cannot control a terminal."""

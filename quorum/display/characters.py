@@ -1,4 +1,4 @@
-"""A drawing as coloured characters."""
+"""Renders a drawing as colored characters."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from quorum_base.painting.colours import INK, PAPER_WHITE, Colour, legible_on, p
 _POINTERS = {Rotation.RIGHT: "▶", Rotation.DOWN: "▼", Rotation.LEFT: "◀", Rotation.UP: "▲"}
 _HALF = "▀"
 _LARGEST = 10
-"""Rows of a cell of a small board, at most."""
+"""Maximum rows of a cell of a small board."""
 _PRESENT = 0.75
-"""Share of a row, or of a cell that has none, below which a mark is left out."""
+"""Share of a row, or of a cell smaller than a row, below which a mark is left out."""
 
 
 def as_characters(canvas: Canvas, drawing: Drawing, columns: int, rows: int) -> Text:
     """Draw with characters, as large as fits.
 
-    A cell takes twice as many columns as rows, so that it looks square. Where there is no room for a row a cell, a
-    character shows two places, one over the other, by their colours alone; a place is one cell, or several of a board
-    that is too large even then: no agent is left out.
+    A cell is twice as many columns wide as rows high, so that it looks square. If there is no room for one row per
+    cell, each character shows two places, one above the other, by color only. If the board is still too large, a place
+    stands for several cells, but no agent is left out.
 
     Args:
-        canvas: of the world.
-        drawing: of the instant.
-        columns: of the terminal.
-        rows: of the terminal.
+        canvas: canvas of the world.
+        drawing: drawing of the moment.
+        columns: width of the terminal.
+        rows: height of the terminal.
     """
     scale = min(rows // canvas.height, columns // (2 * canvas.width), _LARGEST)
     if scale:
@@ -49,10 +49,10 @@ def as_characters(canvas: Canvas, drawing: Drawing, columns: int, rows: int) -> 
 
 
 class _Screen:
-    """The places of a picture, with their signs and colours, by row and column.
+    """The characters of a picture with their colors, by row and column.
 
     Args:
-        canvas: of the world.
+        canvas: canvas of the world.
         across: columns of a cell.
         down: rows of a cell.
     """
@@ -83,7 +83,7 @@ class _Screen:
             self._fill(kind, mark.label, box)
 
     def _fill(self, kind: MarkKind, label: str, box: tuple[float, float, float, float]) -> None:
-        """Fill a rectangle of cells with a kind; a hollow kind gets its colour in brackets and letters alone."""
+        """Fill a rectangle of cells with a kind; for a hollow kind, color only brackets and letters."""
         left, top, right, bottom = self._places(box)
         colour, hollow = parse(kind.light), kind.shape is Shape.RING
         for row in range(top, bottom):
@@ -121,7 +121,7 @@ class _Screen:
         return Text("\n").join(lines)
 
     def half_text(self) -> Text:
-        """Return the picture with two places in a character."""
+        """Return the picture with two places per character."""
         blank = [PAPER_WHITE] * len(self._papers[0])
         lines = []
         for number in range(0, len(self._papers), 2):
@@ -131,7 +131,7 @@ class _Screen:
 
 
 def _line(places: Iterable[tuple[str, Colour, Colour]]) -> Text:
-    """Write a line, as few pieces as it has colours."""
+    """Format a line with as few segments as possible, one for each color."""
     line = Text(no_wrap=True)
     for (ink, paper), run in groupby(places, key=lambda place: place[1:]):
         line.append("".join(sign for sign, _, _ in run), _style(ink, paper))

@@ -1,4 +1,4 @@
-"""Rich's console and text, for untrusted texts: nothing in them is markup or a control sequence."""
+"""Rich's console and text for untrusted strings: nothing in them acts as markup or a control sequence."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from quorum.display.sanitize import sanitize_lines
 from quorum.display.terminal import printing
 
 _BOUNDLESS = 100_000
-"""Columns of what has no width."""
+"""Columns of a stream without a width."""
 
 
 class Text(rich.text.Text):
-    """A text in which control characters are symbols; Rich would drop some of them and print the others."""
+    """A text that shows control characters as symbols; Rich would drop some of them and print the others."""
 
     def __init__(self, text: str = "", *arguments: Any, **options: Any) -> None:
         super().__init__(sanitize_lines(text), *arguments, **options)
 
 
 class Console(rich.console.Console):
-    """A console that takes no text for markup or for an emoji, and prints no character that could act.
+    """A console that ignores markup and emoji codes, and prints no control characters.
 
-    A pipe or a file has no width, so lines are as long as they need to be there, unless COLUMNS is set.
+    A pipe or file has no width, so its lines are not wrapped unless COLUMNS is set.
 
     Args:
-        options: those of Rich's console.
+        options: options of Rich's console.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -45,15 +45,15 @@ class Console(rich.console.Console):
             super().print(*objects, **options)
 
     def on_broken_pipe(self) -> None:
-        """Let Typer end the command: Rich would by `sys.exit`, which is a mistake of a plug-in everywhere else.
+        """Let Typer end the command: Rich would call `sys.exit`, which counts as a plugin's mistake everywhere else.
 
         Raises:
-            BrokenPipeError: the one that this is called for.
+            BrokenPipeError: the error being handled.
         """
-        raise  # noqa: PLE0704 (Rich calls it where that is handled)
+        raise  # noqa: PLE0704 (Rich calls this in an exception handler)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Return the segments of what is printed; whatever is printed passes here, also parts of a table."""
+        """Return the segments to print; all output passes through here, including parts of a table."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable() or segment.text == "\n":
                 yield segment

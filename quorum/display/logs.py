@@ -1,8 +1,8 @@
-"""Log records on standard error: what is composed, built, asked, retried and written.
+"""Log records on standard error: what is composed, built, called, retried and written.
 
-Every module logs to a logger with its name (`quorum.…`, `maeil.…`): at INFO what happens once an episode or a cell,
-at DEBUG every call of a model and every event of a trace. Nothing is shown unless the user asks for it: with
-`--verbose` or `--debug`, by the environment variable `QUORUM_LOG`, or with Python's `logging`. No record holds a key.
+Every module logs to a logger with its name (`quorum.…`, `maeil.…`): at INFO, events that occur once per episode or
+cell; at DEBUG, every model call and every event of a trace. Nothing is shown unless the user asks for it: with
+`--verbose` or `--debug`, the environment variable `QUORUM_LOG`, or Python's `logging`. No record holds an API key.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from quorum_base.components import PACKAGES
 from quorum_base.user_errors import UserError, choices_hint
 
 VARIABLE = "QUORUM_LOG"
-"""Environment variable that names the level: worker processes inherit it."""
+"""Environment variable for the log level; worker processes inherit it."""
 _LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
 _log = logging.getLogger(__name__)
 
 
 def show_logs(level: str | None = None) -> None:
-    """Show the log records of this project on standard error, here and in processes that are started from now on.
+    """Show the log records of this project on standard error, here and in processes started later.
 
-    The loggers of other packages keep their level: at DEBUG, clients of HTTP log what they send.
+    The loggers of other packages keep their level, because HTTP clients log what they send at DEBUG.
 
     Args:
-        level: `info` or `debug`; None: what `QUORUM_LOG` says, and nothing where it is not set.
+        level: `info` or `debug`; None: the value of `QUORUM_LOG`, or nothing if it is not set.
 
     Raises:
-        UserError: `QUORUM_LOG` names no level.
+        UserError: `QUORUM_LOG` is not a level.
     """
     level = level or os.environ.get(VARIABLE)
     if not level:
@@ -57,9 +57,9 @@ def show_logs(level: str | None = None) -> None:
 
 
 def log_frames(error: BaseException) -> None:
-    """Log at DEBUG in which frames a user's mistake was found.
+    """Log at DEBUG the stack frames in which a user's mistake was found.
 
-    The texts of the exceptions behind it are left out: one may quote a value that is a key.
+    The messages of its causes are left out, because they may quote an API key.
     """
     _log.debug("%s", "".join(_frames(error)))
 
@@ -72,7 +72,7 @@ def _frames(error: BaseException | None) -> Iterator[str]:
 
 
 class _Sanitizing(logging.Formatter):
-    """Writes records without secrets, of which nothing can act on a terminal: they may quote what a model wrote."""
+    """Formats records without secrets and control characters, as they may quote what a model wrote."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)

@@ -1,8 +1,8 @@
-"""What others wrote (models, minds, stored configurations), made fit for a terminal, a table or a picture.
+"""Makes text of others (models, minds, stored configurations) safe for a terminal, a table or a picture.
 
-A character that could act, that shows others in another order or that shows nothing is written as the viewer writes it:
-escape as ␛, the end of a line as ␊, others by their number as ⟨U+202E⟩. Spaces of all widths become a plain one. And
-the passwords of addresses are left out.
+Characters that control a terminal, change the text direction or are invisible are written as in the viewer: escape as
+␛, the end of a line as ␊, others by their number as ⟨U+202E⟩. Spaces of all widths become a plain one. Passwords in
+addresses are removed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _LINE_ENDS = ("\N{LINE SEPARATOR}", "\N{PARAGRAPH SEPARATOR}")
 
 
 def sanitize(text: str, longest: int | None = None) -> str:
-    """Return a text in one line and without anything that could act.
+    """Return a text in one line without control characters.
 
     Args:
-        text: of any length.
-        longest: characters at most; a longer text is cut, and ends in an ellipsis.
+        text: text of any length.
+        longest: maximum characters; a longer text is cut and ends in an ellipsis.
     """
     if longest is None:
         return _visible(mask_passwords(text))
@@ -28,13 +28,13 @@ def sanitize(text: str, longest: int | None = None) -> str:
 
 
 def sanitize_lines(text: str) -> str:
-    """Return a text of several lines without anything that could act; ends of lines and tabs stay."""
+    """Return a multi-line text without control characters except line feeds and tabs."""
     lines = mask_passwords(text).split("\n")
     return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in lines)
 
 
 def escape_json(text: str) -> str:
-    r"""Return JSON that means the same but for passwords, with everything that could act written as `\u001b`."""
+    r"""Return equivalent JSON without passwords, and with all control characters written as `\u001b`."""
     text = mask_passwords(text)
     return text if text.isprintable() else "".join(sign if sign == "\n" else _escaped(sign) for sign in text)
 

@@ -1,7 +1,7 @@
-"""All that the command prints goes through here, so that no untrusted text can act on a terminal.
+"""All output of the command passes through here, so that no untrusted text can control a terminal.
 
-`echo` prints lines, `echo_json` prints data; tables and pictures go through `consoles.py`. Warnings and tracebacks come
-the same way once `show_warnings` and `show_bugs` were called. Nothing else prints: see `tests/test_printing.py`.
+`echo` prints lines and `echo_json` prints data; tables and pictures use `consoles.py`. After calls to `show_warnings`
+and `show_bugs`, warnings and tracebacks take the same path. Nothing else prints: see `tests/test_printing.py`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _PLAIN = {
     "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "x", "\u2039": "<", "\u203a": ">",
     "\u27e8": "<", "\u27e9": ">", "Δ": "Delta",
 }  # fmt: skip
-"""What signs of ours are to a terminal that has only ASCII."""
+"""ASCII replacements for our symbols."""
 _USUAL = ("surrogateescape", "backslashreplace")
-"""How Python takes signs that a stream lacks where nothing was asked for: by locale, and on standard error."""
+"""Python's default error handlers for characters that a stream lacks: by locale, and on standard error."""
 
 
 def show_in_any_encoding() -> None:
-    """Print to terminals and pipes of any encoding: signs that it lacks as plain ones, others by number."""
+    """Print in any encoding: replace symbols that it lacks by ASCII, and other characters by their number."""
     codecs.register_error("quorum", _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or _may_lack_signs(stream)):
@@ -44,7 +44,7 @@ def show_in_any_encoding() -> None:
 
 
 def _may_lack_signs(stream: io.TextIOWrapper) -> bool:
-    """Whether a stream has not all signs, and nobody has asked for what is shown in their place."""
+    """Whether a stream lacks some symbols and the user has set no error handler for them."""
     return stream.errors in _USUAL and codecs.lookup(stream.encoding).name != "utf-8"
 
 
@@ -60,13 +60,13 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print lines.
 
     Args:
-        text: of one line or more.
-        err: to standard error, without the secrets of the environment.
-        nl: end with a line end.
+        text: one line or more.
+        err: print to standard error, without secrets of the environment.
+        nl: end with a line feed.
     """
     stream = sys.stderr if err else sys.stdout
     with printing(stream):
-        # Of a stream of ASCII that it finds itself, Typer thinks that it should be one of UTF-8.
+        # Typer replaces an ASCII stream that it finds by itself with a UTF-8 one.
         typer.echo(sanitize_lines(redact_message(text) if err else text), file=stream, nl=nl)
 
 
@@ -77,17 +77,17 @@ def echo_json(data: object) -> None:
 
 
 def confirm(question: str) -> None:
-    """Ask on standard error, and end the command where the answer is no."""
+    """Ask for confirmation on standard error, and end the command if the answer is no."""
     typer.confirm(sanitize_lines(question), abort=True, err=True)
 
 
 def show_warnings() -> None:
-    """Print warnings through `echo` from now on, those for users in a line."""
-    warnings.showwarning = _show_warning  # type: ignore[assignment] # it takes the places as they come
+    """Print warnings through `echo` from now on, those for users in one line."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment] # it accepts the arguments by position
 
 
 def show_bugs() -> None:
-    """Print the tracebacks of what ends this process through `echo`."""
+    """Print the tracebacks of uncaught exceptions through `echo`."""
     sys.excepthook = _show_bug
 
 
@@ -105,9 +105,9 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any) 
 
 @contextmanager
 def printing(stream: IO[Any]) -> Iterator[None]:
-    """Tell it in one message when a stream takes nothing more, and print nothing more to it.
+    """Report a failed stream in one message, and print nothing more to it.
 
-    A reader that has left is no mistake, and passes through: Typer and Rich end the command then.
+    A closed pipe is not an error and passes through: Typer and Rich then end the command.
 
     Raises:
         UserError: the stream cannot be written.
@@ -117,7 +117,7 @@ def printing(stream: IO[Any]) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What is left in the buffer would be tried again when Python ends, and fail with a traceback.
+        # Python would try to flush the buffer again at exit, and fail with a traceback.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         name = "standard error" if stream is sys.stderr else "standard output"

@@ -1,1 +1,1 @@
-"""Episode."""
+"""Episodes: builds the components of a cell, runs it, and writes its folder."""

@@ -1,6 +1,6 @@
-"""Builds components: refusals are mistakes in the values, and what is built can take part in an episode at all.
+"""Builds components: treats refused values as user errors, and checks that the result fulfils its contract.
 
-What components give later, the loop checks where it comes in (`maeil.contracts`).
+The loop checks later return values of components when it receives them (`maeil.contracts`).
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ _OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
 
 
 def no_models(participant: str) -> None:
-    """Stand in for the language models of a team that asks none.
+    """Stand in for the language models of a team that uses none.
 
     Raises:
-        TypeError: whenever it is asked.
+        TypeError: on every call.
     """
     raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
 
 
 def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tuple[Any, Callable[..., Any]]:
-    """Return what a component builds, and the function that has built it.
+    """Return what a component builds, and the function that built it.
 
     Raises:
-        UserError: the values do not go together.
-        ContractError: it is a class that lacks methods of its contract.
+        UserError: the values do not fit together.
+        ContractError: the component is a class that lacks methods of its contract.
     """
     function = registry.get(name).build
     if isabstract(function):
@@ -57,17 +57,17 @@ def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tupl
 
 
 def call_component(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and raise a `ValueError` as the mistake in the values that it is.
+    """Call a function, and report a `ValueError` as a mistake in the configured values.
 
-    Those that a library raises are no judgement of values: in the code of a plug-in they are a mistake in the code.
+    A `ValueError` raised by a library does not judge the values: in a plugin it is a bug in the plugin's code.
 
     Args:
-        place: the key of the values.
-        function: what is called.
-        arguments: that it gets.
+        place: the configuration key of the values.
+        function: function to call.
+        arguments: its arguments.
 
     Raises:
-        UserError: it refuses the values, or there is no memory for what they ask for.
+        UserError: the function rejects the values, or they need more memory than is available.
     """
     try:
         return function(*arguments)
@@ -83,11 +83,11 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
 
 
 def check_world(world: Any, build: Callable[..., Any]) -> World:
-    """Return a built world that has what the contract asks for.
+    """Check that a built world fulfils the contract, and return it.
 
     Args:
-        world: what was built.
-        build: what has built it.
+        world: the object that was built.
+        build: the function that built it.
 
     Raises:
         ContractError: it lacks methods, or has no agents or no vocabulary.
@@ -98,10 +98,10 @@ def check_world(world: Any, build: Callable[..., Any]) -> World:
 
 
 def check_board(world: World, seed: int) -> None:
-    """Draw a board twice, and see that it follows from the seed, and that it can be written to a trace.
+    """Draw a board twice to check that it depends only on the seed and can be written to a trace.
 
     Raises:
-        ContractError: it cannot, or does not.
+        ContractError: it fails one of these checks.
     """
     what = "a mapping that describes the board"
     board, again = (check_type(world.reset(seed), MAPPING, world.reset, what) for _ in range(2))
@@ -114,11 +114,11 @@ def check_board(world: World, seed: int) -> None:
 
 
 def build_topology(c: Configuration, agents: int) -> Topology:
-    """Build the topology of a configuration for so many agents.
+    """Build the topology of a configuration for `agents` agents.
 
     Raises:
-        UserError: its values do not go with the team.
-        ContractError: what is built is no topology.
+        UserError: its values do not fit the team.
+        ContractError: the result is not a topology.
     """
     context = TopologyContext(agents, c.seeds.child("topology"))
     found, build = built(topologies, c.topology.name, c.topology, context)
@@ -132,15 +132,15 @@ def build_topology(c: Configuration, agents: int) -> Topology:
 
 
 def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:
-    """Return a built team that has a mind for each participant.
+    """Check that a built team has a mind for each participant, and return it.
 
     Args:
-        team: what was built.
-        context: what it was built for.
-        build: what has built the team.
+        team: the object that was built.
+        context: the context it was built for.
+        build: the function that built it.
 
     Raises:
-        ContractError: it is no sequence of minds, or has too few or too many.
+        ContractError: it is not a sequence of minds, or has too few or too many.
     """
     if not isinstance(team, Sequence):
         raise ContractError(

@@ -1,4 +1,4 @@
-"""The components of a cell, once they are built."""
+"""The built components of a cell."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from maeil.extension import Extension
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The components of a cell, built.
+    """The built components of a cell.
 
     Attributes:
-        world: where it plays.
-        minds: of the agents.
-        coordinators: names and minds of those without a body.
-        topology: how they may talk.
-        extensions: methods that take part, in order.
-        several: the name of the mind of each participant, in a team that has several; else empty.
+        world: the world.
+        minds: minds of the agents.
+        coordinators: names and minds of participants without a body.
+        topology: who may talk to whom.
+        extensions: active extensions, in order.
+        several: the mind's name for each participant if the team is mixed; else empty.
     """
 
     world: World
@@ -31,5 +31,5 @@ class Parts:
 
     @property
     def team(self) -> tuple[Mind, ...]:
-        """All minds: of the agents by index, then of the coordinator if any."""
+        """All minds: the agents' by index, then the coordinator's if there is one."""
         return (*self.minds, *(mind for _, mind in self.coordinators))

@@ -1,4 +1,4 @@
-"""`quorum cache`: the answers of language models that are kept on disk."""
+"""`quorum cache`: the language model answers that are cached on disk."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from quorum_base.user_errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class CacheContents:
-    """What a cache holds.
+    """The contents of a cache.
 
     Attributes:
         path: its file.
         entries: number of answers.
         bytes: size on disk.
-        forgotten: answers that were just thrown away.
-        damage: why it cannot be read; empty where it can.
+        forgotten: answers just removed.
+        damage: why it cannot be read; empty if it can.
     """
 
     path: Path
@@ -36,7 +36,7 @@ class CacheContents:
         return {**asdict(self), "path": str(self.path)}
 
     def text(self) -> str:
-        """Return it for a reader."""
+        """Return it as text."""
         if self.damage:
             return f"{self.path} is damaged ({self.damage}). `quorum cache clear` deletes it."
         forgotten = f"{self.forgotten} answers were deleted; " if self.forgotten else ""
@@ -44,14 +44,14 @@ class CacheContents:
 
 
 def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
-    """Return what a cache holds; one that is not there yet holds nothing, and is not made.
+    """Return the contents of a cache; a missing cache counts as empty and is not created.
 
     Args:
-        path: its file; None for the usual one.
-        clear: whether its answers are thrown away before; where it is damaged, the whole file.
+        path: its file; None for the default one.
+        clear: whether to remove its answers first; a damaged file is removed entirely.
 
     Raises:
-        UserError: it is no cache of ours, which is left as it is, or it cannot be opened.
+        UserError: it is not a Quorum cache (it is left untouched), or it cannot be opened.
     """
     with os_errors("cache: there is no usual file of it"):
         usual = default_cache()
@@ -62,7 +62,7 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
         with closing(Cache(path)) as cache:
             forgotten = cache.clear() if clear else 0
             stats = cache.stats()
-    except (OSError, sqlite3.OperationalError) as error:  # locked, full or forbidden, and not damaged
+    except (OSError, sqlite3.OperationalError) as error:  # locked, full or forbidden, but not damaged
         raise UserError(f"{path}: it cannot be opened: {error}") from error
     except (NotOurs, sqlite3.Error) as error:
         if not _is_ours(path, usual):
@@ -75,7 +75,7 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
 
 
 def _is_ours(path: Path, usual: Path) -> bool:
-    """Return whether a file is ours by its place, where nothing else is put, or by its mark."""
+    """Whether a file is a Quorum cache, by its default location or its marker."""
     with suppress(NotOurs, OSError):
         return (path == usual and path.is_file()) or is_marked(path)
     return False

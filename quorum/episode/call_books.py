@@ -1,4 +1,4 @@
-"""What all calls of an episode are entered in, whoever answers them: their file, their pictures, its budget."""
+"""Records every model call of an episode: writes the log and the images, and keeps the budget."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from quorum_base.inside import make_inside, open_inside, remove_inside, write_in
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
 RECORDED = "recorded"
-"""Field of `wall` of an answer that stands in the beginning which a branch has of its run: it was paid for there."""
+"""Field of `wall` that marks an answer from the recorded prefix of a branch, which the recorded run paid for."""
 
 
 def records_of(call: Mapping[str, Any]) -> int:
-    """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
+    """Return the number of records of a call in the trace: one for each request, including repeated ones."""
     answers = call.get("answers", int("completion_tokens" in call))
     return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
 
 
 def spent_in(calls: Iterable[Mapping[str, Any]]) -> Spent:
-    """Return what the calls of a thought took, by its trace."""
+    """Return the usage of a thought's calls, from its trace."""
     return sum(
         (
             Spent(
@@ -46,13 +46,13 @@ def spent_in(calls: Iterable[Mapping[str, Any]]) -> Spent:
 
 
 def budget_of(configuration: Configuration) -> Budget:
-    """Return what the calls of an episode may take."""
+    """Return the budget for the calls of an episode."""
     budget = configuration.budget
     return Budget(budget.usd, budget.tokens, budget.calls)
 
 
 def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the records of what an attempt has paid for; its last line may be cut off. A link is not followed."""
+    """Yield the records of an attempt's paid calls. Its last line may be truncated. Symlinks are not followed."""
     if attempt.is_symlink():
         return
     try:
@@ -66,15 +66,14 @@ def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
 
 
 class CallBooks:
-    """The books of an episode.
+    """The call records of an episode.
 
     Args:
-        configuration: of the episode, which has its budget.
-        folder: where `calls.jsonl` is written when a model is first asked, as are the pictures of prompts;
-            None: nothing is recorded.
-        attempts: folders of earlier attempts whose answers are given back: what they have paid for is not asked for
-            again.
-        allowance: what may be drawn of the budget of a sweep; None: any amount.
+        configuration: configuration of the episode, which has its budget.
+        folder: where to write `calls.jsonl` and the images of prompts, from the first model call on; None: record
+            nothing.
+        attempts: folders of earlier attempts whose paid answers are reused instead of being requested again.
+        allowance: what the episode may draw from the sweep's budget; None: no limit.
     """
 
     def __init__(
@@ -85,11 +84,11 @@ class CallBooks:
         allowance: Allowance | None = None,
     ) -> None:
         self.allowance = allowance
-        """What may be drawn of the budget of a sweep."""
+        """What the episode may draw from the sweep's budget."""
         self.spending = Spending(budget_of(configuration))
-        """The budget, and what is used of it."""
+        """The budget and its use."""
         self.given = GivenBack(call for attempt in attempts for call in _paid_calls(attempt))
-        """Answers of the earlier attempts that were not asked for yet."""
+        """Answers of earlier attempts that have not been reused yet."""
         self._attempts = attempts
         self._folder = folder
         self._kept: set[str] = set()
@@ -101,33 +100,33 @@ class CallBooks:
         if self._folder is None:
             return
         if self._file is None:
-            # Only its user may read it: prompts and answers are nobody else's.
+            # Only the user may read it: prompts and answers are private.
             handle = open_inside(self._folder, CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self._file = os.fdopen(handle, "wb")
         self._file.write(self._folding.line(record))
         self._file.flush()
 
     def enter_recorded(self, record: Mapping[str, Any]) -> None:
-        """Write the record of a call that another run has paid for, and say so of what answered it."""
+        """Write the record of a call that another run paid for, and mark it as recorded."""
         reply = record.get("reply")
         if reply is not None:
             record = {**record, "reply": {**reply, WALL: {**reply[WALL], RECORDED: True}}}
         self.enter(record)
 
     def keep(self, picture: Picture) -> None:
-        """Keep a picture of a prompt, whole or not at all, unless it is there.
+        """Save an image of a prompt atomically, unless it already exists.
 
         Raises:
             OSError: it cannot be written.
         """
         if self._folder is None or picture.hash in self._kept:
             return
-        make_inside(self._folder, PICTURES, 0o700)  # prompts are nobody else's
+        make_inside(self._folder, PICTURES, 0o700)  # prompts are private
         write_inside(self._folder, {picture_file(picture.hash): picture.png}, 0o600, synced=False)
         self._kept.add(picture.hash)
 
     def settle(self) -> None:
-        """Remove the earlier attempts once the episode has got all their answers back, and so holds them itself."""
+        """Remove the earlier attempts once the episode has reused all their answers and so records them itself."""
         for attempt in self._attempts if not self.given else ():
             remove_inside(attempt.parent, attempt.name)
 

@@ -1,4 +1,4 @@
-"""What `quorum check` looks at."""
+"""The checks of `quorum check`."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        subject: what.
-        fine: whether it is as it should be.
+        subject: what was checked.
+        fine: whether it passed.
         needed: whether nothing runs without it.
         detail: what was found, and what to do about it.
     """
@@ -52,12 +52,12 @@ class Finding:
 
 
 def check(arguments: Sequence[str], out: Path, config_dir: ConfigDir, *, compiled: bool = False) -> Iterator[Finding]:
-    """Look at the interpreter, the packages, the folder for results, and whether the configuration can be run.
+    """Check the interpreter, the packages, the results folder and the configuration.
 
     Args:
-        arguments: of the configuration.
+        arguments: arguments of the configuration.
         out: the folder for results.
-        config_dir: with more options of the groups.
+        config_dir: folders with more group options.
         compiled: compile all kernels.
     """
     yield Finding("python", sys.version_info >= (3, 11), True, platform.python_version())
@@ -118,10 +118,10 @@ def _extra(extra: str, members: Sequence[Needed]) -> Finding:
 
 
 def price_findings(today: date) -> Iterator[Finding]:
-    """Look at the list of prices of each provider.
+    """Check the price list of each provider.
 
     Args:
-        today: from which their ages are counted.
+        today: the date from which to compute their ages.
     """
     for provider, known in price_lists().items():
         age = price_age(known.date, today)
@@ -131,13 +131,13 @@ def price_findings(today: date) -> Iterator[Finding]:
 
 
 def price_age(day: str, today: date) -> str:
-    """Say how old a price is, and what to do where it is old."""
+    """Describe the age of a price, and what to do if it is old."""
     days = days_old(day, today)
     return f"{days} days old" + (": check it, and set yours by llm.prices" if days > OLD else "")
 
 
 def _writable(out: Path) -> Finding:
-    """Try the nearest folder that exists, and leave nothing there."""
+    """Try to write to the nearest existing folder, and leave nothing behind."""
     try:
         require_writable(out, str(out))
     except UserError as error:
@@ -160,7 +160,7 @@ def _configuration(arguments: Sequence[str], config_dir: ConfigDir) -> Iterator[
 
 
 async def _look_at(cell: Cell) -> None:
-    """Look at a cell as a sweep does before it begins: build it, and play up to the first question to a model."""
+    """Check a cell as a sweep does before it starts: build it, and play up to the first model call."""
     from quorum.episode.first_look import FirstLook  # noqa: PLC0415
 
     async with ModelPool() as pool:
@@ -168,7 +168,7 @@ async def _look_at(cell: Cell) -> None:
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:
-    """Ask each language model once, those of single agents and roles too."""
+    """Call each language model once, including those of single agents and roles."""
     for key, config in {"llm": configuration.llm, **configuration.special_models}.items():
         fine, detail = try_model(config, embeds=key.startswith(f"llm.roles.{EMBEDDING}"))
         yield Finding(key, fine, True, detail)
@@ -180,11 +180,11 @@ PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 
 
 def try_model(config: ModelConfig, *, embeds: bool = False) -> tuple[bool, str]:
-    """Ask once, without retries; say whether it works, and what was found or how to fix it.
+    """Call a model once, without retries; return whether it works, and the finding or how to fix it.
 
     Args:
-        config: of the model.
-        embeds: whether it is asked for embeddings.
+        config: configuration of the model.
+        embeds: whether to request embeddings.
     """
     try:
         if isinstance(config, replay.ReplayConfig):

@@ -1,4 +1,4 @@
-"""Which samples of its models a draw of an episode gets."""
+"""Selects which model samples each draw of an episode uses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from quorum.configuration.schema import MOST_DRAWS
 
 
 def request_draw(draw: int, branches: int) -> int:
-    """Return the number of the draw that the requests of an episode belong to; different for all draws.
+    """Return the sample number for the requests of an episode; it differs between all draws.
 
     Args:
-        draw: of the episode, as its configuration has it, below `MOST_DRAWS`.
-        branches: `sample_number` of the branches that it was branched from; 0 where it is none.
+        draw: `draw` of the episode's configuration, below `MOST_DRAWS`.
+        branches: `sample_number` of the branches that it descends from; 0 if it is not a branch.
 
     Returns:
         `branches` for draw 0, which is below 2**30 unless a branch itself has a larger draw; then one number above

@@ -1,7 +1,7 @@
-"""The folder of an episode: written under a passing name, and renamed when it is whole.
+"""The folder of an episode: written under a temporary name, and renamed once it is complete.
 
-While it is written its process holds a lock of the operating system on it, which is gone with the process, however that
-ends: so a reader can tell an episode under way from one that was killed.
+While a process writes the folder, it holds an operating system lock on it. The lock disappears with the process,
+however that ends, so a reader can tell a running episode from a killed one.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from quorum_base.user_errors import UserError
 _log = logging.getLogger(__name__)
 
 PARTIAL = ".partial-"
-"""Stands between the name of a cell and a random number in the passing name of its folder."""
+"""Separates the cell's name from a random number in the temporary name of its folder."""
 
 _TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
 _STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE}
 
 
 class Unwritable(UserError):
-    """Results cannot be written: the disk is full, or the folder is closed to us."""
+    """Results cannot be written: the disk is full, or the folder is not writable."""
 
 
 def is_storage(error: BaseException) -> bool:
-    """Whether an error says that nothing more can be written, whatever is tried."""
+    """Whether an error means that no further write can succeed."""
     return isinstance(error, OSError) and error.errno in _STORAGE
 
 
 class EpisodeFolder:
-    """A folder of results that is on its way.
+    """A results folder in progress.
 
     Args:
-        out: the folder that holds the results of many episodes; it is made if need be.
-        name: final name. When it is taken, `name.2`, `name.3` ... are tried: nothing is ever overwritten.
-        once: whether the cell is there once and for all: when the name is taken, this folder is removed instead.
+        out: the folder that holds the results of many episodes; created if necessary.
+        name: final name. If it is taken, `name.2`, `name.3` ... are tried: nothing is ever overwritten.
+        once: whether the cell may exist only once: if the name is taken, this folder is removed instead.
 
     Raises:
         Unwritable: nothing can be written there.
@@ -56,7 +56,7 @@ class EpisodeFolder:
         self._once = once
         self._made = [folder for folder in (out, *out.parents) if not folder.exists()]
         self.path = out / f"{name}{PARTIAL}{secrets.token_hex(4)}"
-        """Where the folder is now."""
+        """Current path of the folder."""
         try:
             make_folder(out)
             self.path.mkdir()
@@ -68,10 +68,10 @@ class EpisodeFolder:
             ) from error
 
     def finish(self) -> Path:
-        """Give the folder its final name, safely while other processes finish the same cell.
+        """Give the folder its final name, even while other processes finish the same cell.
 
-        What it holds is on disk before it gets the name, and the name when this returns. So what a power cut leaves
-        under a final name is whole.
+        Its contents are on disk before it gets the name, and the name is on disk when this returns. So a folder with a
+        final name is complete even after a power cut.
 
         Raises:
             OSError: nothing more can be written there.
@@ -97,10 +97,10 @@ class EpisodeFolder:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Mark the folder as under way, and remove it when what is done inside fails since nothing can be written.
+        """Mark the folder as running, and remove it if the code inside fails because the disk cannot be written.
 
         Raises:
-            Unwritable: it failed so.
+            Unwritable: the code inside failed for that reason.
         """
         try:
             with _held(self.path):
@@ -115,7 +115,7 @@ class EpisodeFolder:
             ) from error
 
     def discard(self) -> None:
-        """Remove the folder, and those above it that were made for it and are still empty."""
+        """Remove the folder, and parent folders that were created for it and are still empty."""
         self._remove()
         for folder in self._made:
             try:
@@ -129,7 +129,7 @@ class EpisodeFolder:
 
 
 def is_under_way(folder: Path) -> bool:
-    """Whether a process writes a folder just now. Where the file system has no locks nobody can say: then it is no."""
+    """Whether a process is writing a folder right now. False if the file system has no locks, as nothing can tell."""
     try:
         with _opened(folder) as opened:
             fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -140,7 +140,7 @@ def is_under_way(folder: Path) -> bool:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Hold the lock on a folder; do without where there are none."""
+    """Hold the lock on a folder, if the file system has locks."""
     with _opened(folder) as opened:
         with suppress(OSError):
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

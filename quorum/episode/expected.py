@@ -1,9 +1,9 @@
-"""What an episode is expected to take.
+"""Estimates what an episode takes.
 
-A pilot, the episode played in memory with the simulated model, shows the answers and tokens. For a real model, its own
-price is put on these tokens, and each answer is assumed to last `SECONDS_PER_CALL`. No pilot shows how a real model
-plays, and how much it thinks before it answers. A branch has better evidence, its own run: where its team is that of
-the run, it is expected to take what the run took from the branch point on.
+A pilot plays the episode in memory with the simulated model and counts answers and tokens. For a real model, these
+tokens are priced at its own rates, and each answer is assumed to take `SECONDS_PER_CALL`. No pilot shows how a real
+model plays or how much it thinks before it answers. A branch has better evidence: if its team is that of its recorded
+run, it is expected to take what the run took after the branch point.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from quorum.episode.stand_in import asks_real_models, models_in
 from quorum.storage.outputs import clock_time
 
 SECONDS_PER_CALL = 3.0
-"""Assumed for an answer of a real model."""
+"""Assumed seconds for an answer of a real model."""
 PILOT_SECONDS = 5.0
-"""What the pilot of a single episode may take."""
+"""Maximum seconds for the pilot of a single episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What a recorded episode took from a branch point on.
+    """What a recorded episode took after a branch point.
 
     Attributes:
-        thoughts: of all agents.
-        answers: of its models; 0 where they say nothing of the branch.
+        thoughts: thoughts of all agents.
+        answers: answers of its models; 0 if they are no evidence for the branch.
         prompt: tokens read.
         completion: tokens written.
         simulated: whether a simulated model gave an answer.
@@ -54,7 +54,7 @@ class Rest:
 
     @classmethod
     def of(cls, trace: Trace, instant: Instant) -> Rest:
-        """Sum up an episode from an instant on."""
+        """Sum up an episode from `instant` on."""
         thoughts = [found for found in trace.story.thoughts if instant.has_come(found.start.t, found.start.t_hat)]
         calls = [call for thought in thoughts for call in thought.calls]
 
@@ -80,13 +80,13 @@ class Expected:
     """What a cell is expected to take.
 
     Attributes:
-        answers: of language models.
-        tokens: read and written.
+        answers: answers of language models.
+        tokens: tokens read and written.
         usd: money in US dollars, as far as prices are known.
         seconds: wall time.
-        priceless: whether the price of an answer is not known.
-        by_tier: the money in each tier of service whose price is known, batches among them; the usual one has the
-            empty name. Empty for means of finished cells: these had the price of the tier that answered.
+        priceless: whether the price of an answer is unknown.
+        by_tier: cost in each service tier with a known price, including batches; the default tier has the empty name.
+            Empty for means of finished cells, which were billed at the tier that answered.
     """
 
     answers: float
@@ -97,7 +97,7 @@ class Expected:
     by_tier: Mapping[str, float] = field(default_factory=dict)
 
     def times(self, share: float) -> Expected:
-        """Return what takes so many times as much."""
+        """Return the estimate multiplied by `share`."""
         return Expected(
             self.answers * share,
             self.tokens * share,
@@ -109,11 +109,11 @@ class Expected:
 
 
 def price(configuration: Configuration, taken: Taken) -> Expected:
-    """Put the prices and the speed of the models of a configuration on what an episode takes.
+    """Apply the prices and speed of a configuration's models to the usage of an episode.
 
     Args:
-        configuration: of the episode.
-        taken: what it takes, for example in a pilot.
+        configuration: configuration of the episode.
+        taken: usage of the episode, for example in a pilot.
     """
     models = models_in(configuration)
     if not models:
@@ -136,7 +136,7 @@ def price(configuration: Configuration, taken: Taken) -> Expected:
 
 
 def price_rest(configuration: Configuration, rest: Rest) -> Expected:
-    """Put the prices and the speed of the models of a branch on what its run took from the branch point on."""
+    """Apply the prices and speed of a branch's models to what its run took after the branch point."""
     usd = 0.0
     if isinstance(configuration.llm, SimulatedConfig):
         own = configuration.llm
@@ -146,11 +146,11 @@ def price_rest(configuration: Configuration, rest: Rest) -> Expected:
 
 
 def expectation(cell: Cell, rest: Rest | None = None) -> str:
-    """Say what an episode is expected to take; empty where no model is asked but a simulated one or a recording.
+    """Describe what an episode is expected to take; empty if it uses only simulated or recorded models.
 
     Args:
         cell: the episode.
-        rest: of a branch: what its run took from the branch point on; None: the episode is no branch.
+        rest: for a branch, what its run took after the branch point; None: the episode is not a branch.
     """
     c = cell.configuration
     if not (asks_real_models(c) and isinstance(c.llm, ProviderConfig)):
@@ -172,7 +172,7 @@ def expectation(cell: Cell, rest: Rest | None = None) -> str:
 
 
 def uninformed(configuration: Configuration) -> str:
-    """Say that the simulated model does not know a world; empty where it does, or where it is not asked."""
+    """Warn that the simulated model does not know a world; empty if it does, or is not used."""
     c = configuration
     models = (c.llm, *c.special_models.values()) if c.uses_models else ()
     if not any(isinstance(model, SimulatedConfig) for model in models) or skills_of(c.env.name).has("speaker"):
@@ -184,10 +184,10 @@ def uninformed(configuration: Configuration) -> str:
 
 
 def basis(record: str, *, simulated: bool = True) -> str:
-    """Say what the figures of a real model rest on.
+    """Describe the source of a real model's figures.
 
     Args:
-        record: where they come from.
+        record: the source.
         simulated: whether a simulated model answered there.
     """
     by = " with the simulated model" if simulated else ""
@@ -195,12 +195,12 @@ def basis(record: str, *, simulated: bool = True) -> str:
 
 
 def _by_tier(model: ModelConfig, usage: Usage, calls: int) -> Mapping[str, float]:
-    """Return what tokens of a model cost in each tier whose price is known.
+    """Return what a model's tokens cost in each tier with a known price.
 
     Args:
-        model: its values.
+        model: configuration of the model.
         usage: the tokens.
-        calls: that take them.
+        calls: number of calls that use them.
     """
     if not isinstance(model, ProviderConfig) or (listed := model.price) is None:
         return {}
@@ -208,7 +208,7 @@ def _by_tier(model: ModelConfig, usage: Usage, calls: int) -> Mapping[str, float
     own_address = urlsplit(model.address or "").hostname == getattr(model, "official", None)
     if model.name in OFFER_BATCHES and own_address:
         known.add(BATCH)
-    else:  # other servers that speak the format mostly have no batches
+    else:  # most other servers with this format have no batches
         known.discard(BATCH)
     prices = {tier: listed.of_tier(tier) for tier in sorted(known)}
     return {tier: found.usd(usage, calls) for tier, found in prices.items() if found is not None}

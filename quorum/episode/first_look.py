@@ -1,7 +1,7 @@
-"""Whether a cell can begin: its parts build, its models can be reached from here, its first prompt can be written.
+"""Checks that a cell can start: its components build, its models are reachable, its first prompt renders.
 
-Nothing is sent and nothing is written. Rules and draws in a model's place are asked the first question. Servers are
-connected to, if the pool is one that does, unless the cache has the answer.
+Nothing is sent and nothing is written. Simulated and random models get the first question. If the pool connects, this
+connects to model servers unless the cache has the answer.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _log = logging.getLogger(__name__)
 
 
 class _Stepped(Exception):
-    """The world has moved, and no model was asked before that."""
+    """The world has advanced before any model was called."""
 
 
 class _Listening:
-    """Stands in the place of every model.
+    """Replaces every model.
 
     Args:
-        config: of the model.
+        config: configuration of the model.
         reached: connects to the server of the model; None for no connection.
     """
 
@@ -63,11 +63,11 @@ class _Listening:
 
 
 class FirstLook:
-    """Looks at cells before they are run.
+    """Checks cells before they run.
 
     Args:
-        pool: makes the clients of providers, which takes their keys and packages; None: those are not looked for.
-        money: whether the sweep has a budget of money, so that prices must be known.
+        pool: creates the clients of providers, which needs their keys and packages; None: do not check those.
+        money: whether the sweep has a budget in US dollars, so that prices must be known.
     """
 
     def __init__(self, pool: ModelPool | None, *, money: bool = False) -> None:
@@ -76,12 +76,12 @@ class FirstLook:
         self._replayed: set[str] = set()
 
     async def at(self, cell: Cell) -> None:
-        """Look at a cell.
+        """Check a cell.
 
         Raises:
-            UserError: a component does not build, a key, a package or a price is missing, there is nothing to replay,
-                a template cannot be filled in, the simulated model has no rules for what it is asked, or the code of
-                a plug-in is wrong. What else goes wrong is the episode's to tell, with its traceback.
+            UserError: a component does not build, a key, package or price is missing, there is nothing to replay, a
+                template cannot be rendered, the simulated model has no rules for a question, or a plugin's code is
+                wrong. Other errors are left for the episode to report, with their traceback.
         """
         models = self._connecting(cell)
 
@@ -116,20 +116,20 @@ class FirstLook:
         """Check that the team of a cell can be built for its start.
 
         Raises:
-            UserError: one of its minds cannot take part from such a start.
+            UserError: one of its minds does not support such a start.
         """
         with extension_errors():
             parts = build(cell, lambda name: _Listening(cell.configuration.llm_of(name)), start)
             parts.world.close()
 
     def _connecting(self, cell: Cell) -> EpisodeModels | None:
-        """Return the models of a cell, which go to the network no further than to a connection; None for none."""
+        """Return the models of a cell, which at most open a network connection; None without a pool."""
         if not isinstance(self._pool, ConnectingPool):
             return None
         return EpisodeModels(cell.configuration, self._pool, CallBooks(cell.configuration, None), cell.name)
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
-        """Look for what it takes to ask a participant's model in a role; return its values."""
+        """Check that a participant's model for a role is available; return its configuration."""
         config = configuration.llm_of(participant, role)
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
@@ -141,7 +141,7 @@ class FirstLook:
     def _check(self, config: ModelConfig, configuration: Configuration) -> None:
         if not isinstance(config, ProviderConfig) or self._pool is None:
             return
-        client = self._pool.client(config)  # also where its price is known: it takes a key and a package
+        client = self._pool.client(config)  # even if its price is known: it needs a key and a package
         price = config.price or client.model.price
         bounded = self._money or configuration.budget.usd is not None
         with as_user_errors(config):

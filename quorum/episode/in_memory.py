@@ -1,4 +1,4 @@
-"""An episode that is played in memory, for one question; nothing of it is kept."""
+"""Plays an episode in memory to answer a single question; keeps nothing of it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from quorum.process.event_loop import run_coroutine
 
 
 class Watch(Protocol):
-    """Stands between an episode and its participants, to see what they ask and do."""
+    """Wraps the participants of an episode to observe their calls and actions."""
 
     def model(self, name: str, model: Model) -> Model:
-        """Return what a participant asks in the place of its language model."""
+        """Return the replacement for a participant's language model."""
 
     def team(self, parts: Parts) -> Parts:
-        """Return the components with other minds in the place of those that were built."""
+        """Return the components with replaced minds."""
 
 
 def play_in_memory(
@@ -38,19 +38,19 @@ def play_in_memory(
     recorded: Replay | None = None,
     watch: Watch | None = None,
 ) -> None:
-    """Play a cell in memory. The answers of its models are not recorded, so it is not for paid models.
+    """Play a cell in memory. Model answers are not recorded, so do not use it with paid models.
 
     Args:
-        cell: what is played.
-        listeners: called with every event, from the first one on.
-        start: how it starts.
-        recorded: answers in the place of all models; None: they answer themselves.
-        watch: stands between the episode and its participants; None for nothing.
+        cell: the cell to play.
+        listeners: called with every event from the first one on.
+        start: how its episode starts.
+        recorded: recorded answers that replace all models; None: the models answer.
+        watch: wraps the participants; None: no wrapper.
 
     Raises:
-        StartRefused: what comes before its start cannot be reproduced.
+        StartRefused: the part before its start cannot be reproduced.
         UserError: a component cannot be built, or a mind cannot take over.
-        Exception: whatever a world, a mind or a listener raises.
+        Exception: any error of a world, a mind or a listener.
     """
 
     async def episode() -> None:

@@ -1,4 +1,4 @@
-"""Follows an episode in the terminal while it runs."""
+"""Displays an episode in the terminal while it runs."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from quorum.episode.status import EpisodeStatus, status_line
 from quorum_base.drawing import Canvas, Drawable, Drawing
 
 PACE = 0.05
-"""Seconds that a step stays on the screen at least: a team without language models would be done in a blink."""
+"""Minimum seconds that a step stays on screen: a team without language models would finish in an instant."""
 
 _TEAM_WIDTH = 50
-"""Columns that the table has at least; the board is cropped where both do not fit."""
+"""Minimum width of the table in columns; the board is cropped if both do not fit."""
 _GAP = 3
 _HEAD = 2
-"""Lines over the board: the score and the stages, and who thinks."""
+"""Lines above the board: the score and the stages, and who is thinking."""
 _TABLE_HEAD = 1
 _TALK_SHARE = 0.3
-"""Part of the screen that messages take, once there are some."""
+"""Share of the screen for messages, once there are any."""
 _STAGES = {"R": "reasons", "W": "waits", "X": "acts", "I": "interrupted", "O": "off turn"}
 
 
@@ -68,20 +68,20 @@ class _Participant:
 
     @property
     def doing(self) -> str:
-        """What it does now: a thought under way goes before the action of its plan."""
+        """Its current activity: a thought in progress takes precedence over the action of its plan."""
         return f"thinks: {self.thinks}" if self.thinks else self.action
 
 
 class LiveView:
-    """A live picture: the board, everybody's stage, plan, action or thought, the messages, a legend, and the score.
+    """A live display: the board, each participant's stage, plan, action or thought, messages, a legend and the score.
 
     Use it as a context manager. A team that is too large for the screen is shown by task instead of by agent.
 
     Args:
-        world: the world that is watched.
+        world: the world to display.
         console: where to draw; it should be a terminal.
-        pace: seconds that a step stays on the screen at least.
-        status: of the episode's language models; None where it has none.
+        pace: minimum seconds that a step stays on screen.
+        status: status of the episode's language models; None if it has none.
     """
 
     def __init__(self, world: World, console: Console, pace: float = PACE, status: EpisodeStatus | None = None) -> None:
@@ -93,7 +93,7 @@ class LiveView:
         self._talk = Talk(world.agents)
         self._step = 0
         self._score = ""
-        # Drawn when a step is over: the screen refreshes in its own thread, also in the middle of a step.
+        # Draw only completed steps: the screen refreshes in its own thread, even in the middle of a step.
         self._picture = self._draw()
         self._live = Live(console=console, get_renderable=self.render, refresh_per_second=20, transient=True)
 
@@ -105,7 +105,7 @@ class LiveView:
         self._live.stop()
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event in."""
+        """Process an event."""
         match stamped.event:
             case EpisodeStart() as start:
                 self._team += [_Participant(name) for name in start.coordinators]
@@ -142,11 +142,11 @@ class LiveView:
             agent.task, agent.action = change.status, ""
 
     def _draw(self) -> tuple[Canvas, Drawing] | str:
-        """Return what the board shows now; its characters are chosen when the size of the screen is known."""
+        """Return what the board shows now; its characters are chosen once the size of the screen is known."""
         return (self._world.canvas(), self._world.draw()) if isinstance(self._world, Drawable) else self._world.ansi()
 
     def render(self) -> RenderableType:
-        """Draw the present state."""
+        """Draw the current state."""
         width, height = self._console.width, self._console.height
         talk = self._talk.lines(width, max(2, int(height * _TALK_SHARE)))
         legend = self._legend()
@@ -168,12 +168,12 @@ class LiveView:
     def _board(self, columns: int, rows: int) -> rich.text.Text:
         if not isinstance(self._picture, str) and self._console.color_system is not None:
             return as_characters(*self._picture, columns, rows)
-        # without colours the world's own characters distinguish the kinds
+        # without colors, the world's own characters distinguish the kinds
         lines = (self._picture if isinstance(self._picture, str) else self._world.ansi()).splitlines()
         return Text.from_ansi("\n".join(lines[:rows]))
 
     def _legend(self) -> list[rich.text.Text]:
-        """Return a line on the stages, and one on the board's kinds that are in sight, if it has colours."""
+        """Return a line on the stages and, if the board has colors, one on its visible kinds."""
         stages = Text("  ".join(f"{sign} {word}" for sign, word in _STAGES.items()), style="dim", no_wrap=True)
         if isinstance(self._picture, str) or self._console.color_system is None:
             return [stages]
@@ -185,7 +185,7 @@ class LiveView:
         return [stages, line] if line.plain else [stages]
 
     def _table(self, rows: int) -> Table:
-        """Return a row for each agent; of a team that is too large, one for all that do the same."""
+        """Return a row for each agent; in a team that is too large, a row for each task."""
         lines = [(agent.name, agent.stage, agent.task, agent.doing) for agent in self._team]
         if large := len(lines) > rows:
             groups = Counter(line[1:] for line in lines).most_common()
@@ -196,7 +196,7 @@ class LiveView:
         title = "agents" if large else "agent"
         table.add_column(title, no_wrap=True, justify="right" if large else "left", max_width=24)
         table.add_column("stage", no_wrap=True)
-        table.add_column("plan")  # these two give way where the terminal is narrow: their texts end in an ellipsis
+        table.add_column("plan")  # in a narrow terminal, these two columns shrink, and their texts end in an ellipsis
         table.add_column("action")
         for line in lines:
             table.add_row(*(Text(sanitize(text), no_wrap=True, overflow="ellipsis") for text in line))
@@ -204,7 +204,7 @@ class LiveView:
 
 
 def _call(action: Mapping[str, Any]) -> str:
-    """Write an action as a call: `push_block(block=3, steps=2)`."""
+    """Format an action as a call: `push_block(block=3, steps=2)`."""
     arguments = ", ".join(f"{key}={value}" for key, value in action.items() if key != "action" and value is not None)
     return f"{action['action']}({arguments})"
 
@@ -214,7 +214,7 @@ def _words(score: ScoreChange) -> str:
 
 
 def line_view(console: Console) -> Listener:
-    """Return what prints a line for each change of the score: what `--live` shows without a terminal to draw on."""
+    """Return a listener that prints a line for each change of the score: `--live` without a terminal."""
 
     def tell(stamped: Stamped) -> None:
         if isinstance(stamped.event, ScoreChange):
@@ -225,14 +225,14 @@ def line_view(console: Console) -> Listener:
 
 _KEPT = 50
 _MOST_LINES = 3
-"""Lines of one message, at most."""
+"""Maximum lines of one message."""
 
 
 class Talk:
     """The latest messages of an episode.
 
     Args:
-        names: of the participants, by index.
+        names: names of the participants, by index.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -240,11 +240,11 @@ class Talk:
         self._said: deque[tuple[int, MessageSent]] = deque(maxlen=_KEPT)
 
     def hear(self, t: int, message: MessageSent) -> None:
-        """Take a message in."""
+        """Add a message."""
         self._said.append((t, message))
 
     def lines(self, width: int, rows: int) -> list[str]:
-        """Return the latest messages, oldest first, in so many rows of so many characters at most."""
+        """Return the latest messages, oldest first, in at most `rows` rows of `width` characters."""
         shown: list[str] = []
         for said in reversed(self._said):
             lines = self._lines(*said, width)
@@ -273,17 +273,17 @@ class Talk:
 
 
 def folded(names: Sequence[str]) -> str:
-    """Write names, more than three in short: `agent_0, agent_1 and 6 more`."""
+    """Format names, abbreviating more than three: `agent_0, agent_1 and 6 more`."""
     return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
 
 
 def in_words(content: str) -> str:
-    """Return a message as it is; a joint plan as what each agent should do, feedback on one as what is wrong."""
+    """Return a readable message: a joint plan as each agent's task, feedback as its errors, other text unchanged."""
     try:
         answer = orjson.loads(content)
     except orjson.JSONDecodeError:
         answer = None
-    match answer:  # as quorum.agents.coordination.joint writes them
+    match answer:  # written by quorum.agents.coordination.joint
         case {"suggestions": dict() as plans}:
             return "; ".join(f"{name}: {_plan(plan)}" for name, plan in plans.items()) or "nobody has anything to do"
         case {"code": _, "problem": problem, "issue": issue, "proposal": proposal}:
@@ -306,12 +306,12 @@ def _plan(plan: Any) -> str:
 
 @contextmanager
 def shown(cell: Cell, *, live: bool, as_json: bool, quiet: bool) -> Iterator[tuple[Watch | None, UnderWay]]:
-    """Show an episode while the context lasts; gives what `run_cell` reports of it.
+    """Show an episode while the context lasts; yields the arguments with which `run_cell` reports it.
 
     Args:
-        cell: what is run.
+        cell: the cell that runs.
         live: show the team at work.
-        as_json: leave standard output to the result.
+        as_json: reserve standard output for the result.
         quiet: show nothing.
     """
     under_way = UnderWay()

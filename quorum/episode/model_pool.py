@@ -1,4 +1,4 @@
-"""The language models of a process: clients with their connections, limits, caches; and hints on what went wrong."""
+"""The language models of a process: clients with connections, limits and caches; and hints for their failures."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _LONGEST_ANSWER = re.compile(
 
 
 def model_hint(error: BaseException, config: ModelConfig) -> str:
-    """Say what to do about a failure; empty where the failure says it itself.
+    """Suggest a remedy for a failure; empty if the error already names one.
 
     Args:
-        error: what went wrong.
-        config: values of the model that was asked.
+        error: the failure.
+        config: configuration of the model.
     """
     variable = config.key_variable
     where = config.address or "the provider"
@@ -107,7 +107,7 @@ _STARTED_BY = {
     11434: "ollama serve",
     30000: "python -m sglang.launch_server --model-path NAME",
 }
-"""By its usual port, what starts a server on this machine."""
+"""Command that starts a local server, by its default port."""
 
 
 def _how_to_start(address: str) -> str:
@@ -117,7 +117,7 @@ def _how_to_start(address: str) -> str:
 
 
 def _without_provider(config: ModelConfig) -> str | None:
-    """Return the name of a model without the prefix that LiteLLM would want; None where it has none."""
+    """Return a model's name without the prefix that LiteLLM would expect; None if it has none."""
     service = service_at(config.address)
     prefix, slash, bare = config.label.partition("/")
     return bare if service is not None and slash and prefix in (service.name, service.prices) else None
@@ -134,23 +134,23 @@ _PER_REQUEST = {
     "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "longest_text", "longest_list",
     "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
-"""Values that leave a client and its limits as they are."""
+"""Keys that do not affect a client or its limits."""
 _NO_LIMIT = 10**9
-"""Calls at once where a delivery bounds them."""
+"""Maximum concurrent calls if a delivery limits them."""
 
 
 def default_cache() -> Path:
-    """Return the usual file of the cache: in the user's cache folder.
+    """Return the default cache file, in the user's cache folder.
 
     Raises:
-        OSError: the user has no home.
+        OSError: the user has no home folder.
     """
     return user_cache() / "replies.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A provider's model with the limits that all who ask it share."""
+    """A provider's model with limits that all its callers share."""
 
     config: ProviderConfig
     model: ProvidedModel
@@ -160,16 +160,16 @@ class Client:
 
 
 class ModelPool(AbstractAsyncContextManager["ModelPool"]):
-    """What the episodes of a process share: one client for each provider and model. For one event loop.
+    """Resources shared by the episodes of a process: one client per provider and model. For one event loop.
 
-    An asynchronous `with` closes it.
+    Use it as an asynchronous context manager, which closes it.
 
     Args:
-        processes: processes that ask the same models at once; the limits of each model are divided among them.
-        under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
-        delivery: takes the place of all providers; None: each request is a call.
-        patient: whether a server to which there was no connection yet is waited for, as workers do that begin while it
-            starts again; else the first call that finds none ends the command.
+        processes: number of processes that call the same models; the limits of each model are divided among them.
+        under_way: where calls of all episodes can be observed; None: the pool creates one.
+        delivery: replaces all providers; None: each request is a direct call.
+        patient: whether to wait for a server that has not been reachable yet, as workers do that start while it
+            restarts; otherwise the first call that fails to connect ends the command.
     """
 
     def __init__(
@@ -181,20 +181,20 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         patient: bool = False,
     ) -> None:
         self.patient = patient
-        """Whether a server to which there was no connection yet is waited for."""
+        """Whether to wait for a server that has not been reachable yet."""
         self._delivery = delivery
         self._unlimited = CallLimits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
-        """The calls of all episodes that are under way."""
+        """Calls in progress of all episodes."""
         self._processes = processes
         self._clients: dict[str, Client] = {}
         self._caches: dict[Path | None, Cache | None] = {}
 
     def client(self, config: ProviderConfig) -> Client:
-        """Return the client of a configuration, made when it is first asked for.
+        """Return the client of a configuration, created on first use.
 
         Raises:
-            UserError: it cannot be made: there is no key, or a package is missing.
+            UserError: it cannot be created: a key or a package is missing.
         """
         key = config.model_dump_json(exclude=_PER_REQUEST)
         if key not in self._clients:
@@ -212,11 +212,11 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         return self._clients[key]
 
     def model(self, client: Client, cell: str = "") -> Model:
-        """Return what is asked: the client's model, or its delivery; no text that it returns holds a key.
+        """Return the client's model, or its delivery; texts that it returns never contain a key.
 
         Args:
-            client: of the pool.
-            cell: name of the episode's cell; empty where none asks.
+            client: client of the pool.
+            cell: name of the episode's cell; empty if there is none.
         """
         return Redacting(self._asked(client, cell), client.redact)
 
@@ -227,7 +227,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         return self._delivery.model(client.model, line_key(client.identity), cell, price)
 
     def limits(self, client: Client) -> CallLimits:
-        """Return the limits of what `model` gives: a delivery has its own."""
+        """Return the limits of the model returned by `model`: a delivery has its own."""
         return client.limits if self._delivery is None else self._unlimited
 
     def resize(self, processes: int) -> None:
@@ -237,22 +237,22 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             client.limits.resize(*self._shares(client.config))
 
     def _shares(self, config: ProviderConfig) -> tuple[int, int | None, int | None]:
-        """Return what this process may do: calls at once, requests and tokens a minute."""
+        """Return this process's share: concurrent calls, requests and tokens a minute."""
         rates = (config.requests_per_minute, config.tokens_per_minute)
         requests, tokens = (None if rate is None else max(1, rate // self._processes) for rate in rates)
         return max(1, config.max_concurrency // self._processes), requests, tokens
 
     @property
     def traffic(self) -> tuple[int, int]:
-        """Calls that a provider has answered so far, and those that met a rate limit."""
+        """Number of calls that providers have answered, and of those that hit a rate limit."""
         limits = [self._unlimited, *(client.limits for client in self._clients.values())]
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, config: ProviderConfig) -> Cache | None:
-        """Return the cache of a configuration; None, with a notice, if it cannot be opened and nobody asked for it.
+        """Return the cache of a configuration; None, with a notice, if an optional cache cannot be opened.
 
         Raises:
-            UserError: it cannot be opened, and the configuration asks for it: `cache=true`, or a `cache_path`.
+            UserError: it cannot be opened, and the configuration requires it with `cache=true` or a `cache_path`.
         """
         path = Path(config.cache_path) if config.cache_path else None
         is_wanted = path is not None or config.cache is True
@@ -284,7 +284,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
 
 
 class _Reached:
-    """A model that is connected to and not asked."""
+    """A model that opens a connection but sends no request."""
 
     def __init__(self, client: Client, faults: dict[str, Unreachable | None]) -> None:
         self._client = client
@@ -294,8 +294,8 @@ class _Reached:
         """Connect to the server, once for each address.
 
         Raises:
-            Unreachable: there is no way to it.
-            QuestionReached: there is.
+            Unreachable: the connection fails.
+            QuestionReached: the connection succeeds.
         """
         address = self._client.config.address or ""
         if address not in self._faults:
@@ -306,22 +306,22 @@ class _Reached:
 
 
 class QuestionReached(EpisodeStop):
-    """A question has come as far as it does without being asked: there is nothing more to be seen."""
+    """A request was ready to be sent: the check is complete."""
 
 
 class ConnectingPool(ModelPool):
-    """A pool whose models are connected to and not asked: `QuestionReached` where the network would be needed."""
+    """A pool whose models connect but send nothing: `QuestionReached` replaces the network request."""
 
     def __init__(self) -> None:
         super().__init__()
         self._faults: dict[str, Unreachable | None] = {}
 
     def model(self, client: Client, cell: str = "") -> Model:  # noqa: ARG002 (nothing is delivered)
-        """Return what connects to a client's server."""
+        """Return a model that only connects to a client's server."""
         return _Reached(client, self._faults)
 
     def cache(self, config: ProviderConfig) -> Cache | None:
-        """Return the cache of a configuration; None where there is no file: a look must not create one."""
+        """Return the cache of a configuration; None if the file does not exist, as a check must not create it."""
         return super().cache(config) if _cache_file(config).exists() else None
 
 
@@ -330,13 +330,13 @@ def _cache_file(config: ProviderConfig) -> Path:
 
 
 def line_key(identity: Mapping[str, str]) -> str:
-    """Return what names a model for a delivery, whatever other values its client has."""
+    """Return the key of a model for a delivery, independent of the client's other values."""
     return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 
 @contextmanager
 def as_user_errors(config: ModelConfig) -> Iterator[None]:
-    """Turn what is wrong with a model into the user's mistake that it mostly is: a key, a name, an address."""
+    """Convert model errors into user errors, as most come from a wrong key, name or address."""
     try:
         yield
     except (LanguageModelError, ImportError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The language models of one episode: how the configuration has requests drawn, recorded, tried again and paid for."""
+"""The language models of one episode: applies the configured sampling, recording, retries and budget."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from quorum_base.user_errors import UserError
 
 
 class ByRole:
-    """A participant's model whose calls go to another one in some roles.
+    """A participant's model that sends the calls of some roles to other models.
 
     Args:
         model: answers in all other roles.
-        special: what answers in a role, by its name.
+        special: models by role name.
     """
 
     def __init__(self, model: Model, special: Mapping[str, Model]) -> None:
@@ -45,15 +45,15 @@ class ByRole:
 
 
 def deadline_of(deadlines: Mapping[str, float], usual: float, origin: Origin) -> float | None:
-    """Return the seconds that one attempt may take in all: its role's, else the longest of its turn's sorts.
+    """Return the total seconds that one attempt may take: its role's limit, else the longest of its turn's kinds.
 
     Args:
-        deadlines: of some roles and sorts of turns.
-        usual: that of all others.
-        origin: who asks, in which role and turn.
+        deadlines: limits for some roles and kinds of turn.
+        usual: limit for all others.
+        origin: participant, role and turn of the request.
 
     Returns:
-        None where the call has the usual one.
+        None if the default applies.
     """
     if origin.role in deadlines:
         return deadlines[origin.role]
@@ -64,25 +64,25 @@ def deadline_of(deadlines: Mapping[str, float], usual: float, origin: Origin) ->
 
 _log = logging.getLogger(__name__)
 _SAMPLES = 1000
-"""Between the numbers of the samples of one prompt in two episodes of a line."""
+"""Offset between the sample numbers of one prompt in two episodes of a line."""
 _DRAWS = 10**9
-"""Between those in two draws of one episode."""
+"""Offset between sample numbers in two draws of one episode."""
 _SEEDS = 2**31
-"""Seeds of samples that every provider takes."""
+"""Range of sampling seeds that every provider accepts."""
 
 
 def first_sample(episode: int, draw: int) -> int:
     """Return the number of the first sample of a prompt.
 
     Args:
-        episode: number in a line of episodes: the same prompt in a later one is a new sample.
-        draw: of an episode that is drawn more than once (`quorum.episode.draws.request_draw`).
+        episode: number in a line of episodes: the same prompt in a later episode is a new sample.
+        draw: draw of an episode with several draws (`quorum.episode.draws.request_draw`).
     """
     return episode * _SAMPLES + draw * _DRAWS
 
 
 def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
-    """Return how answers are drawn; where a seed is sent to the provider, each draw has its own."""
+    """Return the sampling settings; if a seed is sent to the provider, each draw has its own."""
     seed = config.sampling_seed
     if seed is not None and draw:
         seed = Seeds(seed, f"draw/{draw}").integer() % _SEEDS
@@ -101,7 +101,7 @@ def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
 
 
 def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Request:
-    """Return a request as the values of a fallback have it drawn; its form stays that of the chosen model."""
+    """Return a request with the sampling settings of a fallback; its schema remains that of the chosen model."""
     longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
     origin = request.origin or Origin("", 0)
     deadline = deadline_of(config.deadlines, config.deadline, origin)
@@ -111,29 +111,29 @@ def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Reques
 
 
 def grounded(request: Request) -> Request:
-    """Return a request whose schema names what exists in its turn."""
+    """Return a request whose schema names the objects that exist in its turn."""
     return replace(request, answer=request.answer.ground()) if request.answer is not None else request
 
 
 def as_recorded(recorded: Replay, request: Request) -> Request:
-    """Return a request with the sampling, and with the schema of its turn or the common one, that were recorded."""
+    """Return a request with the recorded sampling and schema, which is that of its turn or the common one."""
     return recorded.as_recorded(grounded(request)) or recorded.as_recorded(request) or request
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredModel:
-    """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked.
+    """The outermost wrapper: applies the configured sampling, and records who called.
 
-    A prompt that the model's context has no room for ends the episode (`ContextExceeded`).
+    A prompt that does not fit the model's context ends the episode (`ContextExceeded`).
 
     Attributes:
-        model: what answers.
-        participant: who asks.
-        sampling: how answers are drawn, those for one agent.
-        more: tokens that the answer may have for each further agent.
+        model: the wrapped model.
+        participant: the caller.
+        sampling: sampling settings for one agent.
+        more: extra answer tokens for each further agent.
         sample: number of the first sample of a prompt.
-        deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
-        prepare: makes the request that is sent of the one that is asked; None sends it as it is.
+        deadline: returns the time limit of one attempt in seconds by its origin; None for the provider's default.
+        prepare: converts the request before it is sent; None sends it unchanged.
     """
 
     model: Model
@@ -145,10 +145,10 @@ class ConfiguredModel:
     prepare: Callable[[Request], Request] | None = None
 
     async def complete(self, request: Request) -> Reply:
-        """Ask, as the configuration says.
+        """Send a request as configured.
 
         Raises:
-            ContextExceeded: the prompt and its answer do not fit into the model's context.
+            ContextExceeded: the prompt and its answer do not fit the model's context.
             LanguageModelError: there is no answer.
         """
         origin = request.origin or Origin(self.participant, 0)
@@ -179,20 +179,20 @@ class ConfiguredModel:
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
-"""Seconds: the first wait of our own choice between two tries, and the longest."""
+"""Seconds: the first wait that we choose between two tries, and the longest."""
 
 
 @dataclass
 class EpisodeModels:
-    """Gives each participant of an episode, by name, the language model that it thinks with.
+    """Gives each participant of an episode its language model, by name.
 
     Attributes:
-        configuration: of the episode.
-        pool: what is shared with other episodes.
-        books: what its calls are entered in.
-        cell: name of the cell that is played, by which batches know its requests.
-        recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
-        sample: which of several draws of one branch its answers are for; each has its own answers.
+        configuration: configuration of the episode.
+        pool: resources shared with other episodes.
+        books: records of its calls.
+        cell: name of the cell, by which batches identify its requests.
+        recorded: recorded answers that replace all models, charged to the episode's budget; None: the models answer.
+        sample: which of several draws of one branch its answers are for; each draw has its own answers.
     """
 
     configuration: Configuration
@@ -202,10 +202,10 @@ class EpisodeModels:
     recorded: Replay | None = None
     sample: int = 0
     given: dict[str, Model] = field(default_factory=dict)
-    """The models that were asked for, by participant."""
+    """The models that were requested, by participant."""
 
     def __post_init__(self) -> None:
-        """Note whether the calls were paid for elsewhere, and count in the budget all the same."""
+        """Mark calls that were paid for elsewhere but still count toward the budget."""
         self._draw = request_draw(self.configuration.draw, self.sample)
         self._spending = self.books.spending if self.recorded is not None else None
 
@@ -213,7 +213,7 @@ class EpisodeModels:
         """Return the model of a participant.
 
         Raises:
-            UserError: there is none: no key, a package is missing, nothing was recorded.
+            UserError: it is not available: a key or a package is missing, or nothing was recorded.
         """
         if participant not in self.given:
             config = self.configuration.llm_of(participant)
@@ -227,7 +227,7 @@ class EpisodeModels:
         return self.given[participant]
 
     def _of_roles(self, model: Model, participant: str) -> Model:
-        """Return the model of a participant, with the models of those roles that have their own."""
+        """Return a participant's model combined with the models of roles that have their own."""
         c = self.configuration
         special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
         return ByRole(model, special) if special else model

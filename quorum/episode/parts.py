@@ -1,4 +1,4 @@
-"""The components of a cell, built by name: its world, minds and topology; and how they play its episode."""
+"""Builds the components of a cell by name (world, minds and topology), and plays its episode."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _log = logging.getLogger(__name__)
 
 @without_exit()
 def build(cell: Cell, models: Callable[[str], Any], start: Start = BEGINNING) -> Parts:
-    """Build the components of a cell, and draw its board to make sure that it can be drawn.
+    """Build the components of a cell, and draw its board to check that it can be drawn.
 
-    Whoever has built them closes the world (`maeil.world.closing_world`).
+    The caller closes the world (`maeil.world.closing_world`).
 
     Args:
-        cell: what is to be run.
+        cell: the cell to run.
         models: returns the language model of a participant, by name.
         start: how its episode starts.
 
     Raises:
-        UserError: the values of a group do not go together, or the memory is not one of such a team.
-        InputsChanged: a template or a plug-in is not what it was when the cell was named.
+        UserError: the values of a group do not fit together, or the memory does not belong to such a team.
+        InputsChanged: a template or a plugin has changed since the cell was named.
     """
     c = cell.configuration
     world = check_world(*built(worlds, c.env.name, c.env, None))
@@ -57,7 +57,7 @@ def build(cell: Cell, models: Callable[[str], Any], start: Start = BEGINNING) ->
 
 
 def _around(world: World, cell: Cell, models: Callable[[str], Any], start: Start) -> Parts:
-    """Build the rest of the components around a world."""
+    """Build the remaining components for a world."""
     c = cell.configuration
     call_component("env", check_board, world, cell.seed)
     n = len(world.agents)
@@ -90,7 +90,7 @@ def _extensions(
     """Build the extensions of a cell.
 
     Raises:
-        UserError: the values of one do not go together, or it needs a skill that the world does not have.
+        UserError: the values of one do not fit together, or it needs a skill that the world lacks.
     """
     found = []
     for name, values in chosen.items():
@@ -103,11 +103,11 @@ def _extensions(
 
 
 _MUCH_LONGER = 10
-"""Times its `max_steps` after which a world that goes on never ends: re-runs of blame give it four times as many."""
+"""Multiple of `max_steps` after which a world counts as endless: re-runs for blame use four times as many."""
 
 
 def loop_settings(c: Configuration) -> LoopSettings:
-    """Return the settings of the loop that a configuration has."""
+    """Return the loop settings of a configuration."""
     return LoopSettings(
         clock_unit=c.clock.unit,
         clock_count=c.clock.count,
@@ -122,7 +122,7 @@ def loop_settings(c: Configuration) -> LoopSettings:
 
 
 async def play(cell: Cell, parts: Parts, recorder: Recorder, start: Start = BEGINNING) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts."""
+    """Play the episode of a cell with its built components."""
     with without_exit():
         return await run_episode(
             parts.world,

@@ -1,4 +1,4 @@
-"""A pilot: an episode played in memory with the simulated model, to see what such an episode takes."""
+"""Pilots: episodes played in memory with the simulated model, to estimate what such an episode takes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Taken:
     """What an episode took, or the mean of several.
 
     Attributes:
-        answers: of language models.
+        answers: answers of language models.
         prompt: tokens read.
         completion: tokens written.
-        usd: money at the prices of the models.
-        thoughts: of all agents.
-        chain: answers that came one after the other, at least: agents that think at the same instant wait together.
-        seconds: of computing.
-        steps: of the environment.
+        usd: cost at the prices of the models.
+        thoughts: thoughts of all agents.
+        chain: minimum number of consecutive answers: agents that think at the same instant wait together.
+        seconds: computing time.
+        steps: environment steps.
     """
 
     answers: float
@@ -46,12 +46,12 @@ class Taken:
     steps: float
 
     def times(self, share: float) -> Taken:
-        """Return what takes so many times as much."""
+        """Return all amounts multiplied by `share`."""
         return Taken(*(share * getattr(self, name) for name in self.__slots__))
 
     @property
     def tokens(self) -> float:
-        """Read and written."""
+        """Tokens read and written."""
         return self.prompt + self.completion
 
 
@@ -60,8 +60,8 @@ class Pilot:
     """A pilot.
 
     Attributes:
-        taken: what it took, until it was stopped.
-        steps: environment steps that were played.
+        taken: what it took until it stopped.
+        steps: environment steps played.
         whole: whether the episode was played to its end.
         reached: share of the goals that were reached; 0 in a world without a list of goals.
     """
@@ -72,11 +72,11 @@ class Pilot:
     reached: float = 0.0
 
     def extrapolated(self, plain: Mapping[str, Any], steps: float | None = None) -> Taken:
-        """Return what the whole episode takes: of one that was stopped, in proportion to its steps.
+        """Return what the whole episode takes: a stopped pilot is scaled by its steps.
 
         Args:
-            plain: the configuration of the episode; its step limit and its budget bound what it takes.
-            steps: that it is expected to take; None: as many as the limit.
+            plain: configuration of the episode; its step limit and budget cap the result.
+            steps: expected steps; None: the step limit.
         """
         if self.whole:
             return self.taken
@@ -89,20 +89,20 @@ class _OutOfTime(Exception):
 
 
 def effort() -> float:
-    """Return the CPU time of the process and a tenth of the wall time, in seconds: a world that waits must end too."""
+    """Return CPU time plus a tenth of wall time, in seconds, so that a world that only waits ends too."""
     return time.process_time() + time.monotonic() / 10
 
 
 def play_pilot(cell: Cell, seconds: float, clock: Callable[[], float] = effort) -> Pilot | None:
-    """Play a cell in memory. The simulated model stands in for others, at their prices; nothing is written.
+    """Play a cell in memory. The simulated model replaces others, at their prices; nothing is written.
 
     Args:
-        cell: what is played. Of a branch, an episode of its configuration is played from the start.
-        seconds: of computing, after which it is stopped; compiling kernels does not count.
-        clock: gives seconds.
+        cell: the cell to play. For a branch, an episode of its configuration is played from the start.
+        seconds: computing time after which it stops; compiling kernels does not count.
+        clock: returns seconds.
 
     Returns:
-        None where the episode cannot be played in this way: the simulated model cannot answer such minds.
+        None if the simulated model cannot answer for such minds.
     """
     configuration = offline(cell.configuration)
     whole = True
@@ -121,7 +121,7 @@ def play_pilot(cell: Cell, seconds: float, clock: Callable[[], float] = effort) 
 
 
 def offline(configuration: Configuration) -> Configuration:
-    """Return a configuration whose models answer at once, ask nobody, and write nothing."""
+    """Return a configuration whose models answer immediately, contact no server, and write nothing."""
     if not configuration.uses_models:
         return configuration
     real = asks_real_models(configuration)
@@ -132,7 +132,7 @@ def offline(configuration: Configuration) -> Configuration:
 
 
 class _Tally:
-    """A listener that adds up what an episode takes, and stops it when its time is up."""
+    """A listener that sums up what an episode takes, and stops it when its time is up."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -157,7 +157,7 @@ class _Tally:
                 self._calls += calls
                 place = self._since[agent]
                 self._chains[place] = max(self._chains.get(place, 0), sum(map(answers_of, calls)))
-                # Not at each event: to read the clock takes as long as all else that is done here.
+                # Not at each event: reading the clock takes as long as everything else here.
                 if self._clock() - self._begin > self._seconds:
                     raise _OutOfTime
 

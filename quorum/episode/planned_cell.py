@@ -1,4 +1,4 @@
-"""A cell as the plan of a sweep holds it."""
+"""A cell as stored in the plan of a sweep."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from quorum.episode.expected import Rest
 from quorum.episode.start import BEGINNING, Start
 
 Shared = MutableMapping[type, Any]
-"""What the cells of one process read once, such as recorded runs, by the class that holds it."""
+"""Data that the cells of one process read only once, such as recorded runs, by the class that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """A cell in so few bytes that a plan can hold a million.
+    """A compact cell, so that a plan can hold a million.
 
     Attributes:
-        name: of its folder.
-        hash: of its configuration's identity.
-        kind: as `Cell.kind`.
-        arm: the arm of the experiment that it belongs to, if any.
-        uses_models: whether its minds think with language models.
+        name: name of its folder.
+        hash: hash of its configuration's identity.
+        kind: see `Cell.kind`.
+        arm: the experiment arm that it belongs to, if any.
+        uses_models: whether its minds use language models.
         configuration: the resolved configuration as JSON.
-        inputs: digests of what also decides; cells that are planned together share them.
+        inputs: digests of further inputs that affect the result; cells planned together share them.
         episode: number in a line of episodes.
-        line: equal for the cells of one line, each of which begins with the memory of the one before; empty where the
-            team takes none along.
-        follows: name of the cell before it in its line; empty for the first, and for cells of no line.
-        origin: what it goes back to; None: nothing.
+        line: key shared by the cells of one line, each of which starts with the memory of the previous one; empty if
+            the team keeps no memory.
+        follows: name of the previous cell in its line; empty for the first, and for cells outside lines.
+        origin: the recorded run that it continues; None: none.
     """
 
     name: str
@@ -52,7 +52,7 @@ class PlannedCell:
 
     @classmethod
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
-        """Keep what a plan needs of a cell."""
+        """Convert a cell for a plan."""
         c = cell.configuration
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
         plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
@@ -62,19 +62,19 @@ class PlannedCell:
 
     @property
     def rest(self) -> Rest | None:
-        """What the recorded run that it continues took from there on; None: it continues none."""
+        """What the recorded run that it continues took from there on; None if it continues none."""
         return None
 
     def cell(self) -> Cell:
-        """Return the cell itself."""
+        """Return the full cell."""
         configuration = validate(orjson.loads(self.configuration), recorded=self.origin is not None)
         return Cell(configuration, configuration.plain(), recorded(self.inputs)(configuration), self.origin)
 
     def start(self, shared: Shared) -> Start:  # noqa: ARG002
-        """Return the start of its episode, for one episode.
+        """Return the start of its episode, for a single use.
 
         Args:
-            shared: what the cells of this process read once.
+            shared: data that the cells of this process read once.
 
         Raises:
             UserError: the run that it continues is gone, or has changed since the cell was planned.

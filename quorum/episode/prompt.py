@@ -1,4 +1,4 @@
-"""What a language model is asked: the prompt of a turn, found by playing the episode with a simulated model."""
+"""Shows the prompt of a turn, found by playing the episode with a simulated model."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from quorum_base.user_errors import UserError, choices_hint
 
 @dataclass(frozen=True, slots=True)
 class _Play:
-    """How an episode is played, so that a turn comes about.
+    """Settings for playing an episode so that a certain turn occurs.
 
     Attributes:
-        options: of its configuration.
-        hasty: whether plans lose what has to come before their last action.
-        short: index of the agent whose plans stay as they are, while those of others last and messages go to all; None:
-            nothing of that.
+        options: overrides of its configuration.
+        hasty: whether plans lose the steps that must precede their last action.
+        short: index of the agent whose plans are unchanged while those of others are extended and messages go to all;
+            None: neither happens.
     """
 
     options: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class _Play:
 
     @property
     def words(self) -> str:
-        """What a reader must know of it; empty for nothing."""
+        """What a reader must know about it; empty if nothing."""
         changes = [" ".join(self.options)] if self.options else []
         changes += ["of each plan of the team the last action alone"] if self.hasty else []
         changes += ["plans that go on with idle actions, and messages to all"] if self.short is not None else []
@@ -57,29 +57,29 @@ _ERRING = (
     _Play(("llm.invalid=0.5", "llm.poor=0.5")),
     _Play(("llm.invalid=1.0",)),
 )
-"""The plays, one after the other, until the turn that is wanted comes about: the simulated model errs more and more."""
+"""Settings to try until the wanted turn occurs; the simulated model makes more and more mistakes."""
 _UNCHECKED = _Play(("agents.scrutiny=false", "agents.scrutinize_suggestion=false"), hasty=True)
-"""What lets actors of LLaMAC object: joint plans that reach them though they are no good (`_hastened`)."""
+"""Makes LLaMAC actors object, as bad joint plans reach them unchecked (`_hastened`)."""
 _UNEVEN = (_Play(short=0), _Play(short=-1))
-"""What lets messages meet a plan: one needs a plan while those of others last (`_prolonged`)."""
+"""Makes messages arrive during a plan: one agent needs a plan while those of others continue (`_prolonged`)."""
 _REFUSED, _INTERRUPTED = "refused", "interrupted"
 _NOBODY = "nobody"
 _SHOWN = 2000
-"""Questions to models in one play, at most."""
+"""Maximum model calls in one play."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as a participant's model gets it.
+    """A prompt as a participant's model receives it.
 
     Attributes:
         participant: whose turn it is.
         t: environment step.
-        role: in which it is asked; empty for none.
-        turn: what sort of turn it is.
-        messages: what the model reads.
-        answer: the form of the answer; None for free text.
-        remark: what else a reader must know; empty for nothing.
+        role: role of the call; empty if none.
+        turn: kind of turn.
+        messages: messages to the model.
+        answer: schema of the answer; None for free text.
+        remark: additional information for a reader; empty if none.
     """
 
     participant: str
@@ -91,7 +91,7 @@ class Prompt:
     remark: str = ""
 
     def text(self) -> str:
-        """Return it for a reader: each message under its role, then the schema of the answer."""
+        """Return it as text: each message under its role, then the answer schema."""
         parts = [f"--- {message.role} ---\n{_pictures(message)}{message.content.strip()}" for message in self.messages]
         if self.answer is not None:
             parts.append(f"--- wanted: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
@@ -109,10 +109,10 @@ class Prompt:
         }
 
     def picture(self) -> bytes:
-        """Return the first picture of the prompt, a PNG.
+        """Return the first image of the prompt, a PNG.
 
         Raises:
-            UserError: it has none, or what was recorded of it is gone.
+            UserError: it has no image, or its recorded image is missing.
         """
         for message in self.messages:
             for picture in message.pictures:
@@ -126,13 +126,13 @@ def _pictures(message: ChatMessage) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which prompt is to be shown, as a user says it.
+    """The prompt requested by the user.
 
     Attributes:
-        agent: number or name of the participant; empty: whoever is asked so first, without role and turn agent 0.
-        role: in which it is asked; empty: any.
-        turn: the sort of its turn, one of `TURNS`; empty: any.
-        at: the recorded run and its step, `RUN:STEP`; empty: none.
+        agent: number or name of the participant; empty: the first with such a call, or agent 0 without role and turn.
+        role: role of the call; empty: any.
+        turn: kind of turn, one of `TURNS`; empty: any.
+        at: recorded run and step, `RUN:STEP`; empty: none.
         rest: the configuration, `KEY=VALUE`.
     """
 
@@ -144,10 +144,10 @@ class Wanted:
 
     @staticmethod
     def read(arguments: Sequence[str]) -> Wanted:
-        """Read the arguments of `quorum show prompt`.
+        """Parse the arguments of `quorum show prompt`.
 
         Raises:
-            UserError: one of them is given twice, or is none that there can be.
+            UserError: an argument is repeated or not valid.
         """
         found: dict[str, str] = {}
         rest = []
@@ -165,25 +165,26 @@ class Wanted:
         return wanted
 
     def fits(self, origin: Origin) -> bool:
-        """Whether a question is in the role and the turn that are wanted."""
+        """Whether a call has the requested role and turn."""
         return (not self.role or origin.role == self.role) and (not self.turn or self.turn in origin.turn)
 
     @property
     def words(self) -> str:
-        """The role and the turn, as they were given."""
+        """The role and the turn as arguments."""
         return " ".join(f"{key}={value}" for key, value in (("role", self.role), ("turn", self.turn)) if value)
 
 
 class _PromptFound(EpisodeStop):
-    """The participant was asked: the episode need not go on."""
+    """The participant's model was called: the episode can stop."""
 
 
 @dataclass
 class _Search:
-    """One play: what is wanted, and what the participant was asked on the way.
+    """State of one play: the request, and the participant's calls so far.
 
-    `participant` is who is meant, as soon as it is known who there is; `_NOBODY`: anybody. `lasting` are those whose
-    plans go on with `idle` actions, up to `most`. `interrupts` says whether who is meant was interrupted.
+    `participant` is the requested participant, once the team is known; `_NOBODY` means any. `lasting` are the
+    participants whose plans continue with `idle` actions, up to `most`. `interrupts` is whether the requested
+    participant was interrupted.
     """
 
     wanted: Wanted
@@ -215,7 +216,7 @@ class _Search:
             self.interrupts |= self.participant in (_NOBODY, self.names[event.agent])
 
     def changed(self, value: Any, name: str) -> Any:
-        """Return an answer as this play has it."""
+        """Modify an answer according to the settings of this play."""
         if self.how.hasty:
             return _hastened(value)
         if self.how.short is None:
@@ -224,7 +225,7 @@ class _Search:
 
 
 class _Watched:
-    """A participant's model that the search looks at before it answers."""
+    """A participant's model whose calls the search inspects before the answer."""
 
     def __init__(self, model: Model, search: _Search, name: str) -> None:
         self._model, self._search, self._name = model, search, name
@@ -236,7 +237,7 @@ class _Watched:
 
 
 def _hastened(value: Any) -> Any:
-    """Return a joint plan of which each plan has its last action alone: what has to come before it is not done."""
+    """Return a joint plan with only the last action of each plan, so that its preparations are missing."""
     if not isinstance(value, dict) or not isinstance(value.get("plans"), list):
         return value
     entries = [
@@ -246,7 +247,7 @@ def _hastened(value: Any) -> Any:
 
 
 def _to_all(value: Any) -> Any:
-    """Return an answer that says something, to all whom its turn lets it write to."""
+    """Return an answer that sends its message to every allowed recipient."""
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
         return value
     said = value["messages"] or [{"kind": MessageKind.INFORM.value, "content": "I need a plan."}]
@@ -254,7 +255,7 @@ def _to_all(value: Any) -> Any:
 
 
 def _prolonged(value: Any, idle: Mapping[str, Any], most: int) -> Any:
-    """Return an answer whose plan goes on with idle actions, up to so many actions in all."""
+    """Return an answer whose plan continues with idle actions, up to `most` actions in total."""
     if not isinstance(value, dict):
         return value
     if "actions" in value:
@@ -263,17 +264,17 @@ def _prolonged(value: Any, idle: Mapping[str, Any], most: int) -> Any:
 
 
 def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
-    """Find what the model of a participant is asked in the first turn of some sort.
+    """Find the prompt for a participant's first turn of the requested kind.
 
-    All are answered by the simulated model meanwhile, whatever `llm` says: nothing is spent. Where it gives no cause
-    for the turn, the episode is played again with one that errs.
+    The simulated model answers for everyone, whatever `llm` says, so nothing is spent. If its play does not lead to the
+    turn, the episode is played again with a model that makes mistakes.
 
     Args:
-        wanted: the turn; minds that think without a language model give place to `agents=naive` unless they are named.
-        config_dir: folders with more options of the groups.
+        wanted: the turn; `agents=naive` replaces minds without a language model unless they are named.
+        config_dir: folders with more group options.
 
     Raises:
-        UserError: an argument is wrong, the participant's mind asks no model, or it has no such turn.
+        UserError: an argument is wrong, the participant's mind calls no model, or it has no such turn.
     """
     rest = [word for word in wanted.rest if word.partition("=")[0].split(".")[0] not in ("llm", "+llm", "++llm")]
     if not any(word.startswith("agents=") for word in rest):
@@ -311,10 +312,10 @@ def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
 
 
 def _play(cell: Cell, search: _Search) -> str:
-    """Play the episode of a cell until the prompt is found; return the participant that is meant, if one is.
+    """Play a cell's episode until the prompt is found; return the requested participant if it is known.
 
     Raises:
-        UserError: there is no such participant, or its mind asks no model.
+        UserError: there is no such participant, or its mind calls no model.
     """
     asked: list[str] = []
     pool = ModelPool()
@@ -340,10 +341,10 @@ def _play(cell: Cell, search: _Search) -> str:
 
 
 def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
-    """Return the participant that is meant, by its name or number; empty: the first of those who ask models.
+    """Find a participant by name or number; empty: the first that calls a model.
 
     Raises:
-        UserError: there is none, or its mind asks no model.
+        UserError: there is none, or its mind calls no model.
     """
     names = list(parts.several) if parts.several and agent else asked
     found = find_participant(agent, names)
@@ -366,7 +367,7 @@ def _prompt(request: Request, how: _Play) -> Prompt:
 
 
 def _choices(wanted: Wanted, asked: Sequence[Origin]) -> str:
-    """Say in which roles and turns a participant is asked instead."""
+    """List the roles and turns of a participant's calls instead."""
     return choices(wanted, sorted({origin.role for origin in asked if origin.role}), [o.turn for o in asked])
 
 
@@ -382,7 +383,7 @@ def choices(wanted: Wanted, roles: Sequence[str], turns: Sequence[Sequence[str]]
 
 
 def find_participant(agent: str, names: Sequence[str]) -> str:
-    """Return the participant that is meant, by its name or by its number; empty: the first one.
+    """Find a participant by name or number; empty: the first one.
 
     Raises:
         UserError: there is none.

@@ -1,4 +1,4 @@
-"""What the folder of an episode says of it: what was to be run, how it ended and why, who answered, and digests."""
+"""The records in an episode's folder: its configuration, how and why it ended, who answered, and digests."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from quorum_base.inside import write_inside
 
 @dataclass(frozen=True, slots=True)
 class AnsweringModels:
-    """The language models of an episode, as its trace has them.
+    """The language models of an episode, from its trace.
 
     Attributes:
-        models: their names, as their providers write them, in the order in which they first answered; those that only
-            stood in for others are not among them where others answered.
-        simulated: whether one of them was simulated: no result of the episode says anything of a real model.
-        fallbacks: those that answered in the place of models that could not be reached, with their providers.
-        fingerprints: of the builds that answered, as far as their services send them.
+        models: names as given by their providers, in order of first answer; substitutes are left out if others
+            answered.
+        simulated: whether any was simulated, so that results do not apply to a real model.
+        fallbacks: models, with providers, that answered for unreachable ones.
+        fingerprints: fingerprints of the builds that answered, if their services send them.
     """
 
     models: Sequence[str]
@@ -48,7 +48,7 @@ class AnsweringModels:
 
     @property
     def text(self) -> str:
-        """Return them for a reader; empty where nothing answered."""
+        """Return them as text; empty if none answered."""
         names = ", ".join(self.models)
         if self.fallbacks:
             names += f"; {', '.join(self.fallbacks)} in the place of one that could not be reached"
@@ -59,7 +59,7 @@ class AnsweringModels:
         return f"{names} (no real model)" if "simulated" in names else f"{names} (simulated)"
 
     def plain(self) -> dict[str, object]:
-        """Return them as JSON-ready data; nothing where nothing answered."""
+        """Return them as JSON-ready data; empty if none answered."""
         more = {name: list(found) for name in ("fallbacks", "fingerprints") if (found := getattr(self, name))}
         return {"models": list(self.models), "simulated": self.simulated, **more} if self.models else {}
 
@@ -78,13 +78,13 @@ def answering_models(trace: Trace) -> AnsweringModels:
 
 
 class EpisodeRecord:
-    """`config.yaml`, `meta.json` and memory: written at the start, and the latter two again at the end.
+    """`config.yaml`, `meta.json` and memory: written at the start; the latter two are updated at the end.
 
     Args:
-        cell: what is run.
-        folder: of the episode.
-        several: the name of the mind of each participant, in a team that has several; else empty.
-        memory: that the team brings to it; None for none.
+        cell: the cell that runs.
+        folder: folder of the episode.
+        several: the mind's name for each participant if the team is mixed; else empty.
+        memory: memory that the team starts with; None for none.
         parent: the run that it continues; None: none.
     """
 
@@ -123,7 +123,7 @@ class EpisodeRecord:
         put_json(folder, META, self._meta)
 
     def remember(self, memory: Memory) -> None:
-        """Keep what the team takes along to the next episode."""
+        """Save the team's memory for the next episode."""
         put(self._folder, MEMORY, memory.data())
         self._meta["memory"]["after"] = memory.digest
 
@@ -135,9 +135,9 @@ class EpisodeRecord:
         reason: str = "",
         answering_models: AnsweringModels | None = None,
     ) -> Path:
-        """Say how the episode ended, bring its folder to disk and give it its final name; return that.
+        """Record how the episode ended, flush its folder to disk and give it its final name; return that path.
 
-        Waiting for the disk does not block the event loop, and goes on to its end when the user stops everything.
+        Waiting for the disk does not block the event loop, and completes even if the user stops everything.
         """
 
         def keep() -> Path:
@@ -155,15 +155,15 @@ class EpisodeRecord:
         *,
         whole: bool = True,
     ) -> None:
-        """Say how the episode ended and who answered in it.
+        """Record how the episode ended and which models answered.
 
         Args:
             outcome: how it ended.
-            error: what ended it, if something did.
-            reason: why, in words.
+            error: the error that ended it, if any.
+            reason: why, as text.
             answering_models: the language models that answered, as far as they are known.
-            whole: whether no file changes any more, so that a digest of each is left; an episode that the user stopped
-                leaves none.
+            whole: whether the files are final, so that their digests are recorded; false for an episode that the user
+                stopped.
         """
         if whole:
             files = sorted(path for path in self._folder.rglob("*") if path.name != META and not path.is_dir())
@@ -187,17 +187,17 @@ def _now() -> str:
 
 
 def put(folder: Path, name: str, data: bytes) -> None:
-    """Write a file of an episode under way, whole or not at all; all are brought to disk together at the end."""
+    """Write a file of a running episode atomically; all files are flushed to disk together at the end."""
     write_inside(folder, {name: data}, synced=False)
 
 
 def put_json(folder: Path, name: str, data: Mapping[str, Any]) -> None:
-    """Write a file of JSON for people to read, as `put`."""
+    """Write a readable JSON file; see `put`."""
     put(folder, name, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def never_valid(trace: Trace) -> str:
-    """Say in a sentence why no plan of an episode took effect; empty where one did, or where nothing was refused."""
+    """Explain in a sentence why no plan took effect; empty if one did, or if none was rejected."""
     if any(plan.status == "committed" and not plan.flag for plan in trace.of(PlanChange)):
         return ""
     thoughts = list(trace.of(ThoughtEnd))

@@ -1,8 +1,8 @@
 """Compiles the kernels of a cell before any clock starts, so that no measured time includes compilation.
 
-Numba compiles a kernel when it is first called with arrays of a kind. So short episodes are played in memory which call
-what longer ones call; `tests/episode/test_rehearsal.py` makes sure of it. A mark next to the compiled
-kernels shows that this has been done, so that later processes need not do it.
+Numba compiles a kernel on its first call with arrays of a given type. So short episodes are played in memory that call
+the same kernels as longer ones; `tests/episode/test_rehearsal.py` checks that they do. A marker file next to the
+compiled kernels lets later processes skip this.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _log = logging.getLogger(__name__)
 
 
 def rehearse(world: str, minds: str) -> None:
-    """Compile what an episode of minds in a world calls, where it is not compiled yet; no clock runs meanwhile.
+    """Compile the kernels of a world and its minds, if necessary; no clock runs meanwhile.
 
-    A line says so where something has to be compiled: as a log record, which Python prints on standard error.
+    If anything must be compiled, a log record says so, which Python prints on standard error.
 
     Args:
-        world: by name.
-        minds: by name.
+        world: name of the world.
+        minds: name of the minds.
     """
     for name in (world, f"{world}_{minds}"):
         if name in kernels.names():
@@ -56,7 +56,7 @@ def _rehearse(found: KernelSet) -> None:
 
 @cache
 def _mark(found: KernelSet) -> Path | None:
-    """Return the file that marks kernels as rehearsed by this Python and Numba on such a machine; None for no cache."""
+    """Return the marker file of kernels rehearsed by this Python and Numba on such a machine; None without a cache."""
     from quorum_base.compilation import numba  # noqa: PLC0415
 
     machine = (sys.version, numba.__version__, numba.core.codegen.ll.get_host_cpu_name())
@@ -66,10 +66,10 @@ def _mark(found: KernelSet) -> Path | None:
 
 @contextmanager
 def announce_compilation(world: str) -> Iterator[None]:
-    """Say so where something has to be compiled while the context lasts, for an episode that is not rehearsed.
+    """Announce compilations while the context lasts, for an episode that is not rehearsed.
 
     Args:
-        world: by name.
+        world: name of the world.
     """
     if world not in kernels.names():
         yield
@@ -81,7 +81,7 @@ def announce_compilation(world: str) -> Iterator[None]:
 
 
 def compile_all() -> float:
-    """Compile, or load, all kernels; return the seconds that it took."""
+    """Compile or load all kernels; return the seconds that it took."""
     begin = time.perf_counter()
     for name in kernels.names():
         for words in kernels.get(name).rehearsal:
@@ -104,7 +104,7 @@ def _once(words: str) -> None:
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """Keep what happens in an episode out of the log that is no part of what the user runs."""
+    """Suppress the log of episodes that are not part of what the user runs."""
     before = logging.root.manager.disable
     logging.disable(logging.INFO)
     try:

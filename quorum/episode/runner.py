@@ -1,4 +1,4 @@
-"""Runs one cell: plays an episode of its parts, and leaves a folder of results."""
+"""Runs one cell: plays its episode and writes a results folder."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ from quorum_base.user_errors import UserError
 _log = logging.getLogger(__name__)
 
 Watch = Callable[[World], Listener]
-"""Given the world of an episode, returns a listener that is called with every event as it happens."""
+"""Takes the world of an episode and returns a listener that is called with every event as it happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an episode left.
+    """The result of an episode.
 
     Attributes:
-        cell: what was run.
-        folder: where its files are.
+        cell: the cell that ran.
+        folder: folder of its files.
         outcome: how it ended.
-        reason: why, for an episode that was ended before its time; else empty.
+        reason: why it ended early; empty if it did not.
         answering_models: the language models that answered.
         seconds: wall time of the loop.
-        metrics: computed from the trace.
+        metrics: metrics computed from the trace.
         board: the world at the end, drawn as text.
-        never_valid: why no plan of the team took effect, in a sentence; empty where one did.
-        memory: what the team took along; None where it keeps none.
+        never_valid: a sentence on why no plan of the team took effect; empty if one did.
+        memory: the team's memory for the next episode; None if it keeps none.
     """
 
     cell: Cell
@@ -73,7 +73,7 @@ class Result:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped an episode; `folder` holds what there was of it."""
+    """The user stopped an episode; `folder` holds its files so far."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class EpisodeCut(Exception):
-    """The budget of its sweep has ended an episode, which goes on with its paid answers under a larger one."""
+    """The sweep's budget ended an episode; with a larger budget, it can continue and reuse its paid answers."""
 
 
 def run_cell(
@@ -96,20 +96,20 @@ def run_cell(
     """Run a cell and write its folder.
 
     Args:
-        cell: what to run.
+        cell: cell to run.
         out: folder that holds the results of many cells.
-        watch: makes a listener of the built world.
-        under_way: where the calls of its language models can be seen while they are under way.
-        start: how its episode starts; the memory of a store takes precedence over the one it has.
-        attempts: folders of earlier attempts at it that were killed.
+        watch: creates a listener for the built world.
+        under_way: where to observe its model calls in progress.
+        start: how its episode starts; the memory of a store takes precedence over the start's own.
+        attempts: folders of earlier attempts that were killed.
 
     Raises:
-        StartRefused: what comes before its start cannot be reproduced; nothing is left on disk.
-        UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
-            language model refuses to be asked; the folder says `error` and has its final name. Or `memory.store` cannot
-            be read or replaced.
-        Interrupted: the user pressed Ctrl-C; what there is of the episode stays in its partial folder.
-        Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
+        StartRefused: the part before its start cannot be reproduced; nothing is left on disk.
+        UserError: `out` cannot be written, or the components cannot be built; nothing is left on disk. Or a language
+            model refuses requests; the folder says `error` and has its final name. Or `memory.store` cannot be read or
+            replaced.
+        Interrupted: the user pressed Ctrl-C; the episode so far stays in its partial folder.
+        Exception: any error of a world or a mind; the folder says `error` and has its final name.
     """
     stored = cell.configuration.memory.store
     opened = MemoryStore(Path(stored), cell.inputs.get(MEMORY_INPUT)) if stored is not None else None
@@ -147,22 +147,22 @@ async def run_in_pool(
     """Run a cell together with others of the same process.
 
     Args:
-        cell: what to run.
-        folder: new, for this cell.
-        pool: what the episodes of the process share.
-        watch: makes a listener of the built world.
-        played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
+        cell: cell to run.
+        folder: new folder for this cell.
+        pool: resources shared by the episodes of the process.
+        watch: creates a listener for the built world.
+        played: called once only disk writes remain.
         start: how its episode starts.
-        attempts: folders of earlier attempts at it: the answers that they have paid for are given back, and they are
-            removed when the episode has them all.
-        allowance: what it may draw of the budget of a sweep; None: any amount.
-        watchdog: ends the process when code of the episode does not return; None: nobody does.
+        attempts: folders of earlier attempts: their paid answers are reused, and the folders are removed once the
+            episode has reused them all.
+        allowance: what the episode may draw from the sweep's budget; None: no limit.
+        watchdog: ends the process if code of the episode does not return; None: no watchdog.
 
     Raises:
-        EpisodeCut: it would draw more; its folder keeps its passing name.
-        asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
+        EpisodeCut: it exceeds its allowance; its folder keeps its temporary name.
+        asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its temporary name.
         Unwritable: nothing more can be written; nothing is left of the episode.
-        UserError, Exception: as in `run_cell`.
+        UserError, Exception: see `run_cell`.
     """
     watched = WatchedEpisode(cell, folder, _score_what_there_is)
     guard = watchdog.watching(watched) if watchdog is not None else nullcontext()
@@ -173,7 +173,7 @@ async def run_in_pool(
             with extension_errors():
                 for mind in () if _replays(cell, start) else minds_in(cell.plain["agents"]):
                     rehearse(cell.configuration.env.name, mind)
-                METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
+                METRICS.load()  # report a metric that cannot be imported before the episode, not after it
                 parts = build(cell, models, start)
                 in_use.enter_context(closing_world(parts.world))
         except BaseException:
@@ -207,14 +207,14 @@ async def run_in_pool(
             folder.discard()
             raise
         except LanguageModelError as error:
-            if isinstance(error, Unreachable) and not books.spending.tokens:  # nothing was answered, so nothing is lost
+            if isinstance(error, Unreachable) and not books.spending.tokens:  # no answer arrived, so nothing is lost
                 folder.discard()
                 raise UserError(f"llm: {error}", model_hint(error, cell.configuration.llm)) from None
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             where = f"What there is of the episode is in {kept}."
             raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
-        except UserError as error:  # of a template, found when it is filled in
-            if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
+        except UserError as error:  # a template error, found when it is rendered
+            if not (folder.path / CALLS).exists():  # no model was called, so nothing is lost
                 folder.discard()
                 raise
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
@@ -234,7 +234,7 @@ async def run_in_pool(
         if played is not None:
             await played()
         watched.kept = kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
-        if end.outcome != Outcome.ERROR:  # the next attempt at one that failed gets them, too
+        if end.outcome != Outcome.ERROR:  # the next attempt at a failed episode gets them, too
             books.settle()
         try:
             board = parts.world.ansi()
@@ -246,13 +246,13 @@ async def run_in_pool(
 
 
 def _replays(cell: Cell, start: Start) -> bool:
-    """Whether the replay of a recorded run compiles what the episode needs: no clock runs in it that could count it."""
+    """Whether replaying a recorded run compiles what the episode needs; no measured clock runs during the replay."""
     limits = cell.configuration.limits
     return start.parent is not None and limits.thought_seconds is None and limits.episode_seconds is None
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
-    """Write the metrics of an episode; return them, who answered in it, and why no plan was valid if none was."""
+    """Write an episode's metrics; return them, the models that answered, and why no plan was valid, if none was."""
     trace = read_trace(folder)
     metrics = compute_metrics(trace)
     put_json(folder, "metrics.json", metrics)
@@ -260,7 +260,7 @@ def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
 
 
 def _score_what_there_is(folder: Path) -> AnsweringModels | None:
-    """Do the same for an episode that has failed: what its calls have cost is paid. None where there is no trace."""
+    """Write the metrics of a failed episode, as its calls were paid for. Returns None if there is no trace."""
     try:
         return _score(folder)[1]
     except (MaeilError, OSError) as error:
@@ -269,7 +269,7 @@ def _score_what_there_is(folder: Path) -> AnsweringModels | None:
 
 
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
-    """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
+    """Write a folder that says why a cell could not run, so that a sweep does not retry it forever."""
     with folder.guarded():
         EpisodeRecord(cell, folder.path).end(Outcome.ERROR, error)
         folder.finish()

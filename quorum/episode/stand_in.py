@@ -1,4 +1,4 @@
-"""The simulated model in place of paid ones, at their prices: what it spends is an estimate of what they would."""
+"""Replaces paid models with the simulated model at their prices, to estimate what they would cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_MODELS = ("simulated", "random")
 
 
 def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
-    """Return the models that the minds of a configuration may ask, that of all first; none where they ask none."""
+    """Return the models that a configuration's minds may call, the default one first; empty if they call none."""
     c = configuration
     if not c.uses_models:
         return ()
@@ -25,19 +25,19 @@ def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
 
 
 def asks_real_models(configuration: Configuration) -> bool:
-    """Whether minds ask a model, and not only rules or random answers in its place."""
+    """Whether minds call a real model, not only rules or random answers."""
     return any(model.name not in NO_MODELS for model in models_in(configuration))
 
 
 def standing_in(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
     """Return a configuration in which the simulated model answers at the prices of its models.
 
-    It samples unless the models have the temperature 0.
+    It samples unless the models have temperature 0.
 
     Args:
-        configuration: of an episode that would be paid for.
+        configuration: configuration of an episode with paid models.
         names: participants whose models may have prices of their own.
-        config_dir: folders with more options of the groups.
+        config_dir: folders with more group options.
     """
     plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
     plain["llm"] |= {
@@ -56,6 +56,6 @@ def _values(model: ModelConfig) -> dict[str, Any]:
 
 
 def estimated(spent: Spent) -> dict[str, Any]:
-    """Return what the simulated model has spent in place of paid ones, as JSON-ready data; None for unknown prices."""
+    """Return the simulated model's spending in place of paid models, as JSON-ready data; None for unknown prices."""
     usd = round(spent.usd, 6) if spent.usd or not spent.answers else None
     return {"answers": spent.answers, "tokens": spent.tokens, "usd": usd, "estimated_from": "the simulated model"}

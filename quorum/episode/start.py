@@ -1,4 +1,4 @@
-"""How an episode starts: at the beginning, or after the recorded prefix of another run has been replayed."""
+"""How an episode starts: at the beginning, or after replaying a recorded prefix of another run."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from quorum_base.user_errors import UserError
 
 
 class StartRefused(UserError):
-    """What comes before the start of an episode cannot be reproduced."""
+    """The part before the start of an episode cannot be reproduced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How an episode starts. This one starts at the beginning; a subclass overrides what it does differently.
+    """How an episode starts. The base class starts at the beginning; subclasses override the differences.
 
-    Whatever plays an episode takes a start and knows no subclass. Each method gets what an episode from the beginning
-    would have, and returns what this one has. A start is for one episode: it may use up recorded answers.
+    Callers accept any `Start` and know no subclass. Each method receives the value for an episode from the
+    beginning and returns the value for this one. Use a start for one episode only: it may consume recorded answers.
 
     Example:
-        An episode in which an extension takes part that no configuration names:
+        An episode with an extension that no configuration names:
 
         ```python
         class Watched(Start):
@@ -46,7 +46,7 @@ class Start:
         ```
 
     Attributes:
-        memory: that the team brings along from an earlier episode; None for none.
+        memory: the team's memory from an earlier episode; None for none.
     """
 
     memory: Memory | None = None
@@ -55,54 +55,54 @@ class Start:
     def parent(self) -> Path | None:
         """Folder of the recorded run that the episode replays before it is live; None: it is live from the beginning.
 
-        The run stays where it is: `meta.json` says where that was, seen from the folder of the episode.
+        The run stays in place: `meta.json` stores its path relative to the folder of the episode.
         """
         return None
 
     @property
     def listeners(self) -> Sequence[Listener]:
-        """What listens to the episode before all others, known once the team is built."""
+        """Listeners that come before all others, available once the team is built."""
         return ()
 
     def models(
         self, cell: Cell, pool: ModelPool, books: CallBooks, recorded: Replay | None = None
     ) -> Callable[[str], Any]:
-        """Return what gives each participant its language model, by name.
+        """Return a function that gives each participant its language model, by name.
 
         Args:
             cell: the episode.
-            pool: of the process.
-            books: in which calls are entered.
-            recorded: answers that replace those of all models; None: the models answer.
+            pool: pool of the process.
+            books: records of calls.
+            recorded: recorded answers that replace all models; None: the models answer.
         """
         return EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded)
 
     def seeds(self, seeds: Seeds) -> Seeds:
-        """Return the place of the minds in the tree of random streams."""
+        """Return the minds' node in the tree of random streams."""
         return seeds
 
     def team(self, team: Team, context: TeamContext) -> Team:  # noqa: ARG002
-        """Return who takes part.
+        """Return the team that takes part.
 
         Args:
             team: the team of the cell.
-            context: that it was built for.
+            context: the context it was built for.
 
         Raises:
-            UserError: one of its minds cannot take part from such a start.
+            UserError: one of its minds does not support such a start.
         """
         return team
 
     def settings(self, settings: LoopSettings) -> LoopSettings:
-        """Return the settings of the loop in the first step; an extension may adopt others later."""
+        """Return the loop settings for the first step; an extension may change them later."""
         return settings
 
     def extensions(self, cell: Cell, parts: Parts) -> Sequence[Extension]:  # noqa: ARG002
-        """Return the extensions that take part, in order.
+        """Return the active extensions, in order.
 
         Args:
             cell: the episode.
-            parts: its components, with the extensions of its configuration.
+            parts: its components, including the extensions of its configuration.
         """
         return parts.extensions
 
@@ -110,10 +110,10 @@ class Start:
         """Return the context in which the episode is played.
 
         Raises (from the context):
-            StartRefused: what comes before the episode is live cannot be reproduced.
+            StartRefused: the part before the episode is live cannot be reproduced.
         """
         return nullcontext()
 
 
 BEGINNING = Start()
-"""The beginning, of a team without memory."""
+"""The start at the beginning, for a team without memory."""

@@ -1,4 +1,4 @@
-"""An episode in one line while it runs: how far it is, who thinks and for how long, and what that took so far."""
+"""A running episode in one line: its progress, who is thinking and for how long, and usage so far."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from quorum.display.consoles import Console, Text
 from quorum.storage.outputs import clock_time
 
 LINE_EVERY = 30.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 _DRAWN_A_SECOND = 2
 _MOST_NAMED = 3
-"""Participants who think that are named one by one."""
+"""Thinking participants listed by name, at most."""
 
 
 class EpisodeStatus:
-    """The status line of an episode; a listener that takes its events in.
+    """The status line of an episode; a listener for its events.
 
     Args:
-        under_way: the calls of its language models.
+        under_way: its model calls in progress.
     """
 
     def __init__(self, under_way: UnderWay) -> None:
@@ -36,7 +36,7 @@ class EpisodeStatus:
         self._score = ""
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event in."""
+        """Process an event."""
         match stamped.event:
             case ScoreChange() as score:
                 self._score = f"{score.reached}/{score.goals} goals" if score.goals else f"score {score.score:g}"
@@ -45,13 +45,13 @@ class EpisodeStatus:
 
     @property
     def progress(self) -> str:
-        """How far the episode is."""
+        """Progress of the episode."""
         now = clock_time(self._under_way.clock() - self._begin)
         return " · ".join(filter(None, (f"step {self._step}", self._score, now)))
 
     @property
     def models(self) -> str:
-        """Who thinks and for how long, and the answers, tokens and money so far."""
+        """Who is thinking and for how long, and the answers, tokens and cost so far."""
         spent, parts = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.queued)]
         if spent.answers:
             cached = f", {spent.cached:,} from the cache" if spent.cached else ""
@@ -61,16 +61,16 @@ class EpisodeStatus:
 
     @property
     def line(self) -> str:
-        """All of it."""
+        """The whole status line."""
         return f"{self.progress} · {self.models}"
 
 
 def thinking(calls: Sequence[CallUnderWay], queued: int) -> str:
-    """Say who thinks, that which takes longest first: `agent_2 (actor) thinks 12 s, agent_0 9 s, and 5 more`.
+    """Describe who is thinking, longest first: `agent_2 (actor) thinks 12 s, agent_0 9 s, and 5 more`.
 
     Args:
-        calls: that have a place, that which takes longest first.
-        queued: number of those that wait for one.
+        calls: calls in progress, longest first.
+        queued: number of calls waiting in the queue.
     """
     waiting = f"{queued} wait for a place" if queued else ""
     if not calls:
@@ -86,9 +86,9 @@ def thinking(calls: Sequence[CallUnderWay], queued: int) -> str:
 
 @contextmanager
 def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
-    """Show the status while the context lasts: a line that changes in a terminal, a line now and then elsewhere.
+    """Show the status while the context lasts: a changing line in a terminal, occasional lines elsewhere.
 
-    With log records on the terminal it is a line now and then, too.
+    It also prints occasional lines if log records go to the terminal.
     """
     logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
     if console.is_terminal and not logged:

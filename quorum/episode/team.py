@@ -1,4 +1,4 @@
-"""The minds of a team, built: one mind for all, or another one for single participants."""
+"""Builds the minds of a team: one mind for all, or different minds for single participants."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from quorum_base.user_errors import UserError, choices_hint
 
 
 class SilentMind:
-    """Keeps the talk of others from a mind that has no use for it.
+    """Hides the talk of others from a mind that does not use it.
 
-    It is silent in turns to speak, and resumes its plan when a message interrupts it, unless an extension has a note
-    for it. A team of such minds alone does not talk, and needs no protection.
+    In turns to speak it is silent, and when a message interrupts it, it resumes its plan unless an extension has a note
+    for it. A team of only such minds does not talk and needs no wrapper.
 
     Args:
-        mind: asked for plans only.
+        mind: the wrapped mind, called only for plans.
     """
 
     def __init__(self, mind: Mind) -> None:
@@ -36,36 +36,36 @@ class SilentMind:
         """The mind that plans."""
 
     async def think(self, view: View) -> Thought:
-        """Ask the mind in turns to plan, unless it can resume its plan."""
+        """Call the mind in turns to plan, unless it can resume its plan."""
         if Act.PLAN not in view.turn.acts:
             return Thought()
         return Thought(Resume.RESUME) if view.may_resume and not view.notes else await self.mind.think(view)
 
 
 class Replanning:
-    """Has a mind of rules plan as if it had no plan, where an extension asks for a new one.
+    """Makes a rule-based mind plan from scratch when an extension asks for a new plan.
 
     Args:
-        mind: the mind.
+        mind: the wrapped mind.
     """
 
     def __init__(self, mind: Mind) -> None:
         self._mind = mind
 
     async def think(self, view: View) -> Thought:
-        """Ask the mind."""
+        """Call the mind."""
         return await self._mind.think(view if view.may_resume else replace(view, plan=None))
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The minds of all participants, the agents by index and then the coordinator if any.
+    """The minds of all participants: the agents by index, then the coordinator if there is one.
 
     Attributes:
-        minds: they themselves.
-        configs: the values of each.
-        topology: how they talk; None: as they were built to talk.
-        extensions: those that the beginning of a branch needs as well, by name, with their values.
+        minds: the minds.
+        configs: configuration of each mind.
+        topology: how they communicate; None: the topology they were built for.
+        extensions: extra extensions that the recorded prefix of a branch needs, by name, with their values.
     """
 
     minds: Sequence[Mind]
@@ -75,13 +75,13 @@ class Team:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each is called in the configuration."""
+        """The name of each mind in the configuration."""
         return [config.name for config in self.configs]
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The participants, by index, that have equal minds, and the key of the configuration that says so first."""
+    """Participants with equal minds, by index, and the first configuration key that sets this mind."""
 
     place: str
     config: ComponentConfig
@@ -91,16 +91,16 @@ class _Part:
 def build_team(configuration: Configuration, context: TeamContext) -> Team:
     """Build the minds of a team.
 
-    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`; only their minds are
-    kept. So minds of one kind share what they share in a team of that kind alone.
+    Each kind of mind is built for the whole team, with its participants in `TeamContext.own`; only their minds are
+    kept. Minds of one kind thus share the same state as in a team of only that kind.
 
     Args:
-        configuration: says whose mind is which.
-        context: what the team is built for; `own` is None.
+        configuration: assigns the minds.
+        context: the context to build the team for; `own` is None.
 
     Raises:
-        UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
-            go with the world or the topology.
+        UserError: a mind is assigned to a missing participant, minds cannot share a team, or the values of one do not
+            fit the world or the topology.
     """
     context = replace(context, thoughts=cache(configuration.writes_thoughts))
     parts = _parts(configuration, context)
@@ -117,7 +117,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         component = minds.get(part.config.name)
         own = (
             part.own if component.compatible is Compatibility.ANYBODY else None
-        )  # who plays one method is built with all its roles
+        )  # participants of one method are built with all its roles
         built = _built(part, replace(context, own=own, models=_models_of(part, context)), configuration)
         if configuration.extension:
             built = _among_extensions(part, built)
@@ -128,7 +128,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
 
 
 def _parts(c: Configuration, context: TeamContext) -> list[_Part]:
-    """Say who has which mind; of equal minds all in one part."""
+    """Group participants by mind; equal minds form one part."""
     names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
     chosen: dict[str, tuple[str, ComponentConfig]] = dict.fromkeys(names, ("agents", c.agents))
     for name, mind in c.members.items():
@@ -203,7 +203,7 @@ def _built(part: _Part, context: TeamContext, c: Configuration) -> Sequence[Mind
 
 
 def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
-    """Return minds that take the turns and the notes of extensions: those of rules know neither."""
+    """Wrap rule-based minds, which know neither the turns nor the notes of extensions."""
     component = minds.get(part.config.name)
     if component.uses_models:
         return built
@@ -212,6 +212,6 @@ def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
 
 
 def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:
-    """Return what gives models to those who have the mind: nothing is set up for others."""
+    """Return a function that gives models to the participants of this part; none is set up for others."""
     names: Mapping[str, int] = {name: index for index, name in enumerate((*context.world.agents, COORDINATOR))}
     return lambda name: context.models(name) if names.get(name) in part.own else None

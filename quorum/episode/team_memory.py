@@ -1,4 +1,4 @@
-"""What the minds of a team take along from an episode to the next one."""
+"""The memory that the minds of a team keep from one episode to the next."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from quorum_base.user_errors import UserError
 
 
 def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
-    """Return the minds that remember by the name of their memory: of those that share one, the first.
+    """Return the minds with memory by its name; for a shared memory, the first mind.
 
     Raises:
-        ContractError: none remembers, or the name of a memory is no text.
+        ContractError: no mind has memory, or the name of a memory is not a string.
     """
     found: dict[str, Remembers] = {}
     kind: type = object
@@ -45,10 +45,10 @@ def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
 
 
 def remembered(minds: Iterable[Mind]) -> Memory:
-    """Ask a team for what it takes along.
+    """Collect the memory of a team for the next episode.
 
     Raises:
-        ContractError: an answer cannot be written as JSON, or all of them are too large.
+        ContractError: a value cannot be written as JSON, or the total is too large.
     """
     asked = by_name(minds)
     memories: dict[str, Any] = {}
@@ -64,7 +64,7 @@ def remembered(minds: Iterable[Mind]) -> Memory:
 
 
 def refuse_strange(memory: Memory, minds: Iterable[Mind]) -> None:
-    """Make sure that a memory is one of this team.
+    """Check that a memory belongs to this team.
 
     Raises:
         UserError: a part of it belongs to no mind of the team.
@@ -82,21 +82,20 @@ _HINT = "Give another folder: memory.store=FOLDER."
 
 
 class MemoryStore:
-    """A folder that holds the memory of a team: read when an episode begins, replaced when it is over.
+    """A folder with the memory of a team: read when an episode starts, replaced when it ends.
 
     Args:
-        folder: made if need be; held for this run until `close`.
-        digest: of the memory when the cell was named; None where there was none.
+        folder: created if necessary; locked for this run until `close`.
+        digest: digest of the memory when the cell was named; None if there was none.
 
     Raises:
-        UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory, or another
-            run uses it.
-        InputsChanged: it does not hold what the cell was named with.
+        UserError: it is the folder of a run, it cannot be written, its content is not a memory, or another run uses it.
+        InputsChanged: its memory differs from the one that the cell was named with.
     """
 
     def __init__(self, folder: Path, digest: str | None) -> None:
         self.file = folder / MEMORY
-        """Where the memory stands."""
+        """Path of the memory file."""
         if (folder / META).exists():
             raise UserError(f"memory.store: {folder} is the folder of a run, which nothing changes", _HINT)
         require_writable(folder, "memory.store", _HINT)
@@ -105,7 +104,7 @@ class MemoryStore:
             held.enter_context(one_at_work(folder, "run", "Runs that share a store are played one after the other."))
             require_file(self.file, _HINT)
             self.before = read_memory(folder)
-            """What it held at the beginning; None: nothing."""
+            """The memory at the start; None if there was none."""
             if (self.before.digest if self.before is not None else None) != digest:
                 raise InputsChanged(
                     f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
@@ -113,11 +112,11 @@ class MemoryStore:
             self._held = held.pop_all()
 
     def close(self) -> None:
-        """Let other runs use it."""
+        """Release the folder for other runs."""
         self._held.close()
 
     def keep(self, memory: Memory) -> None:
-        """Replace the memory, in one step, unless another run has done so since.
+        """Replace the memory atomically, unless another run has replaced it since.
 
         Raises:
             UserError: another run has, or it cannot be written.

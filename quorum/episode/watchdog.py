@@ -1,13 +1,13 @@
-"""Ends the process when code of an episode does not return: a world's step that loops forever, say.
+"""Ends the process when code of an episode does not return, such as a world's step that loops forever.
 
 Such code blocks the event loop and every limit that is checked there. So a thread watches for signs of life: a turn of
-the event loop, or an event in a trace. After too long a silence it leaves the folder of the episode as `error`, with
-the place at which the code stands, and ends the process: nothing can stop foreign code within one. A process that was
-suspended does not count as silent, as the thread counts its own ticks.
+the event loop, or an event in a trace. After too long a silence, it saves the folder of the episode as `error` with the
+code location, and ends the process, because nothing can stop foreign code inside a process. The thread counts its own
+ticks, so time during which the process was suspended does not count.
 
-Code that computes without ever releasing Python's lock (a regular expression, a compiled kernel) stops this thread,
-too. A timer of the system that the thread sets again and again ends the process then; a worker's cell is given to
-another one, as after every death of a worker.
+Code that computes without ever releasing the GIL (a regular expression, a compiled kernel) also stops this thread. In
+that case a system timer, which the thread resets at every tick, ends the process; a worker's cell then goes to another
+worker, as after any death of a worker.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from quorum.process.signals import in_command
 
 TRACEBACK = "traceback.txt"
 TICK = 0.5
-"""Seconds between two looks for a sign of life."""
+"""Seconds between two checks for a sign of life."""
 _LOCKED = 2
-"""Times the limit that code may compute while it holds Python's lock: it may use several processors."""
+"""Multiple of the limit that code may compute while it holds the GIL: it may use several processors."""
 _SCORING = 10.0
-"""Seconds that the metrics of an episode may take when its process ends: one of them may be what does not return."""
+"""Seconds for the metrics of an episode when its process ends, because a metric may be what does not return."""
 
 
 class NoReturn(LimitReached):
@@ -55,16 +55,16 @@ class NoReturn(LimitReached):
 
 @dataclass(slots=True)
 class WatchedEpisode:
-    """An episode under way, or the first look at a cell.
+    """A running episode, or the preflight check of a cell.
 
     Attributes:
-        cell: what is run.
-        folder: of the episode; None for a first look, which writes nothing.
-        score: writes the metrics of its folder, and returns who answered in it.
-        record: of the episode; None until its parts are built.
-        recorder: of its trace; None until it begins.
-        began: monotonic seconds.
-        kept: its folder with its final name; None until it has that.
+        cell: the cell that runs.
+        folder: folder of the episode; None for a preflight check, which writes nothing.
+        score: writes the metrics of its folder, and returns the models that answered in it.
+        record: record of the episode; None until its components are built.
+        recorder: recorder of its trace; None until it starts.
+        began: start time in monotonic seconds.
+        kept: its folder with its final name; None until it has that name.
     """
 
     cell: Cell
@@ -76,16 +76,16 @@ class WatchedEpisode:
     kept: Path | None = None
 
     def begin(self, recorder: Recorder) -> None:
-        """Note that the episode begins."""
+        """Note that the episode starts."""
         self.recorder, self.began = recorder, time.monotonic()
 
     @property
     def events(self) -> int:
-        """Events so far."""
+        """Number of events so far."""
         return 0 if self.recorder is None else self.recorder.events
 
     def limit_over(self, silent: float, *, thinking: bool) -> str:
-        """Return which limit is over, in words; empty for none.
+        """Describe the exceeded limit; empty if there is none.
 
         Args:
             silent: seconds without a sign of life.
@@ -101,7 +101,7 @@ class WatchedEpisode:
         return next((f"limits.{name}: {most:g} s" for name, most in bounds if most and spent[name] >= most), "")
 
     def fail(self, place: str, error: NoReturn) -> ExtensionError:
-        """Leave its folder as `error`, with its final name, unless it has that already; return the message."""
+        """Save its folder as `error` under its final name, unless it already has that; return the message."""
         message = f"{place}: {error}"
         if self.folder is None:
             return ExtensionError(message, "No cell was run.")
@@ -125,14 +125,14 @@ class WatchedEpisode:
 
 
 _EPISODE: ContextVar[WatchedEpisode | None] = ContextVar("episode", default=None)
-"""The episode that runs in a context."""
+"""The episode of a context."""
 
 
 class Watchdog:
     """Watches the episodes of one process, all of which run in one thread at a time.
 
     Args:
-        end: ends the process; it is passed the message for the user.
+        end: ends the process; receives the message for the user.
     """
 
     def __init__(self, end: Callable[[ExtensionError], object]) -> None:
@@ -144,7 +144,7 @@ class Watchdog:
 
     @contextmanager
     def watching(self, episode: WatchedEpisode) -> Iterator[None]:
-        """Watch an episode that runs inside, on the running event loop."""
+        """Watch an episode while the context lasts, on the running event loop."""
         self._watched = threading.get_ident()
         self._episodes.append(episode)
         token = _EPISODE.set(episode)
@@ -166,7 +166,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         silent, seen = 0.0, (-1, -1)
-        faulthandler.register(signal.SIGPROF, file=2, chain=True)  # prints where the code stands before the end
+        faulthandler.register(signal.SIGPROF, file=2, chain=True)  # prints the code location before the end
         while True:
             signal.setitimer(signal.ITIMER_PROF, self._processor_seconds())
             time.sleep(TICK)
@@ -177,7 +177,7 @@ class Watchdog:
                 self._judge(silent)
 
     def _processor_seconds(self) -> float:
-        """Return how long this process may compute without a turn of the watching thread; 0 for any time."""
+        """Return how long this process may compute without a turn of the watchdog thread; 0 for no limit."""
         limits = [episode.cell.configuration.limits.step_seconds or 0.0 for episode in tuple(self._episodes)]
         return _LOCKED * max(limits) if limits and all(limits) else 0.0
 
@@ -197,7 +197,7 @@ class Watchdog:
 
 
 def _stack(frame: FrameType | None) -> list[FrameType]:
-    """Return a frame and those that called it, the innermost first."""
+    """Return a frame and its callers, the innermost first."""
     frames = []
     while frame is not None:
         frames.append(frame)
@@ -206,7 +206,7 @@ def _stack(frame: FrameType | None) -> list[FrameType]:
 
 
 def _episode_of(frames: list[FrameType]) -> WatchedEpisode | None:
-    """Return the episode in whose context the event loop runs a callback; None where it runs none of an episode."""
+    """Return the episode in whose context the event loop runs a callback; None if it runs none."""
     handles = (frame.f_locals["self"] for frame in frames if frame.f_code is asyncio.Handle._run.__code__)
     contexts: Iterator[Mapping[ContextVar[WatchedEpisode | None], WatchedEpisode | None]]
     contexts = (handle._context for handle in handles)
@@ -214,7 +214,7 @@ def _episode_of(frames: list[FrameType]) -> WatchedEpisode | None:
 
 
 def _as_traceback(frames: list[FrameType]) -> TracebackType | None:
-    """Return a stack in the form in which errors carry it."""
+    """Return a stack as a traceback."""
     made: TracebackType | None = None
     for frame in frames:
         made = TracebackType(made, frame, frame.f_lasti, frame.f_lineno or 1)
@@ -222,7 +222,7 @@ def _as_traceback(frames: list[FrameType]) -> TracebackType | None:
 
 
 def command_watchdog() -> Watchdog | None:
-    """Return what ends this process, with the message for the user; None in a program, which only its user may end."""
+    """Return a watchdog that ends this process with a message; None in a program, which only its user may end."""
     return _command_watchdog() if in_command() else None
 
 
@@ -236,7 +236,7 @@ def _command_watchdog() -> Watchdog:
 
 
 def exit_now(code: int) -> None:
-    """End the process without waiting for any of its threads."""
+    """End the process without waiting for its threads."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

@@ -1,1 +1,1 @@
-"""What is installed: versions, optional packages, satellites, and extensions of other people."""
+"""The installation: versions, optional packages, satellites, and third-party extensions."""

@@ -1,8 +1,8 @@
-"""Mistakes in the code of plug-ins, reported with their place in that code instead of a page of our frames.
+"""Reports mistakes in plugin code with their location in that code, instead of a page of our stack frames.
 
-The code of a plug-in is what runs in a frame that is neither of this project nor of Python nor of an installed package
-that has nothing to do with Quorum. An error that passes through such a frame, below one of ours, is reported as a
-mistake of the plug-in. One that does not is a bug of this project, and keeps its traceback.
+A frame belongs to a plugin if it is not in this project, in Python, or in an installed package unrelated to Quorum. An
+error that passes through such a frame, called from one of ours, is reported as the plugin's mistake. Any other error is
+a bug of this project, and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ _KINDS = (
     "worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills", "metrics", "figures",
     "verbs", "hooks", "origins", "measures", "api",
 )  # fmt: skip
-"""What packages offer by entry points, each in the group `quorum.KIND`."""
+"""Kinds of entry points of packages, each in the group `quorum.KIND`."""
 _LONGEST = 1000
-"""Characters of an error's own text that a message shows, at most."""
+"""Maximum characters of an error's own text in a message."""
 
 
 class ExtensionError(UserError):
-    """A mistake in the code of a plug-in, or in a file that belongs to it. Its cause is the error as it was raised."""
+    """A mistake in the code or a file of a plugin. Its cause is the original error."""
 
 
 class FailedEpisode(ExtensionError):
-    """A mistake in the code of a plug-in that ended an episode under way."""
+    """A mistake in plugin code that ended a running episode."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in somebody's code.
+    """A location in plugin code.
 
     Attributes:
-        file: as a terminal shows it: seen from the current folder where it lies below it.
-        line: from 1.
-        function: in which it is; empty at the top of a module.
+        file: path for a terminal: relative to the current folder if it is inside it.
+        line: line number, from 1.
+        function: enclosing function; empty at module level.
     """
 
     file: str
@@ -73,7 +73,7 @@ class Place:
 
 
 def as_extension_error(error: BaseException) -> ExtensionError | None:
-    """Return an error as the mistake in somebody's code that it is; None for a bug of ours and for a user's mistake."""
+    """Convert an error in plugin code; None for our own bugs and for user errors."""
     if isinstance(error, UserError) or (place := extension_place(error)) is None:
         return None
     link = next(link for link in _causes(error) if isinstance(link, MaeilError) or place_of(link) is not None)
@@ -81,17 +81,17 @@ def as_extension_error(error: BaseException) -> ExtensionError | None:
 
 
 def extension_place(error: BaseException) -> Place | None:
-    """Return the place in somebody's code that an error, or what caused it, comes from; None where there is none."""
+    """Return the location in plugin code of an error or its causes; None if there is none."""
     if not isinstance(error, Exception):
         return None
     return next((place for link in _causes(error) if (place := place_of(link)) is not None), None)
 
 
 def place_of(error: BaseException) -> Place | None:
-    """Return the innermost place in somebody's code that an error comes from; None where there is none.
+    """Return the innermost location in plugin code of an error; None if there is none.
 
-    An error that blames a function comes from the line that raised its cause, or else from the definition of that
-    function; a syntax error from the line that cannot be read.
+    An error about a function is located at the line that raised its cause, or else at the definition of that function;
+    a syntax error is located at the invalid line.
     """
     blamed = error.blamed if isinstance(error, MaeilError) else None
     if blamed is not None:
@@ -110,7 +110,7 @@ def place_of(error: BaseException) -> Place | None:
 
 
 def definition_place(function: Callable[..., Any]) -> Place | None:
-    """Return where somebody has defined a function or a class; None for what is ours, or of a library."""
+    """Return where a plugin defines a function or class; None if it is ours or a library's."""
     found = definition_of(function)
     try:
         file = getsourcefile(found)
@@ -124,13 +124,13 @@ def definition_place(function: Callable[..., Any]) -> Place | None:
 
 @contextmanager
 def extension_errors(*also: type[UserError]) -> Iterator[None]:
-    """Report errors of a plug-in's code as such.
+    """Report errors in plugin code as such.
 
     Args:
-        also: mistakes of a user that come from the line of code that was just at work, such as a name that is taken.
+        also: user errors to attribute to the running line of code, such as a name that is taken.
 
     Raises:
-        ExtensionError: one was raised inside.
+        ExtensionError: such an error was raised inside.
     """
     try:
         yield
@@ -144,12 +144,12 @@ def extension_errors(*also: type[UserError]) -> Iterator[None]:
 
 
 def print_mistake(error: Exception) -> int | None:
-    """Print a mistake of a user, or of the code of a plug-in; with `--debug` also in which frames it was found.
+    """Print a user error, or a mistake in plugin code; with `--debug`, also its stack frames.
 
     Returns:
-        The exit code of the command; None for a bug, of which nothing is printed.
+        The exit code of the command; None for a bug, which is not printed.
     """
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # whichever option or argument it came from
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # from whichever option or argument
         error = UserError(f"{error.filename}: the name is too long for a file or a folder", "Give a shorter one.")
     mistake = error if isinstance(error, UserError) else as_extension_error(error)
     if mistake is None:
@@ -164,7 +164,7 @@ def print_mistake(error: Exception) -> int | None:
 
 
 def belongs_to_extensions(module: str) -> None:
-    """Note that the top-level package of a module extends Quorum, wherever it is installed."""
+    """Mark the top-level package of a module as an extension of Quorum, wherever it is installed."""
     _noted.add(_top(module))
 
 
@@ -173,7 +173,7 @@ _noted: set[str] = set()
 
 @cache
 def _declared() -> frozenset[str]:
-    """Return the top-level packages of all that installed packages offer by entry points."""
+    """Return the top-level packages of all entry points of installed packages."""
     found = (point for kind in _KINDS for points in offers(f"quorum.{kind}").values() for point in points)
     return frozenset(_top(point.module) for point in found) - PACKAGES
 
@@ -188,7 +188,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _words(error: BaseException) -> str:
-    """Return the kind of an error and its text."""
+    """Return the type of an error and its text."""
     kind = type(error).__name__
     if isinstance(error, MaeilError):
         text = str(error)

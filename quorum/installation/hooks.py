@@ -1,4 +1,6 @@
-"""What satellites do for the core and for each other. They declare it in the entry-point group `quorum.hooks`.
+"""Hooks that satellites provide for the core's verbs and for each other.
+
+A satellite lists its hooks in its `components.json`, an installed package in the entry-point group `quorum.hooks`.
 
 | hook | what it does |
 |---|---|
@@ -21,14 +23,14 @@ HOOKS: Registry[Any] = Registry("hook", "hooks", "", "quorum.hooks", lambda: Fun
 
 
 def hook(name: str, needed_by: str = "") -> Any:
-    """Return the function that a satellite declares for a hook; None if no installed package declares it.
+    """Return the function that a satellite or an installed package provides for a hook; None if there is none.
 
     Args:
-        name: of the hook.
-        needed_by: the option that does not work without it; empty: nothing needs it.
+        name: name of the hook.
+        needed_by: the option that requires it; empty: it is optional.
 
     Raises:
-        UserError: an option needs it, and no installed package declares it.
+        UserError: an option requires it, and no package provides it.
     """
     if name in HOOKS.names():
         return HOOKS.get(name)

@@ -1,4 +1,4 @@
-"""The packages that Quorum needs or can use, as its own installed metadata names them."""
+"""The packages that Quorum requires or can use, according to its own installed metadata."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Needed:
 
     Attributes:
         name: the package.
-        wanted: the versions that will do, `>=2.2`.
-        extra: the extra that brings it; empty for the base install.
+        wanted: suitable versions, `>=2.2`.
+        extra: the extra that includes it; empty for the base install.
         installed: the installed version, or None.
-        fits: whether the installed version will do.
+        fits: whether the installed version is suitable.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Needed:
 
 
 def requirements() -> tuple[Needed, ...]:
-    """Return every requirement of the base install and of the extras; nothing when Quorum itself is not installed."""
+    """Return all requirements of the base install and the extras; empty if Quorum itself is not installed."""
     try:
         extras = metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         lines = requires(DISTRIBUTION) or []
@@ -54,14 +54,14 @@ def requirements() -> tuple[Needed, ...]:
 
 
 def base_names() -> frozenset[str]:
-    """Return the normalized names of the distributions that the base install needs."""
+    """Return the normalized names of the distributions that the base install requires."""
     return frozenset(canonicalize_name(needed.name) for needed in requirements() if not needed.extra)
 
 
 def owners(*packages: str) -> dict[str, list[Distribution]]:
-    """Return the installed distributions that hold each of some top-level packages or modules.
+    """Return the installed distributions that contain each of these top-level packages or modules.
 
-    `importlib.metadata.packages_distributions` makes a path of every installed file for that, which takes 0.2 s.
+    `importlib.metadata.packages_distributions` creates a path for every installed file, which takes 0.2 s.
     """
     held: dict[str, list[Distribution]] = {package: [] for package in packages}
     recorded = {name: re.compile(rf"^{re.escape(name)}(?:/|\.[^/]*,)", re.MULTILINE) for name in packages}
@@ -69,7 +69,7 @@ def owners(*packages: str) -> dict[str, list[Distribution]]:
         declared = found.read_text("top_level.txt")
         names, record = (declared or "").split(), "" if declared else found.read_text("RECORD") or ""
         for name, pattern in recorded.items():
-            # To look for a text takes far less than a pattern on every line.
+            # A text search takes far less time than a pattern on every line.
             if name in names or ((f"{name}/" in record or f"{name}." in record) and pattern.search(record)):
                 held[name].append(found)
     return held
@@ -79,9 +79,9 @@ def load(module: str, extra: str, what: str) -> Any:
     """Import a package of an extra.
 
     Args:
-        module: its name.
-        extra: what brings it.
-        what: the choice of the user that needs it, as it was typed.
+        module: name of the module.
+        extra: the extra that includes it.
+        what: the user's choice that needs it, as typed.
 
     Raises:
         UserError: it is not installed.
@@ -101,7 +101,7 @@ def _look_up(requirement: Requirement, extra: str) -> Needed:
 def _installed(name: str) -> str | None:
     """Return the version of a distribution; None if it is not installed.
 
-    `importlib.metadata.version` parses all metadata of it as an e-mail, which adds up over fifty distributions.
+    `importlib.metadata.version` parses all its metadata as an e-mail, which adds up over fifty distributions.
     """
     try:
         found = distribution(name)

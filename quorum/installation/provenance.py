@@ -1,4 +1,4 @@
-"""Where and with what an episode was run: versions, commit, machine."""
+"""Provenance of an episode: versions, commit and machine."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """The code of Quorum that something was run with.
+    """A version of Quorum's code.
 
     Attributes:
-        version: of the package.
-        commit: of the checkout; None for an installed package.
+        version: version of the package.
+        commit: commit of the checkout; None for an installed package.
         changed: whether files of the checkout differ from that commit.
     """
 
@@ -34,7 +34,7 @@ class CodeVersion:
 
     @classmethod
     def of(cls, meta: Mapping[str, Any]) -> CodeVersion:
-        """Find it in what `provenance` returns."""
+        """Extract it from the result of `provenance`."""
         git = meta.get("git") or {}
         return cls(str(meta["versions"][DISTRIBUTION]), git.get("commit"), git.get("changed") is True)
 

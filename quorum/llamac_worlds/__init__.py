@@ -1,1 +1,1 @@
-"""What minds know of LLaMAC's worlds: grid transportation and Gaussian squeeze."""
+"""The minds' skills for LLaMAC's worlds: grid transportation and Gaussian squeeze."""

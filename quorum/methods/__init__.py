@@ -1,1 +1,1 @@
-"""Methods of the literature, a folder for each."""
+"""Methods from the literature, one folder each."""

@@ -1,1 +1,1 @@
-"""More providers of language models: Gemini, OpenAI's Responses, LiteLLM; and batches of requests."""
+"""More providers of language models: Gemini, OpenAI's Responses API, LiteLLM; and batches of requests."""

@@ -1,4 +1,4 @@
-"""More providers over HTTP: `openai_responses`, `gemini` and `litellm`. They register as a package of yours would."""
+"""More providers over HTTP: `openai_responses`, `gemini` and `litellm`. They register like a third-party package."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from quorum.more_providers.responses import ResponsesModel
 
 
 class ResponsesConfig(OpenAIConfig):
-    """Values of `openai_responses`: OpenAI, by its Responses API."""
+    """Values of `openai_responses`: OpenAI's Responses API."""
 
     name: Literal["openai_responses"]  # type: ignore[assignment] # it is the only difference
 
     @property
     def family(self) -> Family | None:
-        """What is known of models such as this one, by this API."""
+        """The model's family, as served by this API."""
         return find_family(self.name, self.model)
 
     @property
     def price(self) -> Price | None:
-        """Price of the model: that of the same model by chat completions."""
+        """Price of the model; falls back to its price for chat completions."""
         return super().price or (find_price("openai", self.model) if self.host == self.official else None)
 
 
 class GeminiConfig(RemoteConfig):
-    """Values of `gemini`: Google's models, by the Gemini API."""
+    """Values of `gemini`: Google's Gemini API."""
 
     official: ClassVar[str | None] = "generativelanguage.googleapis.com"
 
@@ -40,17 +40,17 @@ class GeminiConfig(RemoteConfig):
     base_url: Address
     """Address of the server."""
     service_tier: Annotated[Literal["standard", "flex", "priority"] | None, Pricing] = None
-    """How soon to answer, for less or more money; null: `standard`."""
+    """Speed of answers, at a lower or higher price; null: `standard`."""
 
 
 class LiteLLMConfig(RemoteConfig):
-    """Values of `litellm`: every provider that LiteLLM knows."""
+    """Values of `litellm`: any provider that LiteLLM supports."""
 
     name: Literal["litellm"]
 
     @property
     def priced(self) -> bool:
-        """LiteLLM says what an answer costs where it knows that."""
+        """Always true: LiteLLM reports the cost of an answer if it knows the price."""
         return True
 
 

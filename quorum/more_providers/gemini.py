@@ -1,4 +1,4 @@
-"""Google's Gemini, through the official SDK. An extra: its import takes half a second.
+"""Google's Gemini, through the official SDK. An optional extra, because its import takes half a second.
 
 Sources, read on 2026-11-26: the types of google-genai 3.6; ai.google.dev/gemini-api/docs (structured output, thinking,
 thought signatures, priority inference, batch API).
@@ -24,7 +24,7 @@ from quorum.more_providers.gemini_calls import call_arguments
 
 INSTALL = "pip install 'quorum-harness[gemini]'"
 VERSION = "v1beta"
-"""Of the API: all that is sent here is documented for it (the SDK of 3.6 takes v1 by itself)."""
+"""The API version that documents everything sent here (the SDK 3.6 defaults to v1)."""
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _REFUSED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"})
 _SIGNATURE = "thoughtSignature"
@@ -34,7 +34,7 @@ _TIER = "x-gemini-service-tier"
 
 @dataclass(frozen=True, slots=True)
 class GeminiClient:
-    """The SDK's client, and its connections, which it leaves to whoever has made them."""
+    """The SDK's client, with the connections, which the SDK does not close itself."""
 
     sdk: Any
     connections: Any
@@ -46,12 +46,12 @@ class GeminiClient:
 
 
 class GeminiModel(Provider):
-    """A model of Google's, by the Gemini API. Addresses end before `/v1beta`.
+    """A Google model behind the Gemini API. Addresses end before `/v1beta`.
 
-    The body of a request is that of the API; the SDK checks it by its types. Signatures of thoughts are carried.
+    Request bodies have the API's format, and the SDK validates them against its types. Thought signatures are carried.
 
     Raises:
-        ImportError: google-genai is not installed; says how to install it.
+        ImportError: google-genai is not installed; the message says how to install it.
     """
 
     name: ClassVar[str] = "gemini"
@@ -79,11 +79,11 @@ class GeminiModel(Provider):
             api_version=VERSION,
             headers=self._headers,
             httpx_async_client=connections,
-            # The SDK makes clients that are not used, and reads certificates and proxies again for each.
+            # The SDK creates clients that are never used, and would load certificates and proxies again for each.
             client_args={"verify": certificates, "trust_env": False},
             async_client_args={"ssl": certificates},
         )
-        # What the SDK would take from the environment is said here: the key, the version, and which API it is.
+        # Set the key, the version and the API explicitly; otherwise the SDK reads them from the environment.
         client = self._sdk.Client(vertexai=False, api_key=self._key.reveal(), http_options=options)
         return GeminiClient(client, connections)
 
@@ -171,7 +171,7 @@ class GeminiModel(Provider):
 
 
 def _content(message: ChatMessage) -> dict[str, Any]:
-    """Return a message; one of the model has the signature of the thoughts that led to it."""
+    """Return a message; an assistant message includes the signature of the thoughts that led to it."""
     if message.role is ChatRole.ASSISTANT:
         signatures = [item for item in message.carried if _SIGNATURE in item]
         signed = signatures[-1] if signatures else {}
@@ -202,7 +202,7 @@ def _finish(reason: str) -> Finish:
 
 
 def _headers(error: Any) -> Mapping[str, str]:
-    """Return the headers of a failure; how long to wait stands in its body (`RetryInfo`) unless a header says it."""
+    """Return the headers of a failure, adding the delay from its body (`RetryInfo`) if no header gives one."""
     headers = dict(error.response.headers)
     try:
         delays = [str(detail["retryDelay"]) for detail in error.details["error"]["details"] if "retryDelay" in detail]

@@ -1,4 +1,4 @@
-"""Bodies of the Gemini API as Google's SDK takes them: recorded and batched is the API's body, a call is the SDK's."""
+"""Converts Gemini API bodies to SDK calls: records and batches hold API bodies, single calls use SDK types."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _OF_THE_CALL = frozenset({"model", "contents", "generationConfig"})
 
 
 def call_arguments(types: Any, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the contents and the configuration that the SDK sends as a body of the API.
+    """Return the contents and the configuration with which the SDK sends an API body.
 
-    Fields that its types do not know stand in `http_options.extra_body`, which batches cannot send.
+    Fields unknown to its types go to `http_options.extra_body`, which batches cannot send.
 
     Args:
-        types: of the SDK.
-        body: of the request.
+        types: the SDK's types.
+        body: the request body.
 
     Raises:
         BadRequest: a field has a form that the types do not know.

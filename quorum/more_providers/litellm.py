@@ -1,4 +1,4 @@
-"""Every provider that litellm knows. An extra: its import takes seconds, and it holds the openai SDK below 3."""
+"""All providers that litellm supports. An extra: its import takes seconds, and it keeps the openai SDK below 3."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from quorum.more_providers.gemini import gemini_usage
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
 _CLOUDS = ("bedrock", "sagemaker", "vertex_ai")
-"""Prefixes of providers that want signatures or short-lived tokens, which are of no use elsewhere."""
+"""Prefixes of providers that use signatures or short-lived tokens, which are useless elsewhere."""
 
 INSTALL = "pip install 'quorum-harness[litellm]'"
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """The exchange of one call: its bounds, and how it failed, which litellm reports in its own words."""
+    """The exchange of one call: its limits, and its failure, which litellm would report in its own words."""
 
     bounds: Bounds
     failure: LanguageModelError | None = None
 
 
 _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
-"""Of the call that is made here and now: litellm's transports belong to the whole process."""
+"""The exchange of the current call; litellm's transports are shared by the whole process."""
 
 
 class LiteLLMModel(Provider):
-    """A model behind litellm, under litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
+    """A model behind litellm, named with litellm's provider prefix, e.g. `gemini/gemini-2.5-flash`.
 
-    Without a variable for the key and without an address, litellm looks for the provider's own. What an answer has cost
-    is what the server says, else by litellm's local price map.
+    Without a key variable and an address, litellm looks up the provider's own. The server reports the cost of an
+    answer; otherwise it comes from litellm's local price map.
 
     Raises:
-        ImportError: litellm is not installed; says how to install it.
-        ValueError: the environment names another address of the provider.
+        ImportError: litellm is not installed; the message says how to install it.
+        ValueError: the environment sets another address for the provider.
     """
 
     name: ClassVar[str] = "litellm"
     usual_key: ClassVar[str | None] = None
 
     def _import(self) -> Any:
-        """Import litellm so that it looks nothing up: neither prices nor header files."""
+        """Import litellm without network lookups of prices or header files."""
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
         try:
@@ -106,7 +106,7 @@ class LiteLLMModel(Provider):
             raise
 
     def _key_for_address(self) -> str | None:
-        """Return the key; None where litellm is to find the provider's own, which no other address may get."""
+        """Return the key; None if litellm should find the provider's own, which no other address may get."""
         finds_it = self._address is None or self.model.startswith(_CLOUDS)
         return None if self._key.variable is None and finds_it else self._key.reveal()
 
@@ -118,7 +118,7 @@ class LiteLLMModel(Provider):
         return replace(reply, usd=amount(part_of(response, "_hidden_params", "response_cost")))
 
     def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
-        """Read the usage of the service behind litellm, in the format of that."""
+        """Read the usage in the format of the service behind litellm."""
         formats = {"promptTokenCount": gemini_usage, "input_tokens": message_usage}
         read = next((read for name, read in formats.items() if part_of(usage, name) is not None), chat_usage)
         return read(usage, request, text, thinking)
@@ -130,12 +130,12 @@ class LiteLLMModel(Provider):
         return self._sdk.httpx.Timeout(None, connect=min(self._bounds.connect, deadline))
 
     def translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of litellm; None for what is no failure of a call but a bug."""
+        """Return our error for one of litellm's; None if it is a bug rather than a failed call."""
         if isinstance(error, LanguageModelError):
             return error
         if isinstance(error, self._sdk.Timeout):
             return TimedOut("litellm's own time-out is over")
-        missing = _MISSING_PACKAGE.search(str(error))  # litellm dresses it as a lost connection
+        missing = _MISSING_PACKAGE.search(str(error))  # litellm reports it as a lost connection
         if missing:
             return BadRequest(f"litellm needs a package for tools that is not installed: pip install {missing[1]}")
         if isinstance(error, self._sdk.APIConnectionError) or _LOST in str(error):
@@ -157,9 +157,9 @@ class LiteLLMModel(Provider):
 
 @cache
 def _bound_transport() -> None:
-    """Bound litellm's usual transport, once in a process. It takes no HTTP client for all of its providers alike.
+    """Limit litellm's default transport, once per process: litellm accepts no HTTP client for all its providers.
 
-    Replies that come by another transport (`DISABLE_AIOHTTP_TRANSPORT`, a provider's own SDK) are not bounded.
+    Replies by other transports (`DISABLE_AIOHTTP_TRANSPORT`, a provider's own SDK) are not limited.
     """
     from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport  # noqa: PLC0415 (an extra)
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, through the official SDK: also for models that chat completions do not take (pro, codex).
+"""OpenAI's Responses API, through the official SDK; also serves models without chat completions (pro, codex).
 
 Sources, read on 2026-11-26: the types of openai 3.52 (`types/responses`); developers.openai.com/api/docs/guides
 (reasoning, conversation state).
@@ -30,18 +30,18 @@ from quorum.agents.llm.providers.wording import carried_item, printable_unicode,
 
 PATH = "/responses"
 LEAST_TOKENS = 16
-"""Shortest `max_output_tokens` that OpenAI takes."""
+"""Minimum `max_output_tokens` that OpenAI accepts."""
 _INCOMPLETE = {"max_output_tokens": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _FAILURES = {"server_error": 500, "rate_limit_exceeded": 429}
-"""HTTP status that the errors of a failed response would have had; all others are about the request."""
+"""HTTP status equivalent to the errors of failed responses; all other errors concern the request."""
 _CARRIED = ("type", "id", "summary", "encrypted_content")
 
 
 class ResponsesModel(OpenAIModel):
     """A model behind OpenAI's Responses API. Nothing is stored on the server. Addresses end in `/v1`.
 
-    Reasoning items are carried encrypted. The API has no parameter for a seed, for texts at which an answer ends, or
-    for a budget of thinking tokens.
+    Reasoning items are carried encrypted. The API has no parameter for a seed, for stop sequences, or for a budget of
+    thinking tokens.
     """
 
     name: ClassVar[str] = "openai_responses"
@@ -81,7 +81,7 @@ class ResponsesModel(OpenAIModel):
         return {**arguments, **self._reasoning(request, offer), "input": [item for some in items for item in some]}
 
     def _reasoning(self, request: Request, offer: Offer) -> dict[str, Any]:
-        """Return what is said of thoughts: how many, and in what form they come back."""
+        """Return the reasoning settings: the effort, and the form in which thoughts are returned."""
         reasoning: dict[str, Any] = {} if offer.sampling.effort is None else {"effort": offer.sampling.effort}
         may_think = self._family is None or thinks(offer.sampling, self._family)
         if may_think and self._keep_thinking and offer.summary:
@@ -90,7 +90,7 @@ class ResponsesModel(OpenAIModel):
         return {**said, "include": ["reasoning.encrypted_content"]} if may_think and request.carry else said
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
-        # `post` and not `responses.create`, which walks through every schema in Python before it is sent.
+        # `post` instead of `responses.create`, which traverses every schema in Python before sending.
         options = {"timeout": self._timeout(deadline)}
         return await self._client.post(PATH, cast_to=self._sdk.types.responses.Response, body=body, options=options)
 
@@ -142,9 +142,9 @@ class ResponsesModel(OpenAIModel):
 
 
 def _items(message: ChatMessage, content: Content) -> list[dict[str, Any]]:
-    """Return the input items of a message: one of the assistant follows the reasoning that led to it.
+    """Return the input items of a message; an assistant message follows the reasoning that led to it.
 
-    Only messages of others may be in parts.
+    Only messages of other roles may have parts.
     """
     if message.role is ChatRole.ASSISTANT:
         reasoning = [dict(item) for item in message.carried if item.get("type") == "reasoning"]

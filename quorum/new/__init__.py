@@ -1,1 +1,1 @@
-"""What `quorum new` writes: a small installable package with a component, complete and with its test."""
+"""Templates for `quorum new`: a small, complete, installable package with a component and its test."""

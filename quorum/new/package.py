@@ -1,4 +1,4 @@
-"""Writes a package from the templates of its kind, whole or not at all."""
+"""Writes a package from the templates of its kind, completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from quorum_base.registry import Registry
 from quorum_base.user_errors import UserError, choices_hint
 
 TEMPLATES = Path(__file__).with_name("templates")
-"""A folder for each kind, and what all have in common. `NAME` in a path stands for the name of the package."""
+"""One folder for each kind, and one with common files. `NAME` in a path stands for the name of the package."""
 REGISTRIES: dict[str, Registry[Any]] = {"world": worlds, "mind": minds, "topology": topologies}
 COMMANDS = {
     "world": ("quorum run env={name} n=3", "quorum run env={name} n=3 agents=naive topology=debate"),
@@ -29,20 +29,20 @@ COMMANDS = {
     "topology": ("quorum run topology={name} agents=negotiator n=4", "quorum run topology={name} agents=naive n=4"),
     "metric": ("quorum list metrics.talk", "quorum run n=2 agents=naive topology=debate"),
 }
-"""What can be typed with each kind of package, besides its options."""
+"""Example commands for each kind of package, in addition to its options."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
-    """Write a package of a kind, and return what to type in its folder.
+    """Write a package of a kind, and return the commands to type in its folder.
 
     Args:
         kind: a key of `COMMANDS`.
-        name: of the package, of the component in it, and of the folder.
-        out: the folder to write it to, made if need be.
+        name: name of the package, its component and its folder.
+        out: the folder to write it to, created if necessary.
 
     Raises:
-        UserError: there is no such kind, the name is none or is taken, or the package cannot be written.
+        UserError: there is no such kind, the name is not valid or is taken, or the package cannot be written.
     """
     if kind not in COMMANDS:
         raise UserError(f"new {kind}: there is no such kind", choices_hint(kind, "Kinds", COMMANDS))
@@ -64,7 +64,7 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
 
 
 def _check_name(kind: str, name: str) -> None:
-    """Refuse a name that Python, Quorum or an index of packages would not take, or that another module has."""
+    """Reject a name that Python, Quorum or a package index would not accept, or that another module has."""
     begin, hint = f"new {kind} {name}:", "Take another name."
     if iskeyword(name):
         raise UserError(f"{begin} this is a word of Python", hint)
@@ -83,7 +83,7 @@ def _check_name(kind: str, name: str) -> None:
 
 
 def _render(kind: str, name: str, commands: tuple[str, ...]) -> dict[str, bytes]:
-    """Return the files of a package by their paths in its folder."""
+    """Return the files of a package by path in its folder."""
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
     values = {
         "kind": kind,

@@ -1,4 +1,4 @@
-"""The skills of the open world."""
+"""The open world: skills of minds for Crafter with teams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class CrafterSkills(WorldSkills):
-    """What minds know of the open world."""
+    """The minds' skills for the open world."""
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that climbs the technology tree."""
@@ -27,25 +27,25 @@ class CrafterSkills(WorldSkills):
         return ClimbingTeam(len(world.agents)).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rules of quorums that meet and bags that never go below zero."""
+        """Return the gates: quorums must meet, and inventories must not become negative."""
         from quorum.open_world.gates import CrafterGates
 
         return CrafterGates()
 
     def repair(self, world: World) -> PlanRules:  # noqa: ARG002 - they read the world that they are shown
-        """Return the published rules of thumb for agents that collect a cell together."""
+        """Return the published heuristics for agents that collect a cell together."""
         from quorum.open_world.repair import CrafterRepair
 
         return CrafterRepair()
 
     def briefing(self) -> Briefing:
-        """Return what the agents see, and what they hold."""
+        """Return a briefing with the agents' observations and inventories."""
         from quorum.open_world.briefing import CrafterBriefing
 
         return CrafterBriefing()
 
     def example(self, world: World) -> Example:
-        """Return iron that takes as many agents as the rules say, and land that one looks at by itself."""
+        """Return an example with iron that takes several agents, and with land explored alone."""
         facts = world.prompt_facts()
         number, cell = beyond(len(world.agents)), beyond(facts["size"][0] * facts["size"][1])
         hands = min(facts["agents"]["iron"], len(world.agents))
@@ -71,25 +71,25 @@ class CrafterSkills(WorldSkills):
         )
 
     def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return what states the truth in place of messages (`extension=truth`)."""
+        """Return the function that replaces messages with true statements (`extension=truth`)."""
         from quorum.open_world.statements import state
 
         return partial(state, world)
 
     def describe(self, view: View) -> Mapping[str, Mapping[str, Any]]:
-        """Return what an agent has seen, and what it looks for (`topology=dytopo`)."""
+        """Return the sights that an agent offers and the materials that it looks for (`topology=dytopo`)."""
         from quorum.open_world.speaker import offered_and_needed
 
         return offered_and_needed(view)
 
     def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
-        """Return where each agent in view is, as shares of the rows and columns."""
+        """Return the position of each visible teammate, as fractions of the rows and columns."""
         assert isinstance(seen, CrafterObservation)
         cols, rows = seen.size
         return {mate.agent: (mate.cell[1] / rows, mate.cell[0] / cols) for mate in seen.teammates}
 
     def stands(self, world: World, thing: str) -> bool | None:
-        """Return whether a cell is still what its name says; None for what is no cell: `tree`, `cow_17`."""
+        """Return whether a cell still matches its name; None for names that denote no cell: `tree`, `cow_17`."""
         from quorum.open_world.statements import cell_stands
 
         return cell_stands(world, thing)

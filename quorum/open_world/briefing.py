@@ -1,8 +1,8 @@
-"""What a planner of joint plans is shown of the open world: one map for the team, and what differs by agent.
+"""The planner's view of the open world: one map for the team, plus the differences between agents.
 
 Agents that walk together have seen much the same, so their maps are drawn as one. For each agent, the briefing lists
-the parts of that map that the agent has seen itself, and what it remembers otherwise since others have changed it. Who
-sees whom follows from where they stand. So `read_team` restores each agent's own observation from it.
+the parts of that map it has seen, and its memories of cells that others have changed since. Which agents see each other
+follows from their positions. So `read_team` can restore each agent's own observation from the briefing.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from quorum.agents.skills.contract import Briefing
 
 UNSEEN = "?"
 GROUND = "."
-"""What is drawn where everybody who knows a cell sees an agent on it."""
+"""The character of a cell if every agent that knows the cell sees an agent on it."""
 SHARED = ("map", "creatures")
-"""What is shown once for the team."""
+"""The keys shown once for the team."""
 IMPLIED = ("teammates", "asleep", "last_seen", "agents_not_shown")
-"""What follows from where the others are."""
+"""The keys implied by the positions of the others."""
 
 _AGE = ("Tcid", "~!", ".:", "#", "_", "tf")
-"""Characters of a map from the oldest to the newest that a cell can have become; digits and what is unseen come before.
+"""Map characters from the oldest to the newest possible state of a cell; digits and unseen cells come before them.
 
-What is collected leaves ground, stone is placed on ground and water, and stations stay. Stone on a path may be newer
-than the path or older: to dig is more usual.
+Collecting leaves ground, stone is placed on ground and water, and stations stay. Stone on a former path may be
+newer or older than the path; digging is more common.
 """
 _RANK = np.zeros(128, dtype=np.int8)
 for _rank, _characters in enumerate(_AGE, 1):
@@ -39,7 +39,7 @@ _Canvas = npt.NDArray[np.str_]
 
 
 def show_team(seen: Sequence[CrafterObservation]) -> dict[str, Any]:
-    """Return what is shown of the observations of all agents, by index; of a dead one that it is dead."""
+    """Return the block that shows all agents' observations, by agent name; dead agents are only marked as dead."""
     living = [one for one in seen if one.alive]
     shown: dict[str, Any] = {"now": seen[0].now, "agents": {one.agent: {"alive": False} for one in seen}}
     if not living:
@@ -62,14 +62,14 @@ def show_team(seen: Sequence[CrafterObservation]) -> dict[str, Any]:
 
 
 def read_team(shown: Mapping[str, Any], facts: Mapping[str, Any]) -> list[CrafterObservation]:
-    """Make the observations of all agents of what is shown of them, by index.
+    """Restore the observations of all agents, by index, from a prompt.
 
     Args:
-        shown: what `show_team` returns.
+        shown: the result of `show_team`.
         facts: see `crafter_env.read_shown`.
 
     Raises:
-        KeyError, TypeError, ValueError: a prompt shows no such thing.
+        KeyError, TypeError, ValueError: the prompt has another format.
     """
     names = sorted(shown["agents"], key=lambda name: (len(name), name))
     cells: dict[str, Cell] = {
@@ -102,15 +102,15 @@ def read_team(shown: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Crafte
 
 
 def in_view(cell: Cell, other: Sequence[int]) -> bool:
-    """Whether an agent on a cell sees another one."""
+    """Return whether an agent on a cell sees the other cell."""
     return abs(cell[0] - other[0]) <= VIEW[0] // 2 and abs(cell[1] - other[1]) <= VIEW[1] // 2
 
 
 def _joint(seen: Sequence[CrafterObservation]) -> _Canvas:
-    """Draw what anybody has seen, (rows, columns), without agents: as it is in view, else as the newest memory is."""
+    """Draw all seen cells without agents, (rows, columns): the current view if any, else the newest memory."""
     columns, rows = seen[0].size
     joint: _Canvas = np.full((rows, columns), UNSEEN)
-    for one in seen:  # all ground, so that none is left out under an agent that somebody sees
+    for one in seen:  # mark ground first, so that cells hidden under visible agents are not left out
         joint[_window(one.map)][_canvas(one.map) != UNSEEN] = GROUND
     newest = np.zeros(joint.shape, dtype=np.int8)
     for one in seen:
@@ -123,7 +123,7 @@ def _joint(seen: Sequence[CrafterObservation]) -> _Canvas:
 
 
 def _cut(joint: _Canvas) -> dict[str, Any]:
-    """The part of the world that anybody has seen."""
+    """Crop the map to the part that any agent has seen."""
     rows, columns = (joint != UNSEEN).nonzero()
     left, top = int(columns.min()), int(rows.min())
     cut = joint[top : rows.max() + 1, left : columns.max() + 1]
@@ -131,7 +131,7 @@ def _cut(joint: _Canvas) -> dict[str, Any]:
 
 
 def _remembered(one: CrafterObservation, joint: _Canvas) -> dict[str, list[int]]:
-    """The ids of the cells that an agent remembers otherwise than the map of the team has them, by their characters."""
+    """Return the ids of cells that an agent remembers differently from the team map, by character."""
     canvas = _canvas(one.map)
     stale = (canvas != joint[_window(one.map)]) & (canvas != UNSEEN) & ~np.char.isdigit(canvas)
     found: dict[str, list[int]] = {}
@@ -142,7 +142,7 @@ def _remembered(one: CrafterObservation, joint: _Canvas) -> dict[str, list[int]]
 
 
 def _view_of(one: CrafterObservation, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Which cells of the world an agent sees now."""
+    """Return a mask of the cells an agent currently sees."""
     assert one.cell is not None
     x, y = one.cell
     half_width, half_height = VIEW[0] // 2, VIEW[1] // 2
@@ -152,7 +152,7 @@ def _view_of(one: CrafterObservation, shape: tuple[int, ...]) -> npt.NDArray[np.
 
 
 def _parts(drawn: SeenMap) -> list[list[int]]:
-    """Cover what a map shows with rectangles [left, top, right, bottom], both ends in them."""
+    """Cover the known part of a map with rectangles [left, top, right, bottom], bounds inclusive."""
     known = _canvas(drawn) != UNSEEN
     left_over, parts = known.copy(), []
     while left_over.any():
@@ -166,17 +166,17 @@ def _parts(drawn: SeenMap) -> list[list[int]]:
 
 
 def _run(known: npt.NDArray[np.bool_]) -> int:
-    """How many are known from the first on."""
+    """Return the length of the known run at the start."""
     return len(known) if known.all() else int(known.argmin())
 
 
 def _own(joint: Mapping[str, Any], parts: Sequence[Sequence[int]], differing: Mapping[Cell, str]) -> dict[str, Any]:
-    """Cut the map of one agent out of that of the team.
+    """Cut one agent's map out of the team map.
 
     Args:
-        joint: the map of the team.
+        joint: the team map.
         parts: see `_parts`.
-        differing: the characters of cells that it has otherwise: agents that it sees, itself among them, and memories.
+        differing: characters of cells that differ on its map: visible agents, including itself, and memories.
     """
     lefts, tops, rights, bottoms = zip(*parts, strict=True)
     left, top, right, bottom = min(lefts), min(tops), max(rights), max(bottoms)
@@ -192,12 +192,12 @@ def _own(joint: Mapping[str, Any], parts: Sequence[Sequence[int]], differing: Ma
 
 
 def _canvas(drawn: SeenMap) -> _Canvas:
-    """A map as an array of characters, (rows, columns)."""
+    """Return a map as an array of characters, (rows, columns)."""
     return np.array([list(row) for row in drawn.rows])
 
 
 def _window(drawn: SeenMap) -> tuple[slice, slice]:
-    """Where a map lies in the world."""
+    """Return a map's position in the world."""
     return (
         slice(drawn.top, drawn.top + len(drawn.rows)),
         slice(drawn.left, drawn.left + len(drawn.rows[0])),
@@ -205,13 +205,13 @@ def _window(drawn: SeenMap) -> tuple[slice, slice]:
 
 
 class CrafterBriefing(Briefing):
-    """What the agents see, in one map; of past decisions the score, and the bags that hold something."""
+    """Shows all observations in one map; for past decisions, the score and the non-empty inventories."""
 
     def state(self, sight: Sight) -> object:
-        """Return what the team sees: `quorum.open_world.briefing`."""
+        """Return the team's view: see `quorum.open_world.briefing`."""
         return show_team([observation for observation in sight.agents if isinstance(observation, CrafterObservation)])
 
     def digest(self, sight: Sight) -> object:
-        """Return the score, and the items that living agents hold, of those that hold any."""
+        """Return the score and the non-empty inventories of living agents."""
         seen = [observation for observation in sight.agents if isinstance(observation, CrafterObservation)]
         return {"score": seen[0].score, "bags": {o.agent: dict(o.inventory) for o in seen if o.alive and o.inventory}}

@@ -1,8 +1,8 @@
-"""The gates of the open world: quorums with tools that meet, a ledger that never goes negative, one group a target.
+"""The gates of the open world: quorums with tools that meet, stocks that never go negative, one group per target.
 
-LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md. What the
-critics know is the union of what the agents know; no rule reads the world behind it. The ledger is a joint plan carried
-out on paper: who holds what, which stations stand, who gets where when.
+LLaMAC (arXiv 2311.13884) names the two gates; docs/llamac.md defines the rules. The critics use the union of the
+agents' knowledge; no rule reads the underlying world. The ledger simulates a joint plan on paper: item stocks, standing
+stations, and arrival times.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from crafter_env import (
     COLLECT,
@@ -41,25 +42,25 @@ from quorum.open_world.needs import stations_of
 from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, distance, is_sheltered, scenes_of
 
 MATERIAL: Mapping[Resource, Material] = {resource: material for material, resource in RESOURCE.items()}
-"""The resources that are cells, and their material."""
+"""The resources found in cells, with their material."""
 NIGHT = 100
-"""Steps that a sleep is taken to last."""
+"""Assumed duration of a sleep, in steps."""
 STANDS = WALKABLE | {Material.none}
-"""What a plan may want to stand on: `none` is unseen."""
+"""Materials that a plan may stand on; `none` means unseen."""
 LONGEST_WALK = 64
-"""Steps of a `navigate`, at most."""
+"""Maximum number of steps of a `navigate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An agent collects from a cell.
+    """A collection from a cell by an agent.
 
     Attributes:
         agent: its index.
-        cell: where the resource is.
-        material: what it is.
-        arrival: steps until the agent can act on it; None when it knows no way.
-        tries: times that it tries there.
+        cell: the cell of the resource.
+        material: the material of the cell.
+        arrival: steps until the agent can act on the cell; None if it knows no way.
+        tries: number of attempts.
         able: whether it holds the tool by then.
     """
 
@@ -73,11 +74,11 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """An action that cannot be done, after all that could be done before it.
+    """An action that stays impossible after all possible actions before it.
 
     Attributes:
-        agent: whose action.
-        is_stock: whether units are lacking; false: a tool or a station.
+        agent: the agent of the action.
+        is_stock: whether items are lacking; false: a tool or a station.
         text: what is lacking.
     """
 
@@ -88,26 +89,26 @@ class Stuck:
 
 @dataclass(slots=True)
 class _Page:
-    """One agent's part of the ledger."""
+    """One agent's page of the ledger."""
 
     scene: Scene
     actions: tuple[SymbolicAction, ...]
     cell: Cell
     bag: Counter[Item]
     goals: set[Material] = field(default_factory=set)
-    """Stations that its plan goes to, where it has not seen what is there."""
+    """Stations that the plan goes to at cells the agent has not seen."""
     done: int = 0
     time: int | None = 0
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What a joint plan comes to.
+    """The simulated outcome of a joint plan.
 
     Attributes:
-        visits: collections from cells, in the order in which they were found possible.
-        stuck: the first action of each agent that is lacking something.
-        placed: stations that are placed, by whom.
+        visits: collections from cells, in the order in which they became possible.
+        stuck: each agent's first action that lacks something.
+        placed: the agents that place each station.
     """
 
     visits: list[Visit] = field(default_factory=list)
@@ -118,16 +119,16 @@ class Ledger:
 def keep(
     scenes: Mapping[int, Scene], plans: Mapping[int, Plan], gifts: Mapping[int, Mapping[Item, int]] | None = None
 ) -> Ledger:
-    """Carry out the plans of living agents.
+    """Simulate the plans of living agents.
 
-    Each agent's actions come in order; one that lacks something waits until another agent's action provides it (a
-    share, a station). What still waits when nobody can go on is stuck. Time is the way: exact to the first place that
-    an agent goes to, by Manhattan distance from there on.
+    Each agent's actions run in order. An action that lacks something waits until another agent's action provides it (a
+    share, a station). Actions still waiting when no agent can continue are stuck. Travel times are exact up to an
+    agent's first destination and Manhattan distances after that.
 
     Args:
-        scenes: what each living agent knows, by index.
-        plans: by agent.
-        gifts: what agents get from others, whose plans are not among these.
+        scenes: the knowledge of each living agent, by index.
+        plans: plans by agent.
+        gifts: items received from agents whose plans are not simulated.
     """
     ledger, given = Ledger(), gifts or {}
     pages = {}
@@ -151,7 +152,7 @@ def keep(
 
 
 def target_of(scene: Scene, action: Collect) -> Cell | None:
-    """The cell that a collection is aimed at; None for creatures and saplings, and where none is known."""
+    """Return the target cell of a collection; None for creatures and saplings, and if no cell is known."""
     material = MATERIAL.get(action.resource)
     if material is None:
         return None
@@ -161,9 +162,9 @@ def target_of(scene: Scene, action: Collect) -> Cell | None:
 
 
 def way(scene: Scene, cell: Cell, reach: int) -> int | None:
-    """Steps to where a cell is in reach; None when there is no way, as far as the agent knows.
+    """Return the steps until a cell is in reach; None if the agent knows no way.
 
-    Where plans may name unseen cells and no way over seen ones is known, unseen cells are taken to be free.
+    If plans may name unseen cells and no way over seen cells is known, unseen cells count as free.
     """
 
     def arrives(place: Cell) -> float | None:
@@ -182,12 +183,12 @@ def _bag(scene: Scene) -> Counter[Item]:
 
 
 def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
-    """What the next action of an agent lacks: whether units, and in words; None when nothing."""
+    """Return whether the next action lacks items, and a description; None if it lacks nothing."""
     match page.actions[page.done]:
         case Collect(resource=resource) if resource in MATERIAL:
             material = MATERIAL[resource]
             tool = COLLECT[material].tool
-            # Where several must act, the quorum is judged: one without the tool may stand by.
+            # Joint cells are left to the quorum rule: an agent without the tool may stand by.
             if tool is not None and not page.bag[tool] and page.scene.needed(material) == 1:
                 return False, f"it has no {tool.name} by then"
         case Craft(item=tool):
@@ -215,7 +216,7 @@ def _missing(bag: Mapping[Item, int], wanted: Mapping[Item, int]) -> str:
 
 
 def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledger) -> None:
-    """Book the effects of an agent's next action."""
+    """Apply the effects of an agent's next action."""
     scene = page.scene
     match page.actions[page.done]:
         case Navigate(target=target, id=identity):
@@ -273,18 +274,18 @@ def _spend(page: _Page, steps: int) -> None:
 
 
 FULL = 9
-"""A need that lacks nothing."""
+"""The maximum of a need."""
 _NEED_OF: Mapping[Resource, str] = {Resource.drink: "drink", Resource.food: "food"}
 _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skeleton)
 
 
 class CrafterGates:
-    """Fulfils `quorum.agents.skills.Gates` for the open world."""
+    """Implements `quorum.agents.skills.Gates` for the open world."""
 
-    rules = read_rules("crafter")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
-        """Carry the joint plan out on paper; judge what got stuck, and who collects where."""
+        """Simulate the joint plan; judge the stuck actions, and where agents collect."""
         scenes = scenes_of(sight.agents)
         ledger = keep(scenes, joint.all)
         broken = [
@@ -295,7 +296,7 @@ class CrafterGates:
         return [*broken, *_twice(ledger, joint, scenes), *_meetings(ledger, joint, scenes)]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge an agent's plan by its own map, bag and needs, and what others are to give it."""
+        """Judge an agent's plan by its own map, inventory and needs, and the items others will give it."""
         plan = joint.plans[agent]
         assert isinstance(observation, CrafterObservation)
         if not observation.alive:
@@ -319,7 +320,7 @@ class CrafterGates:
 
 
 def _twice(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterator[Rejection]:
-    """Targets that vanish for the first who collects them, and stations that several would place."""
+    """Yield single-use targets that several agents collect, and stations that several agents place."""
     for cell, visits in _by_cell(ledger).items():
         material = visits[0].material
         agents = tuple(sorted({visit.agent for visit in visits}))
@@ -333,7 +334,7 @@ def _twice(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterato
 
 
 def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterator[Rejection]:
-    """The groups that collect what takes several agents, each up to the first rule that it breaks."""
+    """Yield, for each group at a joint cell, the first rule it breaks."""
     for cell, visits in _by_cell(ledger).items():
         group = list({visit.agent: visit for visit in visits}.values())
         agents = tuple(sorted(visit.agent for visit in group))
@@ -360,7 +361,7 @@ def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iter
 
 
 def _room(scenes: Mapping[int, Scene], cell: Cell) -> int:
-    """The places from which a cell can be acted on, as far as the team knows; what nobody has seen counts as free."""
+    """Return the number of places from which a cell can be acted on, as far as known; unseen places count as free."""
     team = list(scenes.values())
     radius = team[0].seen.cooperation.radius
     free = {place for scene in team for place in places(scene, cell, radius, around=False)}
@@ -384,12 +385,12 @@ def _by_cell(ledger: Ledger) -> dict[Cell, list[Visit]]:
 
 
 def _is_new(agents: tuple[int, ...], joint: Joint) -> bool:
-    """Whether any of these agents is asked about."""
+    """Return whether the joint plan covers any of these agents."""
     return any(agent in joint.plans for agent in agents)
 
 
 def _goal(scene: Scene, action: SymbolicAction) -> tuple[Cell, int] | None:
-    """The cell that an action goes to, and how near it has to come; None when it goes to none that is fixed."""
+    """Return an action's destination and how close it must get; None if it has no fixed destination."""
     match action:
         case Navigate(target=target, id=identity) if target not in _CREATURES:
             cell = scene.cell_of(identity)
@@ -401,7 +402,7 @@ def _goal(scene: Scene, action: SymbolicAction) -> tuple[Cell, int] | None:
 
 
 def _is_progress(scene: Scene, action: SymbolicAction) -> bool:
-    """Whether an action brings anything nearer: a target, unseen land, a missing thing, or a need."""
+    """Return whether an action makes progress toward a target, unseen land, a missing item, or a need."""
     seen = scene.seen
     match action:
         case Noop():

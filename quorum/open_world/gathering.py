@@ -1,4 +1,4 @@
-"""How agents of the open world come together: places around a cell, whom to call, and what those called do."""
+"""How open-world agents gather: places around a cell, whom to call, and the plans of those called."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from quorum.open_world.needs import SOURCE, ambition, missing_inputs, rest, stat
 from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, distance
 
 LIFETIME = 80
-"""Steps after which a gathering that has come to nothing is given up."""
+"""Steps after which a failed gathering is abandoned."""
 TRIES = 8
-"""Times to try before looking around again."""
+"""Attempts before looking around again."""
 OPENING = 4
-"""Cells around an ore within which stones are cleared away to make room."""
+"""Distance from an ore, in cells, within which stones are cleared to make room."""
 
 
 @dataclass(slots=True)
@@ -25,12 +25,12 @@ class Gathering:
     """A cell on which several agents must act at once.
 
     Attributes:
-        what: the resource of the cell, or a tool to make at the table or furnace there.
-        cell: where.
-        members: who takes part.
+        what: the material of the cell, or a tool to make at the station there.
+        cell: the cell.
+        members: the agents that take part.
         start: environment step.
-        spots: where each member is to stand.
-        arrived: members that stand there.
+        spots: each member's assigned place.
+        arrived: members standing at their place.
     """
 
     what: Material | Tool
@@ -42,13 +42,13 @@ class Gathering:
 
     @property
     def task(self) -> Task:
-        """What its members' plans are for."""
+        """The task of the members' plans."""
         if isinstance(self.what, Tool):
             return Task("craft", self.what.value)
         return Task("collect", self.what.name)
 
     def is_over(self, scenes: Mapping[int, Scene], step: int) -> bool:
-        """Whether the cell is gone, all have the tool, a member is dead, or it has lasted too long."""
+        """Return whether the cell is gone, all members have the tool, a member is dead, or `LIFETIME` has passed."""
         if step - self.start > LIFETIME or not self.members <= scenes.keys():
             return True
         known = [scenes[member] for member in self.members]
@@ -57,7 +57,7 @@ class Gathering:
         return any(scene.material(self.cell) not in (self.what, Material.none) for scene in known)
 
     def plan(self, agent: int, scene: Scene) -> Plan:
-        """The next plan of a member: to its spot, then act, crafts not before all have come."""
+        """Return a member's next plan: go to its spot, then act; crafting waits until all have arrived."""
         if scene.material(self.cell) is Material.none:
             return approach(scene, self.cell, self.task)
         spot = self._spot(agent, scene)
@@ -76,7 +76,7 @@ class Gathering:
         return Plan((collect,), self.task, "we collect it together")
 
     def _spot(self, agent: int, scene: Scene) -> Cell | None:
-        """The free place around the cell that is nearest, apart from those of the other members."""
+        """Return the nearest free place around the cell that no other member has taken."""
         taken = {cell for member, cell in self.spots.items() if member != agent}
         radius = 1 if isinstance(self.what, Tool) else scene.seen.cooperation.radius
         free = [
@@ -93,7 +93,7 @@ class Gathering:
 
 
 def places(scene: Scene, cell: Cell, radius: int, *, around: bool) -> list[Cell]:
-    """The known cells from which a cell can be acted on: within a radius, or in the 3 x 3 around."""
+    """Return the known cells from which a cell can be acted on: within a radius, or in the surrounding 3 x 3."""
     x, y = cell
     size = 1 if around else radius
     found = [(x + dx, y + dy) for dx in range(-size, size + 1) for dy in range(-size, size + 1) if dx or dy]
@@ -107,7 +107,7 @@ def places(scene: Scene, cell: Cell, radius: int, *, around: bool) -> list[Cell]
 
 
 def reachable(scene: Scene, limit: int = 60) -> set[Cell]:
-    """The cells that an agent can walk to without digging, within some steps."""
+    """Return the cells that an agent can reach without digging, within `limit` steps."""
     found = edge = {scene.cell}
     for _ in range(limit):
         nearby = {cell for inner in edge for cell in scene.neighbours(inner)}
@@ -119,7 +119,7 @@ def reachable(scene: Scene, limit: int = 60) -> set[Cell]:
 
 
 def cells_of(scene: Scene, material: Material, room: int, avoid: set[Cell]) -> list[Cell]:
-    """The known cells of a material that an agent can reach, nearest first, with room for so many agents."""
+    """Return the reachable known cells of a material with enough places around them, nearest first."""
     free = reachable(scene)
     radius = scene.seen.cooperation.radius
     found = []
@@ -132,7 +132,7 @@ def cells_of(scene: Scene, material: Material, room: int, avoid: set[Cell]) -> l
 
 
 def make_room(scene: Scene, ores: list[Cell], room: int, avoid: set[Cell]) -> Cell | None:
-    """The stone nearest to one of some ores that so many agents can dig, so that more of them find room there."""
+    """Return the stone nearest to an ore that `room` agents can dig together, to make room at the ore."""
     stones = cells_of(scene, Material.stone, room, avoid)
     near = [
         (distance(stone, ore), distance(scene.cell, stone), stone)
@@ -144,7 +144,7 @@ def make_room(scene: Scene, ores: list[Cell], room: int, avoid: set[Cell]) -> Ce
 
 
 def station(scene: Scene, tool: Tool, limit: int) -> Cell | None:
-    """The known station around which a tool can be made together: the table, where none is needed the furnace."""
+    """Return the known station for making a tool together: the table, or the furnace if no table is needed."""
     wanted = stations_of(scene, tool)
     for cell in sorted(scene.known(wanted[0]), key=lambda cell: distance(scene.cell, cell)):
         others = [(cell[0] + dx, cell[1] + dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2)]
@@ -155,7 +155,7 @@ def station(scene: Scene, tool: Tool, limit: int) -> Cell | None:
 
 
 def approach(scene: Scene, goal: Cell, task: Task) -> Plan:
-    """A plan that goes as near to a cell as an agent knows a way to."""
+    """Return a plan to get as close to a cell as the agent knows a path to."""
     trip = scene.search(lambda cell: 3.0 * distance(cell, goal))
     if trip is None or (trip.cell == scene.cell and trip.dig is None):
         return rest(rationale="I wait for the others")
@@ -163,26 +163,26 @@ def approach(scene: Scene, goal: Cell, task: Task) -> Plan:
 
 
 CANDIDATES = 8
-"""Cells of a material, nearest first, that a call is weighed for."""
+"""Number of nearest cells per material considered for a call."""
 COMPANY = 12
-"""Cells to a target within which others come along though they are not needed: all who take part get the yield."""
+"""Distance to a target, in cells, within which extra agents join: every participant gets the yield."""
 SLACK = 10
-"""Steps that those who wait allow for."""
+"""Extra steps that waiting agents allow for."""
 LONGEST = 64
-"""Times to try, at most."""
+"""Maximum number of attempts."""
 STATION_DISTANCE = 40
-"""Cells to a station at which tools are made together."""
+"""Maximum distance to a station, in cells, for making tools together."""
 VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
-"""What brings points, best first."""
+"""Materials that score points, best first."""
 
 
 class Caller:
-    """Decides what an agent calls others to.
+    """Decides what an agent calls others to do.
 
     Args:
-        view: of the agent.
-        scene: what it knows of the map.
-        heard: what it knows of others.
+        view: the agent's view.
+        scene: its knowledge of the map.
+        heard: its knowledge of the others.
     """
 
     def __init__(self, view: View, scene: Scene, heard: Hearsay) -> None:
@@ -193,7 +193,7 @@ class Caller:
         self._free = [other for other in heard.cells if other != view.agent and other not in joint]
 
     def call(self) -> Assignment | None:
-        """What it would do together with others next; None when nothing, or when too few could come."""
+        """Return the next joint task to call for; None if there is none or too few agents could come."""
         tool = ambition(self._scene)
         if tool is None:
             return self._to_collect(VALUE)
@@ -212,7 +212,7 @@ class Caller:
         return self._assignment(others, task, table) if len(others) >= quorum - 1 else None
 
     def _to_collect(self, materials: Sequence[Material]) -> Assignment | None:
-        """Weigh points for all who take part against the way of the last who comes."""
+        """Weigh the points of all participants against the travel time of the last to arrive."""
         scene = self._scene
         ground = reachable(scene)
         failed = {plan.task for plan in self._view.outcomes if plan.status in (PlanStatus.FAILED, PlanStatus.TIMED_OUT)}
@@ -235,7 +235,7 @@ class Caller:
         return best[1] if best is not None else None
 
     def _company(self, able: Sequence[int], task: Task, cell: Cell, needed: int) -> list[int]:
-        """Those who are needed, the nearest, and those who are near anyway."""
+        """Return the nearest required agents, plus all others within `COMPANY`."""
         nearest = self._nearest(able, task, cell)
         cells = self._heard.cells
         return nearest[: needed - 1] + [o for o in nearest[needed - 1 :] if distance(cells[o], cell) <= COMPANY]
@@ -252,9 +252,9 @@ class Caller:
 
 
 def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -> bool:
-    """Whether so many agents find a place from which they can act on a cell, as far as one knows.
+    """Return whether `needed` agents can act on a cell at once, as far as the agent knows.
 
-    Places that it does not know count as free, and so do those that can be dug by one agent.
+    Unknown places count as free, and so do places that one agent can dig.
     """
     radius = scene.seen.cooperation.radius
     spots = {place for place in places(scene, cell, radius, around=False) if place in ground}
@@ -270,7 +270,7 @@ def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -
 
 
 def follow(scene: Scene, said: Assignment) -> Plan | None:
-    """The plan of an agent for what it is to do; None when it cannot do it, as far as it knows."""
+    """Return an agent's plan for its assignment; None if it knows it cannot do it."""
     if hindrance(scene, said):
         return None
     cell = scene.cell_of(said.cell)
@@ -287,7 +287,7 @@ def follow(scene: Scene, said: Assignment) -> Plan | None:
 
 
 def hindrance(scene: Scene, said: Assignment) -> str:
-    """Why an agent cannot do what it is to do, as far as it knows; empty when it can."""
+    """Return why an agent cannot do its assignment, as far as it knows; empty if it can."""
     if said.task.kind == "craft":
         tool = Item[said.task.target]
         quorum = scene.seen.cooperation.craft_agents
@@ -302,7 +302,7 @@ def hindrance(scene: Scene, said: Assignment) -> str:
 
 
 def _stage(scene: Scene, cell: Cell) -> Plan | None:
-    """The first part of a way on which something has to be dug, or in danger; None when it is walked in one go."""
+    """Return the first stage of a path with digging or danger; None if the path can be walked in one go."""
     trip = scene.search(lambda place: 0 if distance(place, cell) == 1 else None)
     actions = scene.advance(trip) if trip is not None else None
     return Plan(tuple(actions)) if actions else None

@@ -1,4 +1,4 @@
-"""What simulated speakers of the open world say to each other, and what one of them knows of the others by it."""
+"""The messages of simulated open-world speakers, and the knowledge of others that a listener draws from them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _REFUSAL = re.compile(r"\bI cannot (collect|craft) (\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Who does what where: a call to others, an order, or the claim of one agent.
+    """An assignment of agents to a task: a call to others, an order, or one agent's claim.
 
     Attributes:
-        agents: by index.
+        agents: indices of the agents.
         task: `collect` of a cell (`iron_2081`), or `craft` of a tool.
-        cell: id of the cell, or of the station at which the tool is made.
-        steps: times to try.
-        t: environment step in which it was said.
+        cell: id of the cell, or of the station for the tool.
+        steps: number of attempts.
+        t: environment step of the message.
     """
 
     agents: frozenset[int]
@@ -47,14 +47,14 @@ class Assignment:
 
 
 def write_report(cell: int, bag: Mapping[str, int], seen: Iterable[str]) -> str:
-    """Say where one is, what one holds, and which places one has seen."""
+    """Write the speaker's position, inventory and sights."""
     held = ", ".join(f"{units} {item}" for item, units in bag.items()) or "nothing"
     places = ", ".join(seen)
     return f"I am at cell {cell}. I hold {held}." + (f" I have seen {places}." if places else "")
 
 
 def write_assignment(assignment: Assignment) -> str:
-    """Say who does what."""
+    """Write an assignment."""
     agents = ", ".join(f"agent_{agent}" for agent in sorted(assignment.agents))
     what = f"{assignment.task.kind} {assignment.task.target}"
     where = f" at table_{assignment.cell}" if assignment.task.kind == "craft" else ""
@@ -62,30 +62,30 @@ def write_assignment(assignment: Assignment) -> str:
 
 
 def write_refusal(task: Task, reason: str) -> str:
-    """Say that one cannot do what one was ordered to do."""
+    """Write that the speaker cannot follow an order, and why."""
     return f"I cannot {task.kind} {task.target}: {reason}."
 
 
 def read_cell(text: str) -> int | None:
-    """Find where the speaker is."""
+    """Parse the speaker's position."""
     found = _HERE.search(text)
     return int(found[1]) if found else None
 
 
 def read_bag(text: str) -> dict[str, int] | None:
-    """Find what the speaker holds."""
+    """Parse the speaker's inventory."""
     found = _BAG.search(text)
     return {item: int(units) for units, item in _UNITS.findall(found[1])} if found else None
 
 
 def read_places(text: str) -> list[tuple[str, int]]:
-    """Find the places that the speaker has seen: material and id."""
+    """Parse the places the speaker has seen, as material and id."""
     found = _SEEN.search(text)
     return [(kind, int(cell)) for kind, cell in _PLACE.findall(found[1])] if found else []
 
 
 def read_assignments(text: str, t: int) -> list[Assignment]:
-    """Find who is to do what."""
+    """Parse assignments."""
     found = [
         Assignment(_agents(agents), Task("collect", f"{kind}_{cell}"), int(cell), int(steps), t)
         for agents, kind, cell, steps in _COLLECT.findall(text)
@@ -97,7 +97,7 @@ def read_assignments(text: str, t: int) -> list[Assignment]:
 
 
 def read_refusals(text: str) -> list[Task]:
-    """Find what the speaker refuses."""
+    """Parse the tasks the speaker refuses."""
     return [Task(kind, target) for kind, target in _REFUSAL.findall(text)]
 
 
@@ -106,23 +106,23 @@ def _agents(text: str) -> frozenset[int]:
 
 
 LIFETIME = 60
-"""Steps after which what was agreed on is forgotten."""
+"""Steps after which an agreement is forgotten."""
 WAIT = 20
-"""Times to try where the feedback names others who need help."""
+"""Number of attempts if the feedback names other agents that need help."""
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
 @dataclass(slots=True)
 class Hearsay:
-    """What one agent knows beyond what it has seen.
+    """One agent's knowledge beyond what it has seen.
 
     Attributes:
-        cells: where other agents are, or were last seen or heard of.
-        bags: what other agents hold, as they said.
-        places: what others have seen in cells.
-        assignments: who does what, as far as it still stands.
-        refused: what agents have said that they cannot do.
-        short: what others work on who are too few, by the feedback.
+        cells: the last known positions of other agents.
+        bags: the inventories of other agents, as they reported them.
+        places: materials of cells, as others reported them.
+        assignments: the assignments still in force.
+        refused: tasks that agents have said they cannot do.
+        short: tasks of others that lack agents, according to the feedback.
     """
 
     cells: dict[int, Cell] = field(default_factory=dict)
@@ -133,25 +133,25 @@ class Hearsay:
     short: list[Assignment] = field(default_factory=list)
 
     def of(self, agent: int) -> Assignment | None:
-        """What an agent is to do; None when nothing."""
+        """Return an agent's assignment; None if it has none."""
         return next((found for found in self.assignments if agent in found.agents), None)
 
     def add(self, assignment: Assignment) -> None:
-        """Note an assignment; an older one of any of its agents no longer stands."""
+        """Add an assignment, replacing older ones of any of its agents."""
         self.assignments = [old for old in self.assignments if not old.agents & assignment.agents]
         self.assignments.append(assignment)
 
     def taken(self, agent: int) -> frozenset[int]:
-        """The cells that others work on."""
+        """Return the cells that others work on."""
         return frozenset(found.cell for found in self.assignments if agent not in found.agents)
 
     def holds(self, agent: int, item: str) -> bool:
-        """Whether an agent is known to hold an item."""
+        """Return whether an agent is known to hold an item."""
         return self.bags.get(agent, {}).get(item, 0) > 0
 
 
 def listen(view: View) -> Hearsay:
-    """Take in what the observation, the messages and the feedback of a view tell of others."""
+    """Collect knowledge of others from a view's observation, messages and feedback."""
     seen = view.observation
     assert isinstance(seen, CrafterObservation)
     known = Hearsay()
@@ -170,7 +170,7 @@ def listen(view: View) -> Hearsay:
 
 
 def _hear(known: Hearsay, message: Message, view: View, seen_at: dict[int, int]) -> None:
-    """Note where a speaker is, what it holds, what it has seen and what it refuses."""
+    """Record a speaker's position, inventory, sights and refusals."""
     rows = view.observation.size[1]  # type: ignore[attr-defined]
     known.refused |= {(message.sender, task) for task in read_refusals(message.content)}
     if message.sender == view.agent:
@@ -186,9 +186,9 @@ def _hear(known: Hearsay, message: Message, view: View, seen_at: dict[int, int])
 
 
 def _in_order(messages: list[Message], t: int) -> list[Assignment]:
-    """The assignments, the weightiest last: later ones, of one step joint ones, of these those of the lowest speaker.
+    """Return assignments, highest precedence last: by step, then joint ones, then those of lower-index speakers.
 
-    What a leader says last counts, so it can change its mind.
+    A leader's last word counts, so it can change its mind.
     """
     found = [
         ((said.t, said.is_joint, -message.sender, number), said)
@@ -200,7 +200,7 @@ def _in_order(messages: list[Message], t: int) -> list[Assignment]:
 
 
 def _close(known: Hearsay, messages: list[Message], view: View) -> None:
-    """Drop what no longer stands: a member has spoken since, which it does without a plan; it refused, or failed."""
+    """Drop assignments no longer in force: a member failed, refused, or has spoken since, so that it has no plan."""
     last = view.outcomes[-1] if view.outcomes else None
     failed = last.task if last is not None and last.status in _IN_VAIN else None
 
@@ -214,7 +214,7 @@ def _close(known: Hearsay, messages: list[Message], view: View) -> None:
 
 
 def _feel(known: Hearsay, view: View) -> None:
-    """Take in the feedback: cells of tasks, who holds the tools that they take, and who still waits for others."""
+    """Record the feedback: cells of tasks, holders of the required tools, and agents that still wait for others."""
     rows = view.observation.size[1]  # type: ignore[attr-defined]
     for open_task in view.constraints:
         kind, _, identity = open_task.task.target.rpartition("_")

@@ -1,7 +1,7 @@
-"""The greedy rule for the open world: climb the technology tree, gather where it takes several, look after the needs.
+"""The greedy heuristic for the open world: climb the technology tree, gather for joint tasks, look after the needs.
 
-As CUBE's, it commands the team: its minds share what it knows, and send no messages. What it knows is what the agents'
-typed observations have shown: each agent's own map, bag and needs.
+Like CUBE's, it commands the team: its minds share their knowledge and send no messages. That knowledge comes from the
+agents' typed observations: each agent's own map, inventory and needs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from quorum.open_world.needs import (
 from quorum.open_world.scene import STEPS, Scene, distance
 
 TABLE_DISTANCE = 40
-"""Cells to a table within which the team comes together at it."""
+"""Maximum distance to a table, in cells, for the team to gather there."""
 _EAT = Task("eat", "cow")
 _HEADINGS = (Direction.right, Direction.left, Direction.down, Direction.up)
 
 
 class ClimbingTeam:
-    """Gives orders to all agents of a team.
+    """Commands all agents of a team.
 
     Args:
         agents: number of agents.
@@ -71,7 +71,7 @@ class ClimbingTeam:
         )
 
     def _graze(self, scene: Scene) -> Plan | None:
-        """Remember where cows are; when hungry, go to where the nearest was seen last."""
+        """Remember where cows are; if hungry, go to the nearest remembered one."""
         self._cows = {cow: cell for cow, cell in self._cows.items() if not scene.in_view(cell)}
         self._cows |= {entity.id: entity.cell for entity in scene.seen.entities if entity.kind == "cow"}
         food = scene.seen.needs["food"]
@@ -80,7 +80,7 @@ class ClimbingTeam:
         return approach(scene, min(self._cows.values(), key=lambda cell: (distance(cell, scene.cell), cell)), _EAT)
 
     def _close(self, step: int) -> None:
-        """End the gatherings that are over; where one came to nothing, none is called again."""
+        """End the gatherings that are over; do not call another one at a cell where one failed."""
         for gathering in [found for found in self._gatherings if found.is_over(self._scenes, step)]:
             self._gatherings.remove(gathering)
             if all(
@@ -107,7 +107,7 @@ class ClimbingTeam:
         return self._collect_together(agent, scene, [m for m in sources if scene.needed(m) > 1])
 
     def _make_together(self, agent: int, scene: Scene, tool: Tool) -> Plan | None:
-        """Call all who lack the tool, and others up to the quorum, to the table; None where one agent is enough."""
+        """Call the agents that lack the tool, and others up to the quorum, to the table; None if one is enough."""
         quorum = scene.seen.cooperation.craft_agents
         table = station(scene, tool, TABLE_DISTANCE)
         if quorum == 1 or table is None:
@@ -120,7 +120,7 @@ class ClimbingTeam:
         return self._begin(agent, scene, Gathering(tool, table, frozenset({agent, *others}), scene.seen.step))
 
     def _collect_together(self, agent: int, scene: Scene, materials: Sequence[Material]) -> Plan | None:
-        """Call as many capable agents as it takes to the nearest cell of one of some materials, or to make room."""
+        """Call the quorum of capable agents to the nearest cell of some materials, or to a stone that blocks it."""
         for material in materials:
             quorum = scene.needed(material)
             if not scene.can_collect(material) or quorum > len(self._scenes):
@@ -142,13 +142,13 @@ class ClimbingTeam:
         return gathering.plan(agent, scene)
 
     def _free(self, agent: int, cell: tuple[int, int]) -> list[int]:
-        """The other living agents that are in no gathering, nearest to a cell first."""
+        """Return the other living agents that are in no gathering, nearest to the cell first."""
         busy = {member for gathering in self._gatherings for member in gathering.members}
         free = [other for other in self._scenes if other != agent and other not in busy]
         return sorted(free, key=lambda other: (distance(self._scenes[other].cell, cell), other))
 
     def _explore(self, agent: int, scene: Scene) -> Plan:
-        """Look for unseen land: each in its own direction, or all in one where the level asks for cooperation."""
+        """Explore: each agent in its own direction, or all in the same one if the level requires cooperation."""
         if self._gatherings:
             return approach(scene, self._gatherings[0].cell, Task("explore", "team"))
         together = scene.seen.cooperation.agents[Item.iron.name] > 2

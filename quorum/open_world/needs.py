@@ -1,4 +1,4 @@
-"""What an agent of the open world needs next, and the plans for it: life, food, tools, unseen land, shelter."""
+"""Plans for an open-world agent's next need: life, food, tools, unseen land, shelter."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ from quorum.open_world.scene import DAY, DUSK, RESOURCE, STEPS, WALKABLE, Scene,
 
 SOURCE = {Item[resource.value]: material for material, resource in RESOURCE.items()}
 PATIENCE = 12
-"""Times that the simulated speaker tries while too few agents are there."""
+"""Attempts of the simulated speaker while too few agents are present."""
 LADDER = (Tool.wood_pickaxe, Tool.stone_pickaxe, Tool.stone_sword, Tool.iron_pickaxe)
-"""What an agent makes, in this order; a sword only where there are monsters."""
+"""Tools in the order in which an agent makes them; the sword only if there are monsters."""
 TABLE_WOOD = PLACE[Action.place_table].amount
 FURNACE_STONE = PLACE[Action.place_furnace].amount
 SPARE_STEPS = 400
-"""Steps left at which an open episode still leaves time for better tools than the first."""
+"""Minimum steps left in an open episode to make better tools than the first."""
 FARTHEST = 200
-"""Cost of the longest way to a place that was heard of."""
+"""Maximum path cost to a place known from messages."""
 FAR = 25
-"""Steps to a station beyond which another is built."""
+"""Distance to a station, in steps, beyond which the agent builds another."""
 RICH = 45.0
-"""Points of a `do` that is worth `DETOUR` steps more than one that brings nothing."""
+"""Points of a `do` that justify a detour of `DETOUR` steps compared with one worth nothing."""
 DETOUR = 6.0
 DRINK_STEPS, FOOD_STEPS, ENERGY_STEPS = 21, 26, 31
-"""Steps in which each need falls by 1."""
+"""Steps per unit of decrease of each need."""
 THIRSTY, HUNGRY, TIRED = 4, 4, 3
-"""Needs below which an agent looks after them."""
+"""Levels below which an agent looks after each need."""
 PECKISH = 5
-"""The same in the evening, when it provides for the night."""
+"""The same level for the evening, when the agent prepares for the night."""
 REACH_OF_MONSTERS = {"zombie": 2, "skeleton": 4}
-"""Steps within which a monster is fought."""
+"""Distance in steps within which the agent fights a monster."""
 MEAL = 10
-"""Steps within which a cow is followed."""
+"""Distance in steps within which the agent follows a cow."""
 
 
 def rest(steps: int = 1, rationale: str = "there is nothing to do") -> Plan:
-    """A plan that waits."""
+    """Return a plan that waits."""
     return Plan((Noop(steps=steps),), None, rationale)
 
 
 def survive(scene: Scene) -> Plan | None:
-    """A plan that looks after life and needs, when one is wanting."""
+    """Return a plan that looks after life and needs; None if nothing is urgent."""
     seen = scene.seen
     for monster in scene.monsters:
         if scene.comes_to(monster, REACH_OF_MONSTERS[monster.kind]):
@@ -82,7 +82,7 @@ def survive(scene: Scene) -> Plan | None:
 
 
 def eat(scene: Scene) -> Plan | None:
-    """A plan that eats the nearest cow or ripe plant in view."""
+    """Return a plan to eat the nearest cow or ripe plant in view."""
     for entity in scene.seen.entities:
         if entity.kind in ("cow", "ripe_plant") and scene.comes_to(entity, MEAL):
             action = Collect(resource=Resource.food, target=entity.id, steps=8)
@@ -93,14 +93,14 @@ def eat(scene: Scene) -> Plan | None:
 def fetch(
     scene: Scene, material: Material, *, times: int = 1, avoid: frozenset[int] = frozenset(), patience: int = 3
 ) -> Plan | None:
-    """A plan that collects from the nearest known cell of a material, digging its way; None when none can be reached.
+    """Return a plan to collect from the nearest known cell of a material, digging if needed; None if none is reachable.
 
     Args:
-        scene: what the agent knows.
-        material: of the cell.
-        times: to collect from it, for water.
+        scene: the agent's knowledge.
+        material: the material of the cell.
+        times: number of collections, for water.
         avoid: ids of cells to leave alone.
-        patience: times to try while too few agents are there.
+        patience: attempts while too few agents are present.
     """
 
     def adjacent(cell: Cell) -> Cell | None:
@@ -129,7 +129,7 @@ def fetch(
 
 
 def explore(scene: Scene, heading: Direction) -> Plan | None:
-    """A plan that goes to where something unseen can be seen, rather in a direction; None when there is nothing."""
+    """Return a plan to see unseen land, preferably in a direction; None if none is reachable."""
     dx, dy = STEPS[heading]
 
     def handicap(cell: Cell) -> float | None:
@@ -152,7 +152,7 @@ def explore(scene: Scene, heading: Direction) -> Plan | None:
 
 
 def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR) -> Trip | None:
-    """The way to the nearest cell with all stations around it."""
+    """Return the path to the nearest cell surrounded by all stations."""
 
     def wanted(cell: Cell) -> float | None:
         around = [(cell[0] + dx, cell[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
@@ -166,7 +166,7 @@ def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR
 
 
 def stations_of(scene: Scene, tool: Tool) -> tuple[Material, ...]:
-    """The stations that a tool takes in this world."""
+    """Return the stations that a tool takes in this world."""
     stations = MAKE[tool.primitive].stations
     if len(stations) > 1 and not scene.seen.cooperation.iron_needs_table:
         return (Material.furnace,)
@@ -174,7 +174,7 @@ def stations_of(scene: Scene, tool: Tool) -> tuple[Material, ...]:
 
 
 def missing_inputs(scene: Scene, tool: Tool) -> dict[Item, int]:
-    """Units that an agent lacks to make a tool, those for stations that are not near among them."""
+    """Return the units an agent lacks for a tool, including those for stations that are not nearby."""
     wanted = dict(MAKE[tool.primitive].uses)
     stations = stations_of(scene, tool)
     if crafting_trip(scene, stations) is None:
@@ -186,7 +186,7 @@ def missing_inputs(scene: Scene, tool: Tool) -> dict[Item, int]:
 
 
 def ambition(scene: Scene) -> Tool | None:
-    """The next tool to make; None when it is better to collect what brings points."""
+    """Return the next tool to make; None if collecting points is better."""
     for tool in LADDER:
         is_idle = tool is Tool.stone_sword and not scene.seen.cooperation.mobs
         if not scene.held(Item[tool.value]) and not is_idle:
@@ -196,7 +196,7 @@ def ambition(scene: Scene) -> Tool | None:
 
 
 def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:
-    """A plan that makes a tool from what the bag holds, placing the stations that are not near."""
+    """Return a plan to make a tool from the inventory, placing stations that are not nearby."""
     task = Task("craft", tool.value)
     stations = stations_of(scene, tool)
     craft = Craft(item=tool, steps=patience)
@@ -216,11 +216,11 @@ def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:
 
 
 def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
-    """A plan that collects alone what brings most points for the steps that it takes.
+    """Return a plan to collect alone the target with the most points for its path cost.
 
     Args:
-        scene: what the agent knows.
-        avoid: ids of cells that it leaves to others.
+        scene: the agent's knowledge.
+        avoid: ids of cells left to others.
     """
     points = {SOURCE[Item[name]].name: score for name, score in scene.seen.cooperation.points.items()}
 
@@ -254,12 +254,12 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
 
 
 def work(scene: Scene, *, avoid: frozenset[int] = frozenset(), patience: int = PATIENCE) -> Plan | None:
-    """What the simulated speaker works on: its next tool, or what that takes; without one, what brings points.
+    """Return the simulated speaker's work: its next tool or the inputs for it; without one, collecting points.
 
     Args:
-        scene: what the agent knows.
-        avoid: ids of cells that it leaves to others.
-        patience: times to try while too few agents are there.
+        scene: the agent's knowledge.
+        avoid: ids of cells left to others.
+        patience: attempts while too few agents are present.
     """
     tool = ambition(scene)
     if tool is None:
@@ -273,7 +273,7 @@ def work(scene: Scene, *, avoid: frozenset[int] = frozenset(), patience: int = P
 
 
 def _worth(scene: Scene) -> list[Material]:
-    """What it would call others for, when enough teammates are in view; what it can do alone is weighed by its way."""
+    """Return joint materials, best first, for which enough teammates are in view."""
     company = range(2, len(scene.seen.teammates) + 2)
     wanted = (Material.diamond, Material.iron, Material.coal)
     return [material for material in wanted if scene.can_collect(material) and scene.needed(material) in company]
@@ -282,16 +282,16 @@ def _worth(scene: Scene) -> list[Material]:
 DARK = 0.6
 """Daylight below which an agent stays in its shelter."""
 FAINT = 3
-"""Health at which it hides from monsters at any time."""
+"""Health at or below which it hides from monsters at any time."""
 WELL = 6
-"""Health with which it comes out again."""
+"""Health at which it leaves the shelter again."""
 WAY = 30
-"""Cost of the longest way to a shelter."""
+"""Maximum path cost to a shelter."""
 TASK = Task("hide", "shelter")
 
 
 def hide(scene: Scene) -> Plan | None:
-    """A plan that goes into a shelter, or stays in one, in the dark or with little health; None without need."""
+    """Return a plan to enter a shelter, or stay in it, in the dark or at low health; None if not needed."""
     seen = scene.seen
     needs_shelter = seen.daylight < DARK or seen.needs["health"] <= FAINT
     if not seen.cooperation.mobs:
@@ -306,7 +306,7 @@ def hide(scene: Scene) -> Plan | None:
 
 
 def _dig_in(scene: Scene) -> Plan | None:
-    """Dig two cells into rock, come back by one, which turns to the entrance, and close it."""
+    """Dig two cells into rock, step back by one, which turns the agent to the entrance, and close it."""
     if not scene.held(Item.wood_pickaxe) or scene.needed(Material.stone) > 1:
         return None
 

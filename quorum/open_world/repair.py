@@ -1,12 +1,12 @@
-"""Repair in the open world: the published rule of thumb for agents that collect a cell together.
+"""Repair in the open world: the published heuristic for agents that collect a cell together.
 
-Source: COOP2-Repair (arXiv 2603.00349 v2) and its public code for MA-Crafter. Of each plan it is worked out when its
-agent acts on the cell, as though nothing were in the way. A cell is collected when as many capable agents as it takes
-act on it at the same time, give or take two steps, not more than one cell farther away than the rules of the world
-allow. Kinds of targets cool down together.
+Source: COOP2-Repair (arXiv 2603.00349 v2) and its public code for MA-Crafter. For each plan, the heuristic computes
+when its agent acts on the cell, as though nothing were in the way. A cell is collected if its quorum of capable agents
+acts on it at the same time, within two steps, from at most one cell farther away than the world's rules allow. All
+targets of a kind share a cooldown.
 
-Decided here: capable is who holds the tool now; what a plan makes or is given on its way is not looked at.
-Participation and tools that take several agents to make are judged as well.
+Choices made here: an agent is capable if it holds the tool now, regardless of what its plan makes or receives on the
+way. Participation, and tools that take several agents to make, are judged as well.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from maeil.world import World
 from quorum.open_world.scene import RESOURCE, STEPS, Scene, distance, scenes_of
 
 SPATIAL_TOLERANCE, TEMPORAL_TOLERANCE = 1, 2
-"""Cells and steps by which agents may miss each other and still count (published)."""
+"""Tolerances in cells and steps within which agents still count as together (published)."""
 
 TRIES = 8
-"""Times that an advised plan tries after the last of its team should have come."""
+"""Attempts of an advised plan after its last team member should have arrived."""
 
 _MOST_TRIES = 64
 _MATERIAL = {resource: material for material, resource in RESOURCE.items() if material is not Material.water}
 
 
 class CrafterRepair(PlanRules):
-    """What repair needs to know of the open world."""
+    """The repair rules for the open world."""
 
     cooldown = 20
 
@@ -49,11 +49,11 @@ class CrafterRepair(PlanRules):
         return None
 
     def cooldown_key(self, task: Task) -> str:
-        """Return the kind of the target: all trees cool down together."""
+        """Return the kind of the target: all trees share a cooldown."""
         return f"{task.kind}:{task.target.rpartition('_')[0] if task.kind == 'collect' else task.target}"
 
     def predict(self, moment: Moment) -> Sequence[Violation]:
-        """Return which cells will not be collected, and which tools not be made."""
+        """Return the cells that will not be collected, and the tools that will not be made."""
         scenes = _scenes(moment.world)
         found: list[Violation] = []
         for task, agents in moment.groups.items():
@@ -89,7 +89,7 @@ class CrafterRepair(PlanRules):
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """When an agent acts on a cell, in steps from now, and how far away it is then."""
+    """When an agent acts on a cell, in steps from now, and its distance at that time."""
 
     begin: int
     end: int
@@ -114,7 +114,7 @@ def _cell_of(task: Task) -> tuple[Material, int]:
 def _collect(
     moment: Moment, scenes: Mapping[int, Scene], task: Task, members: Sequence[int]
 ) -> Mapping[Constraint, tuple[int, int]]:
-    """How many agents satisfy each constraint of a cell, and how many have to."""
+    """Return, for each constraint of a cell, how many agents satisfy it and how many must."""
     material, identity = _cell_of(task)
     scene = scenes[members[0]]
     needed, reach = scene.needed(material), scene.seen.cooperation.radius
@@ -137,7 +137,7 @@ def _collect(
 
 
 def _craft(scenes: Mapping[int, Scene], members: Sequence[int]) -> Mapping[Constraint, tuple[int, int]]:
-    """The quorum of a tool that takes several: without an adapter, planned against required (published)."""
+    """Return the planned and required agents of a joint tool, as published for tasks without an adapter."""
     needed = scenes[members[0]].seen.cooperation.craft_agents
     return {
         Constraint.TEMPORAL: (len(members), needed),
@@ -146,7 +146,7 @@ def _craft(scenes: Mapping[int, Scene], members: Sequence[int]) -> Mapping[Const
 
 
 def _try(scene: Scene, actions: Sequence[SymbolicAction], goal: Cell, reach: int) -> _Try | None:
-    """Walk through a plan up to its first collection, as though nothing were in the way."""
+    """Simulate a plan up to its first collection, as though nothing were in the way."""
     cell, time = scene.cell, 0
     for action in actions:
         match action:
@@ -168,7 +168,7 @@ def _try(scene: Scene, actions: Sequence[SymbolicAction], goal: Cell, reach: int
 
 
 def _gather(material: Material, identity: int, task: Task, wait: int) -> Plan:
-    """The plan of one of a team: go there, and try until the last one must have come."""
+    """Return a team member's plan: go there, and try until the last member must have arrived."""
     tries = min(wait + TRIES, _MOST_TRIES)
     collect = Collect(resource=RESOURCE[material], target=identity, steps=tries)
     return Plan((Navigate(target=Target(material.name), id=identity), collect), task, "advised by the repair")

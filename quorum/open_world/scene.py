@@ -1,6 +1,6 @@
-"""How one agent of the open world reads its map: what it knows, and the ways that lead there.
+"""One open-world agent's reading of its map: its knowledge, and paths to places.
 
-All of it knows the typed observation of one agent alone.
+All of it derives from that agent's typed observation alone.
 """
 
 from __future__ import annotations
@@ -38,43 +38,43 @@ WALKABLE = frozenset({Material.grass, Material.path, Material.sand})
 RESOURCE = {Material[name]: Resource[COLLECT[Material[name]].item.name] for name in ("tree", "stone", "coal", "iron")}
 RESOURCE |= {Material.diamond: Resource.diamond, Material.water: Resource.drink}
 DIG = 3
-"""Cost of a step into a cell that has to be dug first; a free one costs 1."""
+"""Cost of a step into a cell that must be dug first; a step into a free cell costs 1."""
 EVENING = range(110, 160)
-"""Steps of a day in which it provides for the night."""
+"""Steps of a day in which agents prepare for the night."""
 DAY_STEPS = 300
 DAY, DUSK = 0.85, 0.65
-"""Daylight in which it is safe to sleep, and below which monsters are to be reckoned with."""
+"""Daylight above which sleep is safe, and below which monsters must be expected."""
 STAGE = 5
 """Steps that an agent in danger walks before it looks around again."""
 _MATERIALS = {**MATERIAL_CHARACTERS, "?": Material.none}
 
 
 def distance(a: Cell, b: Cell) -> int:
-    """L1 distance of two cells."""
+    """Return the L1 distance of two cells."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A way to a cell, and the first cell on it that has to be dug, if any."""
+    """A path to a cell, and the first cell on it that must be dug, if any."""
 
     cell: Cell
     cost: int
     before: Cell
-    """Where to walk to: the last free cell before the one to dig, or the end of this stage of the way."""
+    """Cell to walk to: the last free cell before the one to dig, or the end of this stage."""
     dig: Cell | None
     way: tuple[Cell, ...]
     """All cells from the agent's own to the last."""
     is_stage: bool = False
-    """Whether the way goes on from there: in danger an agent looks around after a few steps."""
+    """Whether the path continues from there: an agent in danger looks around after a few steps."""
 
 
 class Scene:
-    """What one agent knows, as a map that ways can be found on.
+    """One agent's knowledge, as a map with path search.
 
     Args:
-        observation: of an agent with a body.
-        heard: what it has heard of cells; it counts where the agent has seen nothing.
+        observation: observation of an agent with a body.
+        heard: materials of cells known from messages; used only for cells the agent has not seen.
         judge: returns the handicap of a goal as the agent judges it.
     """
 
@@ -109,28 +109,28 @@ class Scene:
 
     @property
     def is_evening(self) -> bool:
-        """Whether it is time to provide for a night with monsters."""
+        """Whether it is time to prepare for a night with monsters."""
         return self.seen.cooperation.mobs and self.seen.step % DAY_STEPS in EVENING
 
     @property
     def left_steps(self) -> int:
-        """Steps to the end of the episode."""
+        """Steps left in the episode."""
         return self.seen.max_steps - self.seen.step
 
     def id_of(self, cell: Cell) -> int:
-        """The id of a cell."""
+        """Return the id of a cell."""
         return cell[0] * self.seen.size[1] + cell[1] + 1
 
     def cell_of(self, identity: int) -> Cell:
-        """The cell with an id."""
+        """Return the cell with an id."""
         return divmod(identity - 1, self.seen.size[1])
 
     def held(self, item: Item) -> int:
-        """Units of an item in the bag."""
+        """Return the units of an item in the inventory."""
         return self.seen.inventory.get(item.name, 0)
 
     def material(self, cell: Cell) -> Material:
-        """What is known of a cell: grass under agents; `none` where nothing is known, and off the map."""
+        """Return the known material of a cell: grass under agents; `none` if unknown or off the map."""
         return self._heard.get(cell) or self._seen(cell)
 
     def _seen(self, cell: Cell) -> Material:
@@ -140,7 +140,7 @@ class Scene:
         return _MATERIALS.get(self._rows[y][x], Material.grass)
 
     def known(self, material: Material) -> list[Cell]:
-        """The known cells of a material, row by row; those that were heard of come last."""
+        """Return the known cells of a material: seen ones row by row, then those heard of."""
         characters = [character for character, found in _MATERIALS.items() if found is material]
         return [
             (self._left + x, self._top + y)
@@ -150,32 +150,32 @@ class Scene:
         ] + self.heard(material)
 
     def nearest(self, material: Material) -> Cell | None:
-        """The nearest known cell of a material."""
+        """Return the nearest known cell of a material."""
         return min(self.known(material), key=lambda cell: (distance(cell, self.cell), cell), default=None)
 
     def heard(self, material: Material) -> list[Cell]:
-        """The cells of a material that the agent has not seen, only heard of."""
+        """Return the cells of a material that the agent has only heard of."""
         return [cell for cell, found in self._heard.items() if found is material]
 
     def on_map(self, cell: Cell) -> bool:
-        """Whether a cell is on the map."""
+        """Return whether a cell is on the map."""
         return 0 <= cell[0] < self.seen.size[0] and 0 <= cell[1] < self.seen.size[1]
 
     def in_view(self, cell: Cell) -> bool:
-        """Whether the agent sees a cell now."""
+        """Return whether the agent currently sees a cell."""
         return abs(cell[0] - self.cell[0]) <= VIEW[0] // 2 and abs(cell[1] - self.cell[1]) <= VIEW[1] // 2
 
     def needed(self, material: Material) -> int:
-        """Agents that a cell of a material takes."""
+        """Return the number of agents that a cell of a material takes."""
         return self.seen.cooperation.agents.get(COLLECT[material].item.name, 1) if material in COLLECT else 1
 
     def can_collect(self, material: Material) -> bool:
-        """Whether this agent holds the tool for a material."""
+        """Return whether this agent holds the tool for a material."""
         tool = COLLECT[material].tool
         return tool is None or self.held(tool) > 0
 
     def would_collect(self, place: Cell, cell: Cell) -> bool:
-        """Whether an agent at a place can act on a cell: next to it, or by a `do` that takes it as the nearest."""
+        """Return whether an agent at a place can act on a cell: adjacent, or the nearest target of a `do`."""
         apart = distance(place, cell)
         if apart == 1 or self.seen.cooperation.area:
             return True
@@ -190,16 +190,16 @@ class Scene:
         return False
 
     def digs(self, material: Material) -> bool:
-        """Whether this agent can collect a material alone."""
+        """Return whether this agent can collect a material alone."""
         return material in DIGGABLE and self.needed(material) == 1 and self.can_collect(material)
 
     def search(self, wanted: Callable[[Cell], float | None], limit: int = 80, *, hopeful: bool = False) -> Trip | None:
-        """Find the cell with the smallest cost of the way plus its own handicap.
+        """Find the cell with the smallest sum of path cost and handicap.
 
         Args:
-            wanted: gives the handicap of a cell that one can stand on, at least 0; None when it is no goal.
-            limit: largest cost of a way.
-            hopeful: whether unseen cells are taken to be free.
+            wanted: returns the handicap of a cell one can stand on, at least 0; None if it is not a goal.
+            limit: maximum path cost.
+            hopeful: whether unseen cells count as free.
         """
         cost = {self.cell: 0}
         previous: dict[Cell, Cell] = {}
@@ -242,20 +242,20 @@ class Scene:
         return Trip(end, cost, stage[-1], None, tuple(way), is_stage=len(stage) < len(way))
 
     def neighbours(self, cell: Cell) -> list[Cell]:
-        """The four neighbours of a cell."""
+        """Return the four neighbours of a cell."""
         return [(cell[0] + dx, cell[1] + dy) for dx, dy in STEPS.values()]
 
     def go(self, cell: Cell) -> list[SymbolicAction]:
-        """Walk to a cell; nothing when there already."""
+        """Return the actions to walk to a cell; empty if already there."""
         return [] if cell == self.cell else [Navigate(target=Target.cell, id=self.id_of(cell))]
 
     def comes_to(self, entity: SeenEntity, steps: int) -> bool:
-        """Whether an agent can walk up to a creature in so many steps."""
+        """Return whether the agent can walk up to a creature within some steps."""
         trip = self.search(lambda cell: 0 if distance(cell, entity.cell) == 1 else None, steps)
         return trip is not None and all(self.material(cell) in WALKABLE for cell in trip.way)
 
     def advance(self, trip: Trip) -> list[SymbolicAction] | None:
-        """Walk the first stage of a way, or up to what has to be dug, and dig it; None when all is one free stage."""
+        """Return actions for the first stage of a path, up to the first dig; None if the path is one free stage."""
         if trip.dig is None:
             return self.go(trip.before) if trip.is_stage else None
         resource = RESOURCE[self.material(trip.dig)]
@@ -266,7 +266,7 @@ DIGGABLE = frozenset({Material.stone, Material.tree, Material.coal, Material.iro
 
 
 def is_sheltered(scene: Scene) -> bool:
-    """Whether nothing can come near: the agent's own cell and at most two more are shut in."""
+    """Return whether nothing can approach: the agent's cell and at most two more are enclosed."""
     found, edge = {scene.cell}, [scene.cell]
     while edge and len(found) <= 3:
         cell = edge.pop()
@@ -280,7 +280,7 @@ def is_sheltered(scene: Scene) -> bool:
 
 
 def scenes_of(observations: Iterable[Observation]) -> dict[int, Scene]:
-    """Return what each living agent knows, given the observations of all agents by index."""
+    """Return the scene of each living agent, given all observations by index."""
     found = {}
     for agent, seen in enumerate(observations):
         assert isinstance(seen, CrafterObservation)

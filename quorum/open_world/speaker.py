@@ -1,9 +1,9 @@
-"""The simulated speaker in the open world: it climbs the technology tree by what it sees and hears, and nothing else.
+"""The simulated speaker in the open world: it climbs the technology tree using only its observations and messages.
 
-Alone it waits for nobody. In talk it says where it is, what it holds and has seen, and what it works on; it leaves to
-others what they work on, calls as many as a cell or a tool takes, comes when it is called, and obeys its leader or
-reports what stands in the way. It remembers what its prompt shows. As a critic of LLaMAC it plans for all agents that
-it is asked about, by what each of them knows.
+Alone, it waits for nobody. In conversation, it reports its position, inventory, sights and work, avoids what others
+work on, calls as many agents as a cell or a tool takes, and comes when it is called. It obeys its leader or reports
+what prevents it. It remembers what its prompt shows. As a LLaMAC critic, it plans for all requested agents from each
+agent's own knowledge.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ from quorum.open_world.needs import PATIENCE, TABLE_WOOD, explore, fetch, harves
 from quorum.open_world.scene import RESOURCE, Scene, distance
 
 SOUGHT = (Material.tree, Material.water, Material.coal, Material.iron, Material.diamond)
-"""What the land has, in the order in which an agent needs it."""
+"""Natural resources, in the order in which an agent needs them."""
 LOOKED_FOR = 2
-"""Materials that a need names, at most: the first of which no place is known."""
+"""Maximum number of materials in a need: the first ones without a known place."""
 
 
 def asked(view: View) -> list[Material]:
-    """Return the materials that those look for whom the agent writes to."""
+    """Return the materials that the agent's recipients look for."""
     names = dict.fromkeys(name for wanted in view.wanted.values() for name in wanted)
     return [Material[name] for name in names if name in Material.__members__]
 
 
 def offered_and_needed(view: View) -> Mapping[str, Mapping[str, Any]]:
-    """Offer what the agent has seen, and ask for what it knows no place of."""
+    """Offer the materials the agent has seen, and request those without a known place."""
     assert isinstance(view.observation, CrafterObservation)
     scene = Scene(view.observation, listen(view).places)
     seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
@@ -80,17 +80,17 @@ REPORTED = {
     Material.furnace: 1,
     Material.water: 1,
 }
-"""Cells of each material, the nearest, that a report names."""
+"""Number of nearest cells per material in a report."""
 COLLECTED = (Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond)
-"""Materials that another may go for."""
+"""Materials that a teammate may collect."""
 URGENT = frozenset({"fight", "eat", "sleep", "hide"})
-"""Kinds of tasks that are not given up for a call."""
+"""Kinds of tasks that a call does not interrupt."""
 HOPE = 3
-"""Times that one who has called nobody tries what takes several."""
+"""Attempts at a joint cell by an agent that has called nobody."""
 
 
 class CrafterSpeaker(Speaker[CrafterObservation]):
-    """Climbs the technology tree by what its prompt shows."""
+    """Climbs the technology tree using the information in its prompt."""
 
     observation = CrafterObservation
     vocabulary = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)
@@ -100,19 +100,19 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         self._facts, self._agents = facts or {}, agents
 
     def for_facts(self, facts: Mapping[str, Any], team: Sequence[str]) -> CrafterSpeaker:
-        """Return the speaker that knows what the rules say of the configuration."""
+        """Return the speaker configured with the facts of the rules."""
         return CrafterSpeaker(facts, sum(name == agent_name(index) for index, name in enumerate(team)))
 
     def read_observation(self, text: str) -> CrafterObservation:
-        """Read the observation of a prompt.
+        """Parse the observation in a prompt.
 
         Raises:
-            ValueError: the rules of the prompt lack the facts that it leaves out.
+            ValueError: the rules in the prompt lack the facts that the observation omits.
         """
         return read_shown(orjson.loads(text), self._given_facts(), self._agents)
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn; a coordinator without a body gives orders to all."""
+        """Answer a turn; a coordinator without a body gives orders to all agents."""
         observation = self.seen(view)
         heard = listen(view)
         if observation.cell is None:
@@ -124,7 +124,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         return Thought(_decide(view, scene, heard, chooser), messages)
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
-        """Return what another has said that it does, and the nearest known cells of each material around it."""
+        """Return a teammate's announced task, and the known cell of each material nearest to it."""
         observation = self.seen(view)
         if observation.cell is None:
             return []
@@ -140,7 +140,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         return found
 
     def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
-        """Take cells that others are expected to collect for claimed, where these have said nothing else."""
+        """Treat cells that others are expected to collect as claimed, unless those others announced something else."""
         heard = listen(view)
         claims = tuple(
             overheard(mate, view, write_assignment(claim))
@@ -160,7 +160,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
 
 def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
-    """The claim that another would have made who collects a cell; None for anything else."""
+    """Return the claim of an agent that collects a cell; None for other tasks."""
     if task is None or task.kind != "collect":
         return None
     kind, _, identity = task.target.rpartition("_")
@@ -170,7 +170,7 @@ def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
 
 
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
-    """Report, and say who is to do what; what is said counts for the speaker, too."""
+    """Report, and state assignments, which also bind the speaker."""
     places = sights(scene, asked(view), heard_of=view.turn.role in TREE)
     report = write_report(scene.id_of(scene.cell), scene.seen.inventory, places)
     recipients = view.turn.recipients
@@ -191,13 +191,13 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
 
 
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
-    """Give orders to all whom the turn lets its holder write to, with a report behind them."""
+    """Give orders to all recipients of the turn, followed by a report."""
     speaks = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
     return (_draft(view, MessageKind.DIRECTIVE, orders, report),) if speaks else ()
 
 
 def _draft(view: View, kind: MessageKind, given: Sequence[Assignment], report: str) -> Draft:
-    """Say who does what, with a report behind it: its own part is a claim, and those of others are asked."""
+    """State assignments, followed by a report: the agent claims its own part and asks the others for their parts."""
     text = " ".join([*map(write_assignment, given), *([report] if report else [])])
     own = next((assignment.task for assignment in given if view.agent in assignment.agents), None)
     asks = [Ask(agent, one.task) for one in given for agent in sorted(one.agents - {view.agent})]
@@ -205,17 +205,17 @@ def _draft(view: View, kind: MessageKind, given: Sequence[Assignment], report: s
 
 
 def _passed(view: View, heard: Hearsay) -> list[Assignment]:
-    """What the leader's own leader has just said that is for others, too."""
+    """Return the orders just received from the agent's own leader that concern other agents too."""
     return [found for found in heard.assignments if found.t == view.t and found.agents - {view.agent}]
 
 
 def sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
-    """Return the places worth naming, the nearest of each kind.
+    """Return the places worth reporting, the nearest of each material.
 
     Args:
-        scene: what the agent has seen itself.
-        wanted: kinds that are asked for, as well as the usual ones.
-        heard_of: whether those that it has heard of are named as well.
+        scene: the agent's knowledge.
+        wanted: materials requested in addition to the usual ones.
+        heard_of: whether to include places known only from messages.
     """
     return [
         f"{material.name}_{scene.id_of(cell)}"
@@ -228,7 +228,7 @@ def sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = Fa
 
 
 def _claim(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
-    """What the speaker is going to do that is new to others: a call, or its own part."""
+    """Return the speaker's new commitment: a call, or its own part."""
     if heard.of(view.agent) is not None:
         return None
     new = Caller(view, scene, heard).call() or own_part(view, scene, heard)
@@ -238,7 +238,7 @@ def _claim(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
 
 
 def own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
-    """The cell that it is going to collect alone."""
+    """Return the cell that the agent will collect alone."""
     plan = survive(scene) or hide(scene) or work(scene, avoid=heard.taken(view.agent), patience=HOPE)
     if plan is None or plan.task is None or plan.task.kind != "collect":
         return None
@@ -249,7 +249,7 @@ def own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
 
 
 def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
-    """What the leader orders: a call, and another tree for everybody else who lacks wood for the first tool."""
+    """Return the leader's orders: a call, and a separate tree for each agent that lacks wood for the first tool."""
     orders = []
     mine = heard.of(view.agent)
     if mine is None or not mine.is_joint:
@@ -272,7 +272,7 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
 
 
 def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: Hearsay) -> list[Assignment]:
-    """What one without a body orders: what each of them would, knowing the map and what all have said they hold."""
+    """Return the orders of a coordinator without a body: those each agent would give with the map and all reports."""
     orders: list[Assignment] = []
     for mate in observation.teammates:
         agent = view.names.index(mate.agent)
@@ -282,7 +282,7 @@ def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: H
 
 
 def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
-    """Whether an agent, by what it has said, holds too little wood for the first tool and the table that this takes."""
+    """Return whether an agent reports too little wood for the first tool and, if needed, its table."""
     table = 0 if scene.known(Material.table) else TABLE_WOOD
     wood = dict(MAKE[Tool.wood_pickaxe.primitive].uses)[Item.wood] + table
     held = heard.bags.get(agent, {})
@@ -290,7 +290,7 @@ def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
 
 
 def _decide(view: View, scene: Scene, heard: Hearsay, chooser: Chooser) -> Plan | Resume:
-    """Go on with what is under way, unless a call or an order is for something else."""
+    """Resume the current plan, unless a call or an order asks for something else."""
     if view.plan is None:
         return _plan(view, scene, heard, chooser)
     said, task = heard.of(view.agent), view.plan.task
@@ -319,19 +319,19 @@ def _plan(view: View, scene: Scene, heard: Hearsay, chooser: Chooser) -> Plan:
 
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
-"""What several agents can take from one cell, each for itself."""
+"""Resources that several agents can each take from the same cell."""
 
 
 def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
+    """Make a joint plan; see `quorum.agents.skills.Speaker.propose`.
 
-    Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
-    and know the place, all of whom are free; where they are too few, each collects alone, or explores: the exploiter's
-    agents in a direction of their own, the explorer's in another one every 50 steps.
+    Each agent looks after its life, then works on its next tool. A joint cell goes to the nearest capable free agents
+    that know it. If they are too few, each agent collects alone or explores: the exploiter's agents each in a fixed
+    direction, the explorer's in a direction that changes every 50 steps.
 
     Args:
-        seen: what each agent of the team sees.
-        request: what is asked.
+        seen: each agent's observation.
+        request: the request.
     """
     scenes = {agent: Scene(seen[agent], judge=request.chooser.judge) for agent in request.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
@@ -356,9 +356,9 @@ def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) ->
 
 
 def _alone(scene: Scene, plan: Plan | None, taken: Set[object], heading: Direction) -> Plan | None:
-    """What an agent does for itself: its plan, or what else takes nobody else and nothing from anybody, on the way too.
+    """Return an agent's solo plan: its own, or another that needs no other agent and conflicts with no claim.
 
-    None when there is nothing that it could do.
+    None if there is nothing it could do.
     """
     if plan is None or _takes_several(scene, plan) or _claims(plan_value(plan)["actions"]) & taken:
         plan = harvest(scene, frozenset(one for one in taken if isinstance(one, int)))
@@ -368,13 +368,13 @@ def _alone(scene: Scene, plan: Plan | None, taken: Set[object], heading: Directi
 
 
 def _anywhere(scene: Scene, heading: Direction) -> Plan | None:
-    """Explore, rather in a direction; None where there is nothing to see."""
+    """Explore, preferably in one direction; None if no unseen land can be reached."""
     ways = (heading, *Direction)
     return next((plan for way in ways if (plan := explore(scene, way)) is not None), None)
 
 
 def _takes_several(scene: Scene, plan: Plan) -> Cell | None:
-    """The cell of a plan that takes several agents to collect."""
+    """Return the joint cell that a plan collects; None if it collects none."""
     for action in plan.actions:
         if isinstance(action, Collect) and action.target is not None:
             cell = scene.cell_of(action.target)
@@ -384,7 +384,7 @@ def _takes_several(scene: Scene, plan: Plan) -> Cell | None:
 
 
 def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int, Plan] | None:
-    """Plans for as many free agents as the target of a plan takes; None when there are too few, or it takes one."""
+    """Return plans for as many free agents as a plan's target takes; None if too few are free or one is enough."""
     scene = free[agent]
     cell = _takes_several(scene, plan) if plan is not None else None
     if cell is None:
@@ -404,11 +404,11 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
 
 
 def _targets(plan: Plan) -> set[int | None]:
-    """The cells that a plan collects from."""
+    """Return the cells from which a plan collects."""
     return {action.target for action in plan.actions if isinstance(action, Collect)}
 
 
 def _claims(actions: Sequence[Mapping[str, Any]]) -> set[object]:
-    """What only one agent sees to: what is gone when it is collected, kinds of things that are placed."""
+    """Return the exclusive claims of actions: cells that vanish when collected, and kinds of placed objects."""
     cells = {a["target"] for a in actions if a["action"] == "collect" and a["resource"] not in _LASTING}
     return (cells | {action["object"] for action in actions if action["action"] == "place"}) - {None}

@@ -1,4 +1,4 @@
-"""What is true of an agent of the open world: where it is, what it holds and has seen, and what it works on."""
+"""True statements about an agent of the open world: its position, inventory, sights and work."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from quorum.open_world.speaker import HOPE, own_part, sights
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
-    """State an agent's report, and its assignment: by its plan, else as speakers agree on who know of each other.
+    """State an agent's report and its assignment: its plan's, or the one speakers with full knowledge would agree on.
 
-    Places that it remembers and that are something else by now are left out. In the place of a directive, and of what
-    one without a body says, stand the assignments of all its readers.
+    Remembered places that have changed since are left out. Directives and messages of a coordinator without a body are
+    replaced by the assignments of all recipients.
 
-    `docs/controls.md` says what the arguments are.
+    See `docs/controls.md` for the arguments.
     """
     there = Scene(replace(_seen(world.global_observation()), cell=(0, 0)))
     observations = [_seen(world.observe(agent)) for agent in range(len(plans))]
@@ -54,7 +54,7 @@ def _state(
 def _assignments(
     scenes: Mapping[int, Scene], plans: Sequence[Plan | None], there: Scene, names: Sequence[str]
 ) -> list[Assignment]:
-    """Return who does what: by their plans, and the others in turn as they would claim it who know all before them."""
+    """Return all assignments: those of the plans, then each other agent's claim given the assignments so far."""
     step = there.seen.step
     known = Hearsay(
         cells={agent: scene.cell for agent, scene in scenes.items()},
@@ -77,7 +77,7 @@ def _assignments(
 
 
 def _cell(plan: Plan) -> int | None:
-    """The cell of a plan to collect or to craft; None where it has no such task."""
+    """Return the cell of a plan to collect or craft; None for other plans."""
     if plan.task is None or plan.task.kind not in ("collect", "craft"):
         return None
     if plan.task.kind == "collect":
@@ -87,7 +87,7 @@ def _cell(plan: Plan) -> int | None:
 
 
 def cell_stands(world: World, name: str) -> bool | None:
-    """Return whether a cell of a world is still what its name says; None where the name is none of a cell."""
+    """Return whether a cell still matches its name; None if the name denotes no cell."""
     material, _, identity = name.rpartition("_")
     if material not in Material.__members__ or not identity.isdecimal():
         return None
@@ -95,6 +95,6 @@ def cell_stands(world: World, name: str) -> bool | None:
 
 
 def _is_there(name: str, there: Scene) -> bool:
-    """Whether a cell is still what its name says: `iron_2081`."""
+    """Return whether a cell still matches its name, such as `iron_2081`."""
     material, _, identity = name.rpartition("_")
     return there.material(there.cell_of(int(identity))) is Material[material]

@@ -1,1 +1,1 @@
-"""What minds know of the worlds of others: level-based foraging, Overcooked, PettingZoo."""
+"""Worlds of other projects: level-based foraging and Overcooked with their skills, and PettingZoo."""

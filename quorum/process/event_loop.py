@@ -1,4 +1,4 @@
-"""Runs a coroutine from ordinary code, also where an event loop runs already, as in a notebook."""
+"""Runs a coroutine from synchronous code, even if an event loop is already running, as in a notebook."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ T = TypeVar("T")
 def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result.
 
-    Where the calling thread runs an event loop, the coroutine gets its own thread and loop: a loop cannot run
-    inside another one.
+    If the calling thread runs an event loop, the coroutine gets its own thread and loop, because loops cannot be
+    nested.
 
     Raises:
         KeyboardInterrupt: the user pressed Ctrl-C; the coroutine was cancelled and has ended.
@@ -24,10 +24,10 @@ def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def to_its_end(function: Callable[[], T]) -> T:
-    """Call a function in a thread while the loop goes on, and return its result.
+    """Call a function in a thread without blocking the loop, and return its result.
 
-    Who is cancelled meanwhile waits for it all the same, and goes on as if it had come a moment later: what is being
-    written is not left half-written.
+    The call completes even if the caller is cancelled meanwhile, so a write is never left half done. The cancellation
+    is not raised here.
     """
     task = asyncio.ensure_future(asyncio.to_thread(function))
     while not task.done():

@@ -1,4 +1,4 @@
-"""Signals of the process, which only its main thread can handle."""
+"""Process signals, which only the main thread can handle."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from types import FrameType
 from typing import NoReturn
 
 GRACE = 5.0
-"""Seconds after which a command that was asked to end, and has not, is interrupted again."""
+"""Seconds after which a command that was asked to end is interrupted again."""
 _FORCE = 15.0
-"""Seconds after which it is ended by force."""
+"""Seconds after which it is killed."""
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Handler:
-    """A handler that follows a request to end in its own time, such as that of a sweep."""
+    """A handler that may take its time to end the command, such as that of a sweep."""
 
     def __init__(self, handle: Callable[[], None], *, takes_time: bool) -> None:
         self._handle = handle
@@ -35,11 +35,12 @@ class _Handler:
 
 @contextmanager
 def handled(handlers: Mapping[signal.Signals, Callable[[], None]], *, takes_time: bool = False) -> Iterator[None]:
-    """Handle signals while the context lasts, if this is the main thread; a forked child has the earlier handlers.
+    """Handle signals while the context lasts, if this is the main thread; a forked child gets the earlier handlers.
 
     Args:
-        handlers: what each signal calls.
-        takes_time: whether what they begin may take any time, so that `one_signal_is_enough` leaves it alone.
+        handlers: callbacks by signal.
+        takes_time: whether the callbacks may take any time to end the command, so that `one_signal_is_enough` does not
+            interfere.
     """
     from quorum_base.forks import close_in_children  # noqa: PLC0415 (most commands handle none)
 
@@ -53,16 +54,16 @@ def handled(handlers: Mapping[signal.Signals, Callable[[], None]], *, takes_time
 
 _COMMAND: ContextVar[bool] = ContextVar("command", default=False)
 in_command = _COMMAND.get
-"""Whether this process runs a command, which may end it, and no program of the user."""
+"""Whether this process runs a command, which may end it, and not a program of the user."""
 
 
 @contextmanager
 def one_signal_is_enough() -> Iterator[None]:
     """End the command inside after one Ctrl-C or SIGTERM, whatever its code does.
 
-    The first Ctrl-C only cancels the task of an event loop, which code that does not return never notices; and code may
-    swallow the exception. So a thread, which learns of signals even if the main thread runs no Python,
-    interrupts again after `GRACE` seconds, and after `_FORCE` ends the process.
+    The first Ctrl-C only cancels the event loop's task, which code that does not return never notices, and code may
+    swallow the exception. So a thread, which receives signals even if the main thread runs no Python code, interrupts
+    again after `GRACE` seconds, and ends the process after `_FORCE` seconds.
     """
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
@@ -82,7 +83,7 @@ def one_signal_is_enough() -> Iterator[None]:
 
 
 def _see_to_end(receiver: socket.socket, process: int) -> None:
-    """Wait for a signal that ends the command, and see to it that it does; return when the command has ended."""
+    """Wait for a signal that ends the command, and enforce it; return when the command has ended."""
     while arrived := receiver.recv(1):
         number = arrived[0]
         handler = signal.getsignal(number) if number in _ENDING else None
@@ -97,7 +98,7 @@ def _see_to_end(receiver: socket.socket, process: int) -> None:
 
 
 def _ended(receiver: socket.socket, seconds: float) -> bool:
-    """Wait, and return whether the command has ended meanwhile."""
+    """Wait, and return whether the command ended meanwhile."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         if select.select([receiver], [], [], left)[0] and not receiver.recv(1):

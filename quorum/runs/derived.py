@@ -1,4 +1,4 @@
-"""What is derived from recorded traces: metrics, computed again, and tables for each agent or message."""
+"""Data derived from recorded traces: recomputed metrics, and tables with a row for each agent or message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _COLUMNS = ("outcome.steps", "communication.messages", "decision.overhead", "plans.coherence", "plans.stability")
-"""What is shown of each of many runs, behind the goals that it reached."""
+"""Metrics shown for each of many runs, after the goals that it reached."""
 
 _FEW = 4
 
@@ -43,10 +43,10 @@ class Recomputed:
     """The metrics of one trace.
 
     Attributes:
-        run: the folder of the episode or the file of its trace, as it was given.
-        outcome: how the episode ended; None when the trace breaks off before the end.
+        run: the folder of the episode or its trace file, as given.
+        outcome: how the episode ended; None if the trace breaks off before the end.
         answering_models: the language models that answered in it.
-        metrics: by name.
+        metrics: metrics by name.
     """
 
     run: Path
@@ -56,7 +56,7 @@ class Recomputed:
 
     @property
     def name(self) -> str:
-        """Name of the episode's folder, or of the file where that is no trace's usual name."""
+        """Name of the episode's folder, or of the trace file if it has an unusual name."""
         run = self.run.resolve()
         return run.name if run.is_dir() or not run.name.startswith("trace.jsonl") else run.parent.name
 
@@ -71,10 +71,10 @@ class Recomputed:
 
 
 def recompute(run: Path) -> Recomputed:
-    """Compute the metrics of a trace, whole or as a killed run left it.
+    """Compute the metrics of a trace, even if the run was killed.
 
     Args:
-        run: the folder of an episode, or the file of its trace.
+        run: the folder of an episode, or its trace file.
 
     Raises:
         UserError: there is no trace, or it is damaged, or newer than this version.
@@ -92,10 +92,10 @@ def recompute(run: Path) -> Recomputed:
 
 @contextmanager
 def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> Iterator[list[T]]:
-    """Evaluate many runs or folders, and give what can be had.
+    """Evaluate many runs or folders, and yield the results of those that succeed.
 
     Raises:
-        UserError: at the end, with what is wrong with the others.
+        UserError: at the end, with the errors of the others.
     """
     done: list[T] = []
     wrong: list[UserError] = []
@@ -110,7 +110,7 @@ def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> Iterator[list[T]]:
 
 
 def check_metrics(run: Path) -> None:
-    """Require that `write_metrics` can write to a run, before its metrics are computed.
+    """Check that `write_metrics` can write to a run, before its metrics are computed.
 
     Raises:
         UserError: it cannot.
@@ -124,7 +124,7 @@ def check_metrics(run: Path) -> None:
 def write_metrics(done: Recomputed) -> Path:
     """Replace `metrics.json` next to a trace and its digest in `meta.json`: both or none.
 
-    What was once found out on demand stays there.
+    Keeps metrics that were computed on demand.
 
     Raises:
         UserError: they cannot be written there.
@@ -138,7 +138,7 @@ def write_metrics(done: Recomputed) -> Path:
 
 
 def _found(folder: Path) -> Iterator[tuple[str, Value]]:
-    """Return the metrics in the folder that are computed on demand alone; none where its file is missing or damaged."""
+    """Yield the metrics in the folder that are computed only on demand; none if the file is missing or damaged."""
     run = RunFolder(folder)
     with suppress(DamagedFile):
         for name, value in (run.metrics() if run.files.names(METRICS) else {}).items():
@@ -147,7 +147,7 @@ def _found(folder: Path) -> Iterator[tuple[str, Value]]:
 
 
 def _with_digest(files: RunFiles, digest: str) -> bytes | None:
-    """Return `meta.json` with the digest that new metrics have; None where it holds none.
+    """Return `meta.json` with the digest of new metrics; None if it contains no such digest.
 
     Raises:
         DamagedFile: it cannot be read.
@@ -163,17 +163,17 @@ TABLES: Final[Mapping[str, tuple[type, Callable[[Trace], Sequence[Any]]]]] = {
     "agent": (AgentCost, costs_per_agent),
     "message": (MessageCost, costs_per_message),
 }
-"""The tables by what a row is for: the type of a row, and what makes them."""
+"""The tables by what a row describes: the type of a row, and the function that computes the rows."""
 
 _SQL = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 
 Records = Sequence[Mapping[str, Any]]
-"""A table: a record for each agent or message."""
+"""A table: one record for each agent or message."""
 
 
 def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
-    """Return the type of the rows of a table, and what makes them.
+    """Return the row type of a table, and the function that computes its rows.
 
     Raises:
         UserError: there is no such table.
@@ -184,10 +184,10 @@ def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
 
 
 def break_down(run: Path, per: str) -> Records:
-    """Compute a table of a trace, whole or as a killed run left it.
+    """Compute a table of a trace, even if the run was killed.
 
     Args:
-        run: the folder of an episode, or the file of its trace.
+        run: the folder of an episode, or its trace file.
         per: `agent` or `message`.
 
     Raises:
@@ -199,12 +199,12 @@ def break_down(run: Path, per: str) -> Records:
 
 
 def derive_from(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Trace, T]:
-    """Read a trace, and compute something from it.
+    """Read a trace and compute something from it.
 
     Args:
-        run: the folder of an episode, or the file of its trace.
-        what: the name of what is computed.
-        derive: computes it.
+        run: the folder of an episode, or its trace file.
+        what: name of the result, for messages.
+        derive: computes the result.
 
     Raises:
         UserError: there is no trace, or it is damaged, or newer than this version, or its events contradict each other.
@@ -217,22 +217,22 @@ def derive_from(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Tra
 
 
 def columns(per: str) -> dict[str, str]:
-    """Return the columns of a table with their types in SQL."""
+    """Return the columns of a table with their SQL types."""
     row, _ = find_table(per)
     hints = get_type_hints(row)
     return {one.name: _SQL[_base(hints[one.name])] for one in fields(row)}
 
 
 def _base(hint: Any) -> type:
-    """Return the type of a value that may be None."""
+    """Return the type of an optional value."""
     found: type = next(kind for kind in hint.__args__ if kind in _SQL) if isinstance(hint, UnionType) else hint
     return found
 
 
 def print_breakdowns(found: Iterable[tuple[Path, Records]], per: str, console: Console) -> None:
-    """Print a table for each trace, under its name. Lines are as long as they need to be.
+    """Print a table for each trace, under its name. Lines are not wrapped.
 
-    Rows may have more columns than their table, all numbers and behind its own.
+    Rows may have more columns than their table; these are numbers and come last.
     """
     own = columns(per)
     for run, rows in found:
@@ -244,7 +244,7 @@ def print_breakdowns(found: Iterable[tuple[Path, Records]], per: str, console: C
 
 
 def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:
-    """Print the metrics of runs: all of them, a column a run, when they are few; else the main ones, a row a run."""
+    """Print the metrics of runs: all metrics of a few runs, one column each; else the main ones, one row per run."""
     if len(runs) <= _FEW:
         _print_columns(runs, console)
     else:

@@ -1,4 +1,4 @@
-"""What a finished cell says of itself, read from its folder."""
+"""The facts about a finished cell, read from its folder."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class FinishedCell:
     """A finished cell.
 
     Attributes:
-        name: of its folder.
-        hash: of its configuration.
+        name: name of its folder.
+        hash: hash of its configuration.
         outcome: how it ended.
-        reason: why, for an episode that was ended before its time; else empty.
+        reason: why it ended early; empty if it did not.
         seconds: wall time.
-        spent: what its calls took; of a branch its own calls, without the beginning that another run has paid for.
-        simulated: whether a simulated model answered in it, so that the money is made up.
-        code: which code ran it.
-        completion: share of the goals that was reached; None where the episode says nothing of it.
-        memory_before: digest of the memory that the team brought along; None for none.
-        memory_after: digest of that which it took along; None for none.
+        spent: usage of its calls; for a branch, only its own calls, without the prefix that another run paid for.
+        simulated: whether a simulated model answered, so that the cost is fictitious.
+        code: version of the code that ran it.
+        completion: share of the goals reached; None if the episode does not report it.
+        memory_before: digest of the team's memory at the start; None if there was none.
+        memory_after: digest of the team's memory at the end; None if there was none.
     """
 
     name: str
@@ -60,7 +60,7 @@ class FinishedCell:
 
 
 def read_finished(folder: Path) -> FinishedCell | None:
-    """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
+    """Read a finished cell; None if the folder is missing, unfinished or damaged."""
     try:
         return finished_cell(folder)
     except DamagedFile:
@@ -68,10 +68,10 @@ def read_finished(folder: Path) -> FinishedCell | None:
 
 
 def finished_cell(folder: Path) -> FinishedCell:
-    """Read a finished cell, and every byte of its files: what is not whole is not done.
+    """Read a finished cell and every byte of its files: an incomplete cell is not done.
 
     Raises:
-        DamagedFile: it is missing, unfinished or damaged; why.
+        DamagedFile: it is missing, unfinished or damaged; the message says why.
     """
     run = RunFolder(folder)
     meta = run.check_whole()
@@ -103,11 +103,11 @@ def _completion(files: RunFolder) -> float | None:
 
 
 def read_spent(folder: Path) -> Spent:
-    """Return what the calls of an episode took, however far it came.
+    """Return the usage of an episode's calls, even if it did not finish.
 
-    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read. Answers of
-    batches are left out there: the journal of the sweep has them for the episode when it is played again. Nothing for a
-    link, which is not followed.
+    It comes from the metrics or, if there are none, from the calls as far as they can be read. The latter exclude
+    answers of batches, which the sweep's journal returns when the episode is played again. A link is not followed and
+    counts as zero.
     """
     files, spent = RunFolder(folder), Spent()
     if folder.is_symlink():
@@ -119,7 +119,7 @@ def read_spent(folder: Path) -> Spent:
 
 
 def read_paid(attempt: Path) -> Spent:
-    """Return what a dropped attempt at an episode has paid for itself: neither a cache nor an earlier attempt did."""
+    """Return what a dropped attempt at an episode paid for itself, without answers of a cache or an earlier attempt."""
     return sum(map(spent_on, _paid_calls(attempt)), Spent())
 
 
@@ -130,7 +130,7 @@ def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _calls(files: RunFiles, *, cached: bool, batches: bool = True) -> Iterator[Mapping[str, Any]]:
-    """Yield the answered calls of an attempt, as far as they can be read: those that it has paid for, or the others."""
+    """Yield the answered calls of an attempt, as far as they can be read: those that it paid for, or the others."""
     if not files.names(CALLS):
         return
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
@@ -140,23 +140,23 @@ def _calls(files: RunFiles, *, cached: bool, batches: bool = True) -> Iterator[M
 
 
 RETRIED = ".retried"
-"""Folder of a sweep: attempts that failed or were damaged, and were repeated; and what a dropped one had paid for."""
+"""Subfolder of a sweep: failed or damaged attempts that were repeated, and the paid answers of dropped ones."""
 
 
 def attempts_at(folder: Path, name: str) -> list[Path]:
-    """Return the attempts at a cell of a sweep that were put aside. A link is not followed: it may be untrusted."""
+    """Return the attempts at a cell that were set aside. A link is not followed, as it may be untrusted."""
     return [folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}")]
 
 
 _OF_THE_SERVICE = (errors.RequestRefused, errors.Transient, errors.UnknownPrice, errors.InfrastructureFailed)
-"""Errors that a key, a credit or a server brings about, and no answer."""
+"""Errors caused by a key, a credit or a server, not by an answer."""
 
 
 def resumable_attempts(attempts: Iterable[Path]) -> list[Path]:
-    """Return the attempts whose answers can be given back: those that were killed or cut, or failed with their service.
+    """Return the attempts whose answers can be reused: those that were killed, cut, or failed because of the service.
 
-    One may have been killed between its end and its move into place, with everything written. An attempt that ended
-    with another error may owe that to its answers: the next one asks again.
+    An attempt may have been killed after writing everything, before its folder was renamed. An attempt that ended with
+    another error may have failed because of its answers, so the next one requests new ones.
     """
     return [attempt for attempt in attempts if not attempt.is_symlink() and _resumable(attempt)]
 
@@ -166,7 +166,7 @@ def _resumable(attempt: Path) -> bool:
         meta = RunFolder(attempt).check_whole()
     except DamagedFile:
         return True
-    if meta.files is None or meta.outcome != Outcome.ERROR:  # the end of a stopped or cut one has no digests
+    if meta.files is None or meta.outcome != Outcome.ERROR:  # the record of a stopped or cut attempt has no digests
         return True
     name = meta.error.class_ if meta.error is not None else meta.reason.partition(":")[0]
     kind = getattr(errors, name, None)
@@ -174,9 +174,9 @@ def _resumable(attempt: Path) -> bool:
 
 
 def dropped_at(folder: Path, name: str) -> Spent:
-    """Return what the attempts at a cell that were put aside have paid for, without what its run got back of it.
+    """Return what the attempts at a cell that were set aside paid for, except what its run reused.
 
-    Such answers stand in the books of the run.
+    The records of the run already contain reused answers.
     """
     returned = Counter(map(_asked, _calls(RunFiles(folder / name), cached=True)))
     spent = Spent()
@@ -192,12 +192,12 @@ def dropped_at(folder: Path, name: str) -> Spent:
 
 
 def _asked(call: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return who asked what."""
+    """Return the caller and the question of a call."""
     return call.get("agent"), call.get("key")
 
 
 def dropped_attempts(folder: Path) -> dict[str, Spent]:
-    """Return what the attempts at each cell of a sweep paid for that were put aside, by the name of the cell."""
+    """Return what the attempts that were set aside paid for, by the name of the cell."""
     return {name: dropped_at(folder, name) for name in list_inside(folder, RETRIED) if attempts_at(folder, name)}
 
 
@@ -226,15 +226,15 @@ def _branches(files: RunFolder) -> bool:
 
 
 def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
-    """Return what each answer took."""
+    """Yield the usage of each answer."""
     yield from map(spent_on, _answered(files, batches=batches))
 
 
 def _answered(files: RunFiles, *, batches: bool) -> Iterator[Mapping[str, Any]]:
-    """Return the calls that were answered, be it by an answer that could not be used.
+    """Yield the answered calls, including those with unusable answers.
 
     Args:
-        files: of the run.
+        files: files of the run.
         batches: whether answers of batches count.
     """
     for line in files.lines(CALLS):
@@ -248,13 +248,13 @@ def _answered(files: RunFiles, *, batches: bool) -> Iterator[Mapping[str, Any]]:
 
 
 def _reply(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the answer to a call, be it one that could not be used; None where none was paid for."""
+    """Return the answer to a call, even if it was unusable; None if none was paid for."""
     reply: Mapping[str, Any] | None = call.get("reply") or call["failure"].get("answer", {}).get("record")
     return None if reply is None or reply["wall"].get(RECORDED) else reply
 
 
 def spent_on(call: Mapping[str, Any]) -> Spent:
-    """Return what a call took, by its record."""
+    """Return the usage of a recorded call."""
     reply = _reply(call)
     if reply is None:
         return Spent()

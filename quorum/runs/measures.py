@@ -1,4 +1,4 @@
-"""Measures: what `quorum results` finds out about a run in addition to what its trace holds."""
+"""Measures: properties of runs that `quorum results` computes on demand, beyond the metrics of a trace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from quorum.runs.derived import Records
 
 
 class Measure(ABC):
-    """What is found out about runs on demand, by playing them again for example.
+    """A property of runs computed on demand, for example by playing them again.
 
-    An entry point of the group `quorum.measures` names a function. Its keyword arguments are options of
-    `quorum results`, its docstring explains them there, and it returns a measure, or None without these options. It is
-    imported for the help of the command, so it imports what it needs when it is called.
+    The group `measures` of a `components.json`, or an entry point of the group `quorum.measures`, names a function. Its
+    keyword arguments become options of `quorum results`, and its docstring is part of the help. It returns a measure,
+    or None without these options. The help of the command imports it, so it should import its dependencies only when
+    called.
 
     Example:
         ```python
@@ -26,7 +27,7 @@ class Measure(ABC):
     """
 
     estimates: bool = False
-    """Whether the user asks for an estimate of what it takes, and for nothing else."""
+    """Whether the user asks only for an estimate of what it takes."""
 
     @abstractmethod
     def check(self, per: str | None, *, write: bool) -> None:
@@ -37,7 +38,7 @@ class Measure(ABC):
             write: whether the metrics are written next to the traces.
 
         Raises:
-            UserError: they do not go with the measure.
+            UserError: they do not fit the measure.
         """
 
     @abstractmethod
@@ -45,21 +46,21 @@ class Measure(ABC):
         """Return metrics of a run.
 
         Raises:
-            UserError: they cannot be found out.
+            UserError: they cannot be computed.
         """
 
     @abstractmethod
     def joined(self, run: Path, per: str, rows: Records) -> Records:
-        """Return the rows of the table `per` of a run with columns of the measure.
+        """Return the rows of the table `per` of a run, with columns of the measure added.
 
         Raises:
-            UserError: as `metrics`.
+            UserError: see `metrics`.
         """
 
     def estimate(self, runs: Iterable[Path]) -> Mapping[str, Any]:
-        """Return what it would take of some runs, JSON-ready.
+        """Return an estimate of what the measure takes for some runs, JSON-ready.
 
         Raises:
-            UserError: as `metrics`.
+            UserError: see `metrics`.
         """
         raise NotImplementedError

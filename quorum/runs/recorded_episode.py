@@ -1,6 +1,6 @@
-"""A recorded episode: its trace says what was done, and its configuration builds the world that it was done in.
+"""Recorded episodes: the trace holds the actions, and the configuration rebuilds the world.
 
-For all that shows runs side by side: whether two are of one board, and in what else they differ.
+For code that compares runs side by side: whether two share a board, and in what else they differ.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from quorum.runs.sweep_file import read_sweep
 from quorum_base.user_errors import UserError
 
 _MOST_NAMED = 3
-"""Runs of a sweep that a message names."""
+"""Runs of a sweep listed in a message, at most."""
 _DAMAGED = "It was changed after it was written; run the episode again."
 _MOST_DIFFERENCES = 4
-"""Differences that a message names."""
+"""Differences listed in a message, at most."""
 _REPEATED = ("env.n", "env.max_steps", "prompts.")
-"""What stands again elsewhere: `env` repeats common knobs, and minds the prompts that they use."""
+"""Repeated values: `env` repeats common keys, and minds repeat the prompts that they use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where a run begins, and how it was configured.
+    """The start of a run and its configuration.
 
     Attributes:
-        folder: of the run.
-        start: the first event of its trace.
-        configuration: resolved, as it was run; read from a file, so anything may be in it.
+        folder: folder of the run.
+        start: first event of its trace.
+        configuration: the resolved configuration of the run; untrusted, as it is read from a file.
     """
 
     folder: Path
@@ -53,11 +53,11 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEpisode:
-    """A run as it lies on disk.
+    """A run on disk.
 
     Attributes:
-        folder: where it is.
-        configuration: resolved, as it was run; read from a file, so anything may be in it.
+        folder: its folder.
+        configuration: the resolved configuration of the run; untrusted, as it is read from a file.
         trace: its events.
         answering_models: the language models that answered in it.
         arm: the arm of its sweep; empty for none.
@@ -71,7 +71,7 @@ class RecordedEpisode:
 
     @property
     def story(self) -> Story:
-        """What became of each plan, message, thought and attempt.
+        """The fate of each plan, message, thought and attempt.
 
         Raises:
             UserError: the events of the trace contradict each other.
@@ -83,23 +83,23 @@ class RecordedEpisode:
 
     @property
     def steps(self) -> int:
-        """Environment steps that were taken."""
+        """Number of environment steps."""
         return len(self.trace.stamped(StepTaken))
 
     @property
     def beginning(self) -> Beginning:
-        """Where it begins, and how it was configured."""
+        """Its start and its configuration."""
         return Beginning(self.folder, self.trace.start, self.configuration)
 
     @property
     def remark(self) -> str:
-        """What is wrong with a trace that can be read all the same; empty for nothing."""
+        """A remark on a flawed but readable trace; empty if there is none."""
         if self.trace.end is not None:
             return ""
         return f"{self.folder}: the trace breaks off in step {self.steps}: the run was killed, or is still going on"
 
     def name_of(self, group: str) -> str:
-        """Return the name of the component of a group, fit to be shown."""
+        """Return the name of a group's component, safe to display."""
         values = self.configuration.get(group)
         return sanitize(str(values.get("name", "?")) if isinstance(values, dict) else "?", 40)
 
@@ -107,7 +107,7 @@ class RecordedEpisode:
         """Build its world.
 
         Raises:
-            UserError: there is no such world, or it cannot be built from its values.
+            UserError: there is no such world, or its values are not valid.
         """
         try:
             return rebuild_world(self.configuration)
@@ -116,18 +116,18 @@ class RecordedEpisode:
             raise UserError(f"{self.folder}: its world cannot be built: {error}", hint) from error
 
     def replay(self, world: World) -> Iterator[int]:
-        """Bring a world through the episode, step by step, and check that it is the same one.
+        """Replay the episode in a world step by step, and check that it matches the trace.
 
-        No mind and no model is asked: seed and joint actions are all it takes.
+        No mind or model is called: seed and joint actions suffice.
 
         Args:
-            world: new, of `world()`.
+            world: a new world from `world()`.
 
         Yields:
-            The environment step that the world stands at, from 0.
+            The current environment step of the world, from 0.
 
         Raises:
-            UserError: the world does something else than the trace says.
+            UserError: the world deviates from the trace.
         """
         try:
             yield from replay(self.trace, world)
@@ -147,7 +147,7 @@ def open_episode(folder: Path) -> RecordedEpisode:
     """Read the folder of a run.
 
     Raises:
-        UserError: it is no such folder, or its trace or its configuration cannot be read.
+        UserError: it is not a run folder, or its trace or configuration cannot be read.
     """
     require_run(folder)
     files = RunFolder(folder)
@@ -159,7 +159,7 @@ def require_run(folder: Path) -> None:
     """Check that a folder is that of a run.
 
     Raises:
-        UserError: it is not; the hint names the runs in it.
+        UserError: it is not; the hint lists the runs in it.
     """
     require_folder(folder)
     if not is_run(folder):
@@ -167,13 +167,13 @@ def require_run(folder: Path) -> None:
 
 
 def rebuild_world(configuration: Mapping[str, Any]) -> World:
-    """Build the world of a configuration. Nothing but a registered component is called, whatever it says.
+    """Build the world of a configuration. Only registered components are called, whatever the configuration says.
 
     Args:
-        configuration: resolved, and not checked.
+        configuration: resolved but not validated.
 
     Raises:
-        UserError: there is no such world, or it cannot be built from its values.
+        UserError: there is no such world, or its values are not valid.
     """
     try:
         env = component_values(worlds, configuration, recorded=True)
@@ -184,7 +184,7 @@ def rebuild_world(configuration: Mapping[str, Any]) -> World:
 
 
 def _arm(files: RunFolder) -> str:
-    with suppress(UserError):  # a plan or a meta.json that cannot be read costs the label of an arm, nothing more
+    with suppress(UserError):  # an unreadable plan or meta.json only costs the arm's label
         sweep, own = read_sweep(files.path.resolve().parent), files.meta().hash
         for cell in sweep.cells if sweep is not None else ():
             if cell.hash == own:
@@ -201,7 +201,7 @@ def _instead(folder: Path) -> str:
 
 
 def read_beginning(folder: Path) -> Beginning:
-    """Read the beginning of a run in whatever state; the rest of its trace is not looked at.
+    """Read the start of a run in any state, without the rest of its trace.
 
     Raises:
         DamagedFile: the first event or the configuration cannot be read.
@@ -220,10 +220,10 @@ def read_beginning(folder: Path) -> Beginning:
 
 
 def check_same_board(one: Beginning, other: Beginning) -> None:
-    """Refuse two runs that do not begin on the same board; how long they may take is no part of it.
+    """Reject two runs that do not start on the same board; step limits may differ.
 
     Raises:
-        UserError: another world, size or seed, or another value of the world's.
+        UserError: they differ in world, size, seed, or another value of the world.
     """
     if _board(one) == _board(other):
         return
@@ -246,7 +246,7 @@ def _board(run: Beginning) -> bytes:
 
 
 def differences(one: Beginning, other: Beginning) -> Iterator[tuple[str, str, str]]:
-    """Return each key that two configurations do not share, with both values; those of the top first."""
+    """Yield each key in which two configurations differ, with both values; top-level keys come first."""
     a, b = flatten(one.configuration), flatten(other.configuration)
     for key in sorted(a.keys() | b.keys(), key=lambda key: (key.count("."), key)):
         if a.get(key) != b.get(key) and not key.startswith(_REPEATED):

@@ -1,4 +1,4 @@
-"""The prompt of a turn of a recorded run, from its calls as they were asked."""
+"""Recovers the prompt of a turn of a recorded run from its calls."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, pic
 from quorum_base.user_errors import UserError
 
 _MOST_NAMED = 12
-"""Steps that a message names."""
+"""Steps listed in a message, at most."""
 
 
 def recorded_prompt(wanted: Wanted) -> Prompt:
-    """Return what a participant was asked in a step of a recorded run, word by word.
+    """Return a participant's prompt in a step of a recorded run, word for word.
 
     Args:
         wanted: `at` names the run and the step.
 
     Raises:
-        UserError: there is no such run, step, participant, role or turn, the run asked no language model, or `rest`
-            would change what was asked.
+        UserError: there is no such run, step, participant, role or turn, the run called no language model, or `rest`
+            would change the prompt.
     """
     folder, step = _place(wanted)
     if wanted.rest:
@@ -74,7 +74,7 @@ def _place(wanted: Wanted) -> tuple[Path, int]:
 
 
 def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the records of a run's calls, each whole; none where it has no such file.
+    """Yield the complete records of a run's calls; none if the file does not exist.
 
     Raises:
         UserError: the file is damaged.
@@ -90,7 +90,7 @@ def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _pictures(folder: Path, message: Mapping[str, Any]) -> Iterator[Picture]:
-    """Yield the pictures of a recorded message; their bytes stay on disk until they are asked for."""
+    """Yield the images of a recorded message; their bytes are read only on demand."""
     for record in message.get("pictures", ()):
         try:
             name = picture_file(record["hash"])
@@ -114,16 +114,16 @@ def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, 
 
 
 def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = False) -> Request:
-    """Return what was asked by a recorded call.
+    """Return the request of a recorded call.
 
     Args:
-        folder: of the run.
-        call: its record, whole.
-        in_words: whether the prompts of the run state the forms of their answers.
+        folder: folder of the run.
+        call: its complete record.
+        in_words: whether the prompts of the run describe the answer schemas in words.
 
     Raises:
-        UserError: a picture of it is damaged.
-        LookupError, TypeError, ValueError: it is no record of a call.
+        UserError: an image is damaged.
+        LookupError, TypeError, ValueError: it is not the record of a call.
     """
     request = call["request"]
     messages = tuple(

@@ -32,11 +32,11 @@ _log = logging.getLogger(__name__)
 def read_results(folder: Path) -> Results:
     """Read the runs of a folder.
 
-    Of several runs of one cell the last pooled one counts, else the last one: `quorum run` keeps every run that it
-    makes. A cell that a sweep planned in two arms gives a row in each.
+    If a cell has several runs, the last pooled one counts, else the last one, because `quorum run` keeps every run. A
+    cell that a sweep planned in two arms has a row in each.
 
     Args:
-        folder: of a sweep, or of any runs.
+        folder: folder of a sweep or of any runs.
 
     Raises:
         UserError: there is no such folder, or it holds no runs.
@@ -70,7 +70,7 @@ def read_results(folder: Path) -> Results:
 
 
 def _with_wasted(folder: Path, rows: list[Row]) -> list[Row]:
-    """Add what dropped attempts took to the metrics of each run, in a folder in which they took anything."""
+    """Add the usage of dropped attempts to the metrics of each run, if any attempt in the folder used anything."""
     dropped = dropped_attempts(folder)
     if not any(spent.answers for spent in dropped.values()):
         return rows
@@ -93,7 +93,7 @@ def _hint(folder: Path) -> str:
 
 
 def _last_of_each(rows: Iterable[Row]) -> Mapping[str, Row]:
-    """Choose the run of each cell, by hash."""
+    """Select the run of each cell, by hash."""
     found: dict[str, Row] = {}
     for row in rows:
         other = found.get(row.hash)
@@ -111,12 +111,12 @@ RESULTS = "results.csv"
 """The table of the runs of a folder."""
 
 _FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")
-"""What a formula begins with in spreadsheets, also in the wide forms of those characters."""
+"""Characters that start a formula in spreadsheets, including their full-width forms."""
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
 def write_csv(results: Results) -> Path:
-    """Write `results.csv` of a sweep again; return the file.
+    """Rewrite `results.csv` of a sweep; return the file.
 
     Raises:
         UserError: it cannot be written there.
@@ -127,21 +127,22 @@ def write_csv(results: Results) -> Path:
 
 
 def is_current(folder: Path) -> bool:
-    """Whether `results.csv` of a sweep is later than all of its runs; of one with packed cells nobody knows."""
+    """Whether `results.csv` of a sweep is newer than all of its runs."""
     try:
         written = os.lstat(folder / RESULTS).st_mtime_ns
-        runs = (entry for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
-        # The time of change: a run that was copied here may keep an older time of modification.
-        return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
+        with os.scandir(folder) as entries:
+            runs = (entry for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+            # Compare change times: a copied run may keep an older modification time.
+            return all(os.lstat(os.path.join(run.path, META)).st_ctime_ns < written for run in runs)
     except OSError:
         return False
 
 
 def as_csv(results: Results) -> str:
-    """Return the table: the runs in planning order, their own columns, the configuration, the reproducible metrics.
+    """Return the table: the runs in planning order with their own columns, configuration and reproducible metrics.
 
-    Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
-    have them.
+    Equal results give equal text. So wall times and dates are left out; they are in `metrics.json` and `meta.json` of
+    each run.
     """
     rows = results.rows
     alike: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
@@ -151,7 +152,7 @@ def as_csv(results: Results) -> str:
     metrics = [name for name in metric_columns(kinds) if name in reproducible(dict.fromkeys([name]))]
     columns = (*OWN, *factor_columns(kinds), *metrics)
     lines: list[Sequence[str]] = [()] * len(rows)
-    for (factors, measured), places in alike.items():  # column by column: that is several times as fast
+    for (factors, measured), places in alike.items():  # column by column, which is several times faster
         group = [rows[place] for place in places]
         values = dict(zip(OWN, zip(*(row.own().values() for row in group), strict=True), strict=True))
         values |= zip(factors, zip(*(row.factors.values() for row in group), strict=True), strict=True)
@@ -165,32 +166,32 @@ def as_csv(results: Results) -> str:
 
 
 def _texts(column: Sequence[Scalar]) -> Sequence[str]:
-    """Write the values of a column; each that occurs is written once."""
-    if len({*map(type, column)} & {bool, int, float}) > 1:  # equal values of different types are one in a dictionary
+    """Format the values of a column; each distinct value is formatted once."""
+    if len({*map(type, column)} & {bool, int, float}) > 1:  # equal values of different types share a dictionary key
         return list(map(_cell, column))
     texts = {value: _cell(value) for value in set(column)}
     return list(map(texts.__getitem__, column))
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
-    """Return every key of the runs' configurations, those of one group side by side, each in the order of its run."""
+    """Return every key of the runs' configurations, grouped, in the order in which they appear in the runs."""
     keys = keys_of(row.factors for row in rows)
     groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
 
 
 def metric_columns(rows: Iterable[Row]) -> list[str]:
-    """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
+    """Return every metric of the runs in the order of computation; unknown ones come last, by name."""
     names = keys_of(row.metrics for row in rows)
     order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
-    """Write lines of values, so that they read the same everywhere.
+    """Format lines of values, so that they read the same everywhere.
 
-    Whole numbers have no point, others are in full; nothing stands for what is not defined. A text has symbols
-    for what could act on a terminal; one that a spreadsheet would run as a formula begins with an apostrophe.
+    Whole numbers have no decimal point, others have full precision; undefined values are empty. Control characters in a
+    text become symbols; a text that a spreadsheet would run as a formula starts with an apostrophe.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in line] for line in lines)

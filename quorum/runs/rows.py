@@ -1,4 +1,4 @@
-"""What is known of each run, as a row of a table."""
+"""The data of each run, as a row of a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN = (
 """The columns of a record before the configuration and the metrics."""
 
 POOLED = (Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENDED, Outcome.TRUNCATED, Outcome.BUDGET)
-"""Outcomes that statistics are made of: an error says nothing about the team (docs/comparing.md)."""
+"""Outcomes included in statistics: an error says nothing about the team (docs/comparing.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +32,28 @@ class Row:
     """One run, in one arm.
 
     Attributes:
-        folder: its files.
+        folder: folder of its files.
         name: name of the folder, unique in a sweep.
-        hash: of its configuration: runs of one cell share it.
-        seed: names the board.
-        arm: the arm of the sweep that planned it; None where none did.
-        outcome: how it ended, an `Outcome`; `unfinished` where the folder does not say.
-        reason: why it was ended before its time; else empty.
-        error: class and message of the error; else empty.
-        version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
-        inputs: digests of what else decided, apart from the configuration: templates of prompts, plug-ins, files.
-        unused: groups of the configuration that its minds had no use for, each with what they do not do.
+        hash: hash of its configuration, shared by the runs of one cell.
+        seed: seed of the board.
+        arm: the arm of the sweep that planned it; None if there is none.
+        outcome: how it ended, an `Outcome`; `unfinished` if the folder does not say.
+        reason: why it ended early; empty if it did not.
+        error: class and message of the error; empty if there was none.
+        version: version of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
+        inputs: digests of inputs besides the configuration: prompt templates, plugins, files.
+        unused: groups of the configuration that its minds did not use, each with what they do not do.
         packages: versions of Python and of every package that it ran with.
-        start: when it began, ISO 8601.
-        providers: where its configuration has the language models from: `openai`, `groq`, an address.
+        start: start time, ISO 8601.
+        providers: sources of the configured language models: `openai`, `groq`, an address.
         models: the language models that answered.
-        fallbacks: those that answered in the place of others, which could not be reached.
+        fallbacks: models that answered for unreachable ones.
         simulated: whether one of them was simulated.
-        factors: its configuration, flat: `topology.rounds` to 1. `llm.*` and `budget.*` are left out where no model
-            answered and nothing failed, since they changed nothing.
-        metrics: by name; booleans are 0 and 1, None is not defined.
-        origin: what its cell goes back to, whose factors it has; None: nothing.
-        fingerprints: what the services of its models call the builds that answered.
+        factors: its configuration, flat: `topology.rounds` to 1. Excludes `llm.*` and `budget.*` if no model answered
+            and nothing failed, since they had no effect.
+        metrics: metrics by name; booleans are 0 and 1, None means undefined.
+        origin: origin of its cell, whose factors it has; None: none.
+        fingerprints: model builds that answered, as named by their services.
     """
 
     folder: Path
@@ -80,12 +80,12 @@ class Row:
 
     @property
     def chance(self) -> bool:
-        """Whether its answers were drawn at random (`llm=random`), and no model was asked."""
+        """Whether its answers were random (`llm=random`), without any model."""
         return self.models == (CHANCE,)
 
     @property
     def pooled(self) -> bool:
-        """Whether the run may stand in statistics."""
+        """Whether the run may be included in statistics."""
         return self.outcome in POOLED
 
     @property
@@ -95,12 +95,12 @@ class Row:
 
     @property
     def inputs_digest(self) -> str:
-        """What stands for all inputs in tables: eight digits; empty where there are none."""
+        """A short digest of all inputs for tables: eight digits; empty if there are none."""
         return digest(json.dumps(self.inputs, sort_keys=True).encode())[:8] if self.inputs else ""
 
     @property
     def shown_factors(self) -> dict[str, Scalar]:
-        """Its configuration without the passwords of addresses, fit to leave this machine."""
+        """Its configuration without passwords in addresses, safe to share."""
         return {key: mask_passwords(own) if isinstance(own, str) else own for key, own in self.factors.items()}
 
     def shown_record(self) -> dict[str, Scalar]:
@@ -120,11 +120,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A folder of a run that cannot be read.
+    """A run folder that cannot be read.
 
     Attributes:
-        name: of the folder.
-        reason: what is wrong with it.
+        name: name of the folder.
+        reason: the damage.
     """
 
     name: str
@@ -136,11 +136,11 @@ class Results:
     """The runs of one folder.
 
     Attributes:
-        folder: where they are.
-        sweep: what was planned there; None for a plain folder of runs.
-        rows: in planning order, then the runs that no plan names, by name.
-        missing: planned cells of which there is no run.
-        unfinished: folders of runs that were not finished.
+        folder: the folder.
+        sweep: the plan of its sweep; None for a plain folder of runs.
+        rows: in planning order, then runs that no plan names, by name.
+        missing: planned cells without a run.
+        unfinished: folders of unfinished runs.
         damaged: folders that cannot be read.
     """
 
@@ -152,10 +152,9 @@ class Results:
     damaged: tuple[Damaged, ...]
 
     def records(self) -> list[dict[str, Scalar]]:
-        """Return one flat dictionary a run, all with the same keys: `pandas.DataFrame(results.records())`.
+        """Return one flat dictionary per run, all with the same keys: `pandas.DataFrame(results.records())`.
 
-        The keys are the columns of `results.csv` and the metrics that measure wall time. None stands for what a run
-        does not have.
+        The keys are the columns of `results.csv` and the metrics that measure wall time. Missing values are None.
         """
         found = [row.record() for row in self.rows]
         columns = dict.fromkeys(key for record in found for key in record)
@@ -163,16 +162,16 @@ class Results:
 
 
 def keys_of(mappings: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return the keys of mappings, most of which have the same ones, in the order in which they come."""
+    """Return the keys of mappings, most of which share them, in order of appearance."""
     return list(dict.fromkeys(key for keys in dict.fromkeys(map(tuple, mappings)) for key in keys))
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
     """Return the leaves of a configuration by dotted key.
 
-    A list is its JSON text; an extension without values is true, and any other empty map is left out.
+    A list becomes its JSON text; an extension without values becomes true, and any other empty map is left out.
 
-    The keys of all runs are the same strings, of which tens of thousands of runs have many.
+    All runs share the key strings, because tens of thousands of runs have many of them.
     """
     leaves: dict[str, Scalar] = {}
     for name, value in configuration.items():
@@ -185,7 +184,7 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
 
 @lru_cache(maxsize=1024)
 def _flat(name: str, text: str) -> Mapping[str, Scalar]:
-    """Return the leaves of a group of a configuration, given as JSON; the runs of a sweep have few different ones."""
+    """Return the leaves of a configuration group given as JSON; cached, as the runs of a sweep share most groups."""
     leaves: dict[str, Scalar] = {}
     _collect({name: json.loads(text)}, "", leaves)
     return leaves

@@ -1,7 +1,7 @@
-"""The folder of a run: what is there, and what is damaged and why.
+"""The folder of a run: its contents, and the reasons why files are damaged.
 
 All readers of finished runs (results, comparisons, replays, the viewer, a resumed sweep, checks) read their files here.
-A folder may be untrusted: its files are data of bounded size, and nothing in them is imported or called.
+A folder may be untrusted: its files are data of limited size, and nothing in them is imported or called.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ METRICS, CONFIG = "metrics.json", "config.yaml"
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
 _LARGEST = {META: LARGEST_META, METRICS: 4 * MIB, CONFIG: MIB}
-"""Bytes of the files that are read as a whole."""
+"""Maximum bytes of files that are read as a whole."""
 _NUMBERS = {bool, int, float, type(None)}
 
 
 class RunFolder:
-    """The files of a run. Each is read when it is asked for.
+    """The files of a run. Each is read on demand.
 
     Args:
-        path: of the folder.
+        path: path of the folder.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.files = RunFiles(path)
-        """What else there is."""
+        """Access to all its files."""
         self._meta: RunMeta | None = None
 
     def meta(self) -> RunMeta:
@@ -66,7 +66,7 @@ class RunFolder:
         data = self._read(META)
         try:
             meta = RunMeta.model_validate_json(data)
-            orjson.dumps(meta.configuration)  # no number beyond 64 bits, and no bottomless nesting
+            orjson.dumps(meta.configuration)  # rejects numbers beyond 64 bits and excessive nesting
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
@@ -82,10 +82,10 @@ class RunFolder:
         return data
 
     def configuration(self) -> dict[str, Any]:
-        """Read the resolved configuration: of `meta.json`, or of `config.yaml` if that is damaged. It is not checked.
+        """Read the resolved configuration from `meta.json`, or `config.yaml` if that is damaged, without validation.
 
         Raises:
-            DamagedFile: neither has one that can be read.
+            DamagedFile: neither can be read.
         """
         try:
             return self.meta().configuration
@@ -93,7 +93,7 @@ class RunFolder:
             return self.config_yaml()
 
     def config_yaml(self) -> dict[str, Any]:
-        """Read the configuration of `config.yaml`. Nothing in it is checked.
+        """Read the configuration from `config.yaml`, without validating it.
 
         Raises:
             DamagedFile: it is missing or damaged.
@@ -108,7 +108,7 @@ class RunFolder:
         return {key: value for key, value in data.items() if key != "hash"}
 
     def metrics(self) -> dict[str, float | None]:
-        """Read `metrics.json`; booleans are 0 and 1, None is not defined.
+        """Read `metrics.json`; booleans are 0 and 1, None means undefined.
 
         Raises:
             DamagedFile: it is missing or damaged.
@@ -126,11 +126,11 @@ class RunFolder:
         return {name: None if value is None else float(value) for name, value in data.items()}
 
     def trace_name(self) -> str | None:
-        """Return the name of the file of its trace; None where there is none."""
+        """Return the name of its trace file; None if there is none."""
         return next((name for name in TRACES if self.files.names(name)), None)
 
     def require_trace(self) -> str:
-        """Return the name of the file of its trace.
+        """Return the name of its trace file.
 
         Raises:
             DamagedFile: there is none.
@@ -141,7 +141,7 @@ class RunFolder:
         return name
 
     def trace(self) -> Trace:
-        """Read a trace of which no event is missing but at its end.
+        """Read a trace that may break off at its end, but has no other gaps.
 
         Raises:
             DamagedFile: there is none, or it is damaged, or newer than this version.
@@ -152,7 +152,7 @@ class RunFolder:
         """Read the trace of an episode that has ended.
 
         Raises:
-            DamagedFile: as `trace`, or it breaks off.
+            DamagedFile: see `trace`, or it breaks off.
         """
         trace = self.trace()
         if not trace.whole:
@@ -160,15 +160,15 @@ class RunFolder:
         return trace
 
     def some_events(self, *types: type[Event]) -> list[Stamped]:
-        """Read the first, the last, and the events of some types of an episode that has ended: faster than the trace.
+        """Read the first, the last, and the events of some types of a finished episode; faster than the whole trace.
 
         Raises:
-            DamagedFile: as `whole_trace`.
+            DamagedFile: see `whole_trace`.
         """
         return _parsed(self.files, self.require_trace(), lambda lines: parse_some(lines, *types))
 
     def row(self) -> Row | Damaged:
-        """Return what results know of the run; its trace is not read."""
+        """Return the run's row of results, without reading its trace."""
         if self.path.is_symlink():
             return Damaged(self.path.name, "it is a link, which is not followed")
         try:
@@ -209,10 +209,10 @@ class RunFolder:
         )
 
     def check_whole(self) -> RunMeta:
-        """Read all files of a run that has ended, every byte of them, and return its `meta.json`.
+        """Read every byte of all files of a finished run, and return its `meta.json`.
 
         Raises:
-            DamagedFile: what is wrong, first of all; see `damages`.
+            DamagedFile: the first damage found; see `damages`.
         """
         if self.path.is_symlink():
             raise self.files.damaged(META, "not read: its folder is a link, which is not followed")
@@ -221,7 +221,7 @@ class RunFolder:
         return self.meta()
 
     def damages(self) -> Iterator[DamagedFile]:
-        """Read all files, hold each against its digest, and say of each what is wrong with it.
+        """Read all files, check each against its digest, and yield the damages.
 
         Raises:
             DamagedFile: `meta.json` cannot be read.
@@ -238,7 +238,7 @@ class RunFolder:
                 yield damage
 
     def trace_damage(self) -> str:
-        """Say what is wrong with the trace of a run that has one; empty for nothing."""
+        """Describe the damage of an existing trace; empty if there is none."""
         try:
             if self.trace_name() is not None:
                 self._check_file(self.meta(), TRACES[0])
@@ -255,7 +255,7 @@ class RunFolder:
             self._check_end(meta, end)
 
     def _check_end(self, meta: RunMeta, end: bytes) -> None:
-        """Make sure that the last line of a trace is the end of the episode, as `meta.json` has it."""
+        """Check that the last line of a trace is the end of the episode recorded in `meta.json`."""
         try:
             event = read_event(end.rstrip(b"\n").rpartition(b"\n")[2]).event
         except (ValueError, RecursionError):
@@ -269,23 +269,23 @@ class RunFolder:
 
 @lru_cache(maxsize=256)
 def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """Return a mapping of texts: one object for all the runs that have the same packages, or the same inputs."""
+    """Return a mapping of texts, shared by all runs that have the same packages or inputs."""
     return dict(texts)
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder looks like that of a run, whole or not."""
+    """Whether a folder looks like that of a run, complete or not."""
     return any(os.path.lexists(folder / name) for name in _FILES)
 
 
 def runs_inside(folder: Path) -> Iterator[Path]:
-    """Find the runs in a folder, by name; a link to one is one, too, though it is not followed.
+    """Find the runs in a folder, by name; includes links to runs, although they are not followed.
 
     Args:
-        folder: of a sweep, or of any runs.
+        folder: folder of a sweep or of any runs.
 
     Raises:
-        UserError: it cannot be looked into.
+        UserError: its contents cannot be listed.
     """
     with os_errors(f"{folder}: cannot be read"):
         names = sorted(os.listdir(folder))
@@ -299,7 +299,7 @@ def require_folder(folder: Path) -> None:
     """Check that a folder exists.
 
     Raises:
-        UserError: there is none of this name, or it is a file.
+        UserError: it does not exist, or is a file.
     """
     if folder.is_dir():
         return
@@ -309,7 +309,7 @@ def require_folder(folder: Path) -> None:
 
 
 def no_such_folder(folder: Path) -> UserError:
-    """Make the error that says so, with the names that are nearest."""
+    """Return the error for a missing folder, with the nearest names."""
     names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir()) if folder.name else []
     return UserError(f"{folder}: there is no such folder", nearest(folder.name, names))
 
@@ -323,10 +323,10 @@ def contradicts_itself(run: Path, why: str) -> UserError:
 
 
 def read_whole_trace(run: Path) -> Trace:
-    """Read a trace of which no event is missing but at its end.
+    """Read a trace that may break off at its end, but has no other gaps.
 
     Args:
-        run: the folder of an episode, or the file of its trace, which is held against no digest.
+        run: the folder of an episode, or its trace file, for which no digest is checked.
 
     Raises:
         UserError: there is none, or it is damaged, or newer than this version.
@@ -356,15 +356,15 @@ def _parsed(files: RunFiles, name: str, parse: Callable[[Iterator[bytes]], T]) -
 
 
 def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the providers of all models of a configuration, each once; it may be untrusted, or of any version.
+    """Return the distinct providers of all models of a configuration, which may be untrusted or of any version.
 
-    A fallback is named where it has answered.
+    A fallback is listed only where it has answered.
     """
     return tuple(dict.fromkeys(map(provider_of, models_of(configuration))))
 
 
 def models_of(configuration: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the values of each model of a configuration: of all participants, and of those that have their own."""
+    """Yield the values of each model of a configuration: the common one, and those of single agents and roles."""
     llm = configuration.get("llm")
     if not isinstance(llm, Mapping):
         return
@@ -375,9 +375,9 @@ def models_of(configuration: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def provider_of(values: Mapping[str, Any]) -> str:
-    """Return the name of the provider of a model; see `quorum.agents.llm.prices.provider_name`."""
+    """Return the name of a model's provider; see `quorum.agents.llm.prices.provider_name`."""
     name, model, address = (str(values.get(key) or "") for key in ("name", "model", "base_url"))
     try:
         return provider_name(name, model, address or None)
-    except ValueError:  # no address
+    except ValueError:  # not a valid address
         return name

@@ -1,4 +1,4 @@
-"""`meta.json`: what the folder of a run says of it. An untrusted file is checked against this before it is used."""
+"""The schema of `meta.json`, which describes a run. An untrusted file is validated against it before use."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class _Error(_Part):
 
     @property
     def text(self) -> str:
-        """What went wrong, in a line; of the code of a plug-in also where."""
+        """The error in one line; for plugin code with its location."""
         where = f"{self.place}: " if self.place else ""
         return f"{where}{self.class_}: {self.message}"
 
     @property
     def reason(self) -> str:
-        """The text alone for what a user is shown; the whole for the code of a plug-in."""
+        """The message alone for errors meant for users; for plugin code, the whole line."""
         return self.text if self.place else self.message
 
     model_config = ConfigDict(alias_generator=lambda name: name.removesuffix("_"))
@@ -53,21 +53,21 @@ class RunMeta(_Part):
     """`meta.json`."""
 
     hash: str
-    """Of the configuration."""
+    """Hash of the configuration."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Names the board."""
+    """Seed of the board."""
     start: str = ""
-    """When the episode began, ISO 8601."""
+    """Start time of the episode, ISO 8601."""
     end: str | None = None
-    """When it ended; None while it is under way."""
+    """End time; None while it is running."""
     outcome: Outcome | None
-    """How it ended; None while it is under way."""
+    """How it ended; None while it is running."""
     reason: str = ""
-    """Why it was ended before its time."""
+    """Why it ended early."""
     error: _Error | None = None
-    """What it failed with."""
+    """The error that ended it."""
     versions: Mapping[str, str] = {}
-    """Of Python and of every package that it ran with."""
+    """Versions of Python and of every package that it ran with."""
     machine: Mapping[str, str | int | None] = {}
     """Operating system, architecture and number of processors."""
     git: _Commit | None = None
@@ -75,34 +75,34 @@ class RunMeta(_Part):
     models: list[str] = []
     """The language models that answered."""
     simulated: bool = False
-    """Whether one of them was simulated."""
+    """Whether any of them was simulated."""
     fallbacks: list[str] = []
-    """Those that answered in the place of others, which could not be reached."""
+    """Models that answered for unreachable ones."""
     fingerprints: list[str] = []
-    """What the services call the builds that answered."""
+    """Model builds that answered, as named by their services."""
     configuration: dict[str, Any]
     """The resolved configuration."""
     inputs: Mapping[str, str] = {}
-    """Digests of what decided besides the configuration: templates of prompts, plug-ins."""
+    """Digests of inputs besides the configuration: prompt templates, plugins."""
     unused: Mapping[str, str] = {}
-    """Groups of the configuration that its minds had no use for, each with what they do not do."""
+    """Groups of the configuration that its minds did not use, each with what they do not do."""
     minds: Mapping[str, str] = {}
-    """The name of the mind of each participant, in a team that has several; else empty."""
+    """The mind's name for each participant if the team is mixed; else empty."""
     memory: _Memory | None = None
-    """Digests of the memory that the team brought along, and of that which it took along; None where it keeps none."""
+    """Digests of the team's memory at the start and at the end; None if it keeps none."""
     origin: Annotated[Origin | None, PlainValidator(read_origin)] = Field(None, alias=ORIGIN)
-    """What its cell goes back to; None: nothing."""
+    """Origin of its cell; None: none."""
     parent: str = ""
-    """Path of the run that it continues, from the folder that holds this one; empty if that is not recorded."""
+    """Path of the run that it continues, relative to the parent of this folder; empty if not recorded."""
     files: Mapping[str, str] | None = None
-    """SHA-256 of every other file, in hexadecimal; None while the run is under way, and where the user stopped it."""
+    """SHA-256 of every other file, in hexadecimal; None while the run is running, or if the user stopped it."""
 
     @property
     def milliseconds(self) -> tuple[int, int]:
-        """When the episode began and ended, in milliseconds since 1970.
+        """Start and end of the episode, in milliseconds since 1970.
 
         Raises:
-            ValueError: one of them is no date.
+            ValueError: one of them is not a date.
         """
         dates = (datetime.fromisoformat(text) for text in (self.start, self.end or ""))
         begin, end = ((date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(milliseconds=1) for date in dates)
@@ -110,6 +110,6 @@ class RunMeta(_Part):
 
     @property
     def code(self) -> CodeVersion:
-        """The code that it ran with."""
+        """The code version that it ran with."""
         version = self.versions.get(DISTRIBUTION, "unknown")
         return CodeVersion(version, self.git.commit, self.git.changed) if self.git else CodeVersion(version)

@@ -1,4 +1,4 @@
-"""What `quorum results` prints."""
+"""The output of `quorum results`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from quorum.runs.sql import Answer
 
 COLUMNS = ("outcome.completion", "outcome.steps", "communication.messages")
-"""The metrics that are shown of each run."""
+"""The metrics shown for each run."""
 
 
 def print_results(results: Results, console: Console) -> None:
-    """Print a line a run, and what is missing."""
+    """Print one line per run, and what is missing."""
     header, *lines = run_lines(results)
     print_aligned([header, *lines], [False] * len(header), console)
     for remark in remarks(results):
@@ -41,7 +41,7 @@ def run_lines(results: Results) -> Iterator[Sequence[str]]:
 
 
 def remarks(results: Results) -> Iterator[str]:
-    """Yield how many runs there are of each outcome, and what is missing or damaged."""
+    """Yield the number of runs by outcome, and what is missing or damaged."""
     counts = Counter(row.outcome for row in results.rows)
     counts.update({"not run yet": len(results.missing), "unfinished": results.unfinished})
     counts.update({"damaged": len(results.damaged)})
@@ -69,7 +69,7 @@ def as_json(results: Results) -> dict[str, Any]:
 
 
 def print_answer(answer: Answer, console: Console) -> None:
-    """Print the table that a question in SQL gave."""
+    """Print the result table of an SQL query."""
     table = Table()
     for name in answer.columns:
         table.add_column(Text(name), overflow="fold")
@@ -84,7 +84,7 @@ def answer_as_csv(answer: Answer) -> str:
 
 
 def answer_as_json(answer: Answer) -> list[dict[str, Any]]:
-    """Return it as JSON-ready data; what JSON has no form for as text."""
+    """Return it as JSON-ready data; values without a JSON form become text."""
     plain = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     found: list[dict[str, Any]] = json.loads(json.dumps(plain, default=str))
     return found

@@ -1,4 +1,4 @@
-"""Answers questions in SQL over results and traces, with DuckDB in memory."""
+"""Answers SQL queries over results and traces, with DuckDB in memory."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The table that answers a question.
+    """The result table of a query.
 
     Attributes:
-        columns: their names.
-        rows: as Python values.
-        remarks: what a reader must know as well.
+        columns: column names.
+        rows: rows of Python values.
+        remarks: additional information for the reader.
     """
 
     columns: tuple[str, ...]
@@ -43,19 +43,19 @@ class Answer:
 
 
 def ask(results: Sequence[Results], question: str) -> Answer:
-    """Answer a question over the table `results` and, where it names them, the `events` of the traces.
+    """Answer a query over the table `results` and, if the query names them, the `events` of the traces.
 
-    `results` has the columns of `results.csv` and the wall times, NULL where a value is not defined. `events` has one
-    row an event: `run` (the name in `results`), `seq`, `t`, `t_hat`, `event` (its kind) and `data` (the event as JSON).
-    `per_agent` and `per_message` have `run` and the columns of `maeil.metrics.costs`.
-    The connection is in memory, and closed to files and network before the question is asked.
+    `results` has the columns of `results.csv` and the wall times, NULL if a value is undefined. `events` has one row
+    per event: `run` (the name in `results`), `seq`, `t`, `t_hat`, `event` (its kind) and `data` (the event as JSON).
+    `per_agent` and `per_message` have `run` and the columns of `maeil.metrics.costs`. The connection is in memory, and
+    access to files and network is disabled before the query runs.
 
     Args:
-        results: of one or more folders.
+        results: results of one or more folders.
         question: one or more statements; the last one gives the answer.
 
     Raises:
-        UserError: the question is empty, DuckDB is not installed, or refuses it.
+        UserError: the query is empty, DuckDB is not installed, or DuckDB rejects the query.
     """
     if not question.strip():
         raise UserError("--sql: the query is empty", "For all columns and rows: --sql 'from results'.")
@@ -92,7 +92,7 @@ def result_types(rows: Sequence[Row]) -> dict[str, str]:
 def _create(
     connection: DuckDBPyConnection, table: str, types: Mapping[str, str], records: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Make a table of records; what a record does not have is NULL."""
+    """Create a table of records; missing values are NULL."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "records.jsonl"
         with file.open("wb") as handle:
@@ -104,7 +104,7 @@ def _create(
 
 
 def _load_breakdown(connection: DuckDBPyConnection, rows: Iterable[Row], per: str) -> list[str]:
-    """Load a table of the traces of runs, and say which of them cannot be read."""
+    """Load a table of the runs' traces, and report which of them cannot be read."""
     records: list[dict[str, Any]] = []
     wrong: list[str] = []
     for row in {row.folder: row for row in rows}.values():
@@ -125,7 +125,7 @@ def _type(values: Iterable[Scalar]) -> str:
 
 
 def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> Iterator[str]:
-    """Load the traces of runs as far as they go, and say which of them break off."""
+    """Load the traces of runs as far as they go, and report which of them break off."""
     connection.execute(
         "CREATE TABLE events (run VARCHAR, seq BIGINT, t BIGINT, t_hat DOUBLE, event VARCHAR, data JSON)"
     )
@@ -145,10 +145,10 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> Iterato
 
 
 def _copy_trace(run: RunFolder, target: Path) -> None:
-    """Copy the events of a trace to where DuckDB reads them: it would follow a link, and wait for a pipe.
+    """Copy the events of a trace for DuckDB, which would follow a link or wait for a pipe.
 
     Raises:
-        DamagedFile: the trace is not whole; what there is of it is copied.
+        DamagedFile: the trace is incomplete; its existing part is copied.
     """
     with target.open("wb") as file:
         name, end = run.require_trace(), False

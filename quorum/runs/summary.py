@@ -1,4 +1,4 @@
-"""What is printed of an episode, and of the metrics of many."""
+"""The printed summary of an episode, and the metrics of many."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MAIN = {
     "constraints": ("attempt_success_rate", "violation_spatial", "violation_temporal"),
     "model": ("calls", "answers", "completion_tokens", "usd"),
 }
-"""The metrics that a researcher wants first, by group."""
+"""The metrics of most interest to a researcher, by group."""
 
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
-"""Groups that say nothing about an episode in which this one is 0."""
+"""Groups that are not informative for an episode in which this metric is 0."""
 
 _WARNINGS = {
     "decision": ("forced_ready",),
@@ -40,11 +40,11 @@ _WARNINGS = {
         "estimated_calls",
     ),
 }
-"""Metrics that are shown when they are not 0, by group."""
+"""Metrics shown if they are not 0, by group."""
 
 
 def print_summary(result: Result, console: Console) -> None:
-    """Print the final board, the outcome, the main metrics and where the trace is."""
+    """Print the final board, the outcome, the main metrics and the path of the trace."""
     console.print(Text.from_ansi(result.board), soft_wrap=True)
     console.print()
     console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
@@ -56,7 +56,7 @@ def print_summary(result: Result, console: Console) -> None:
 
 
 def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
-    """Return the models, the main metrics, the budget and the duration of an episode as label and value."""
+    """Yield the models, the main metrics, the budget and the duration of an episode as label and value."""
     if result.answering_models.models:
         yield "language model", result.answering_models.text
     yield from main_rows(result.outcome, result.metrics)
@@ -66,7 +66,7 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Return the main metrics of an episode as label and value; nothing of what did not occur in it."""
+    """Yield the main metrics of an episode as label and value, except those of events that did not occur."""
     yield "outcome", outcome
     if metrics.get("outcome.goals") is not None:
         yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics['outcome.goals'])}"
@@ -92,10 +92,9 @@ def _names(by_group: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
-    """Say what an episode has used of its budget; empty without one.
+    """Describe how much of its budget an episode used; empty without a budget.
 
-    Its calls are requests for an answer, each repair among them, as `budget.calls` bounds them: those that were
-    answered, and those that were not.
+    Calls are requests for an answer, answered or not, including repairs, as limited by `budget.calls`.
     """
     calls = (metrics.get("model.answers") or 0) + (metrics.get("model.unanswered") or 0)
     tokens = (metrics.get("model.prompt_tokens") or 0) + (metrics.get("model.completion_tokens") or 0)
@@ -111,18 +110,18 @@ def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
 
 
 def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console: Console) -> None:
-    """Print lines of cells in columns. A line is as long as it needs to be: a name that is cut cannot be copied.
+    """Print lines of cells in columns. Lines are not wrapped or cut, so that names can be copied.
 
     Args:
-        lines: of equal length.
-        right: which columns are flush right.
-        console: where they are printed.
+        lines: lines of equal length.
+        right: which columns are right-aligned.
+        console: where to print them.
     """
     console.out("\n".join(aligned(lines, right)), highlight=False)
 
 
 def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
-    """Yield lines of cells in columns, of which some are flush right."""
+    """Yield lines of cells in columns, some of them right-aligned."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = zip(line, widths, right or [False] * len(widths), strict=True)
@@ -130,7 +129,7 @@ def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Itera
 
 
 def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:
-    """Write a metric; money and tokens that a model's calls do not report are unknown, which is not nothing."""
+    """Format a metric; money and tokens that a model's calls do not report are shown as unknown, not as zero."""
     if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
         return "unknown"
     if name == "model.cached_answers":
@@ -157,7 +156,7 @@ def as_json(result: Result) -> dict[str, Any]:
 
 
 def shown(value: Value) -> str:
-    """Write a metric for a reader: two decimals, or two digits of a small number; a dash where it is not defined."""
+    """Format a metric: two decimals, or two digits of a small number; a dash if it is undefined."""
     if value is None:
         return "-"
     if isinstance(value, bool):

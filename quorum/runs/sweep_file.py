@@ -1,4 +1,4 @@
-"""`sweep.json`: what a sweep planned."""
+"""The schema of `sweep.json`, the plan of a sweep."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from quorum.storage.run_files import MIB, RunFiles
 from quorum_base.user_errors import UserError
 
 Value = str | int | float | bool | None | Sequence[int | float]
-"""A value of a factor; or what was published of a metric: a mean, a mean and its standard deviation, or nothing."""
+"""A value of a factor; or a published value of a metric: a mean, a mean and its standard deviation, or nothing."""
 
 
 class Published(BaseModel):
     """A published table.
 
-    Each row holds the values of the factors, which name the runs that it belongs to, and then what was published of
-    each metric there.
+    Each row holds the values of the factors, which select the matching runs, and then the published value of each
+    metric.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     source: str = Field(min_length=1)
-    """Where it stands, and how it was measured."""
+    """The publication, and how the values were measured."""
     factors: Sequence[str] = Field(min_length=1)
     """Factors of a comparison by their full names: `arm`, `n`, `env.difficulty`."""
     metrics: Sequence[str] = Field(min_length=1)
-    """By their full names: `outcome.success`."""
+    """Metrics by their full names: `outcome.success`."""
     trials: int | None = Field(None, gt=0)
-    """Runs behind each row; None: not published."""
+    """Number of runs behind each row; None: not published."""
     tolerance: float = Field(0.0, ge=0)
-    """How far off the numbers may have been read, as a share of each: 0.05 of a plot."""
+    """Reading error of the numbers, as a share of each: 0.05 for values read off a plot."""
     rows: Sequence[Sequence[Value]]
     """As many values as factors and metrics; a mean with its standard deviation is `[9.9, 2.74]`."""
 
@@ -56,11 +56,11 @@ class Published(BaseModel):
 PLAN = "sweep.json"
 _LARGEST = 512 * MIB
 SCHEMA = 1
-"""The version of the file that is written and read."""
+"""The file version that is written and read."""
 
 
 class DamagedPlan(UserError):
-    """`sweep.json` cannot be understood."""
+    """`sweep.json` is not valid."""
 
 
 class _Part(BaseModel):
@@ -73,43 +73,43 @@ class SweepCell(_Part):
     name: str
     """Name of its folder."""
     hash: str
-    """Of its configuration."""
+    """Hash of its configuration."""
     arm: str | None = None
     """The arm that it belongs to."""
 
 
 class SweepParent(_Part):
-    """A beginning that cells of a plan have of a run which they branch off."""
+    """The recorded prefix of a run from which cells branch off."""
 
     run: str
-    """Folder of the run, seen from that of the sweep."""
+    """Folder of the run, relative to the sweep's folder."""
     at: str
     """The instant: `12`, or `12:57` with the time of the cognitive clock."""
     prefix: str
-    """Digest of what happened in the run before."""
+    """Digest of the run's events before that instant."""
 
 
 class Sweep(_Part):
     """A plan."""
 
     version: int = Field(alias="schema")
-    """Of the file's schema."""
+    """Version of the file's schema."""
     name: str
-    """Of the sweep."""
+    """Name of the sweep."""
     experiment: str | None = None
-    """The named experiment that it is."""
+    """The named experiment, if any."""
     arguments: Sequence[str] = ()
-    """As they were given."""
+    """The arguments as given."""
     command: str = ""
-    """What to type to run it again."""
+    """The command that runs it again."""
     arms: Mapping[str, Sequence[str]] = {}
-    """What is set in each arm."""
+    """The arguments of each arm."""
     metrics: Sequence[str] = ()
-    """What a comparison shows when nothing else is asked for; empty: the usual ones."""
+    """Metrics that a comparison shows by default; empty: the usual ones."""
     published: Published | None = None
-    """What others have published of the same."""
+    """Comparable results published by others."""
     parents: Sequence[SweepParent] = ()
-    """What its cells branch off, where they are branches."""
+    """The runs from which its cells branch off, if they are branches."""
     cells: Sequence[SweepCell]
     """In planning order."""
 
@@ -119,7 +119,7 @@ class _Version(_Part):
 
 
 def read_sweep(folder: Path) -> Sweep | None:
-    """Read the plan of a folder; None where there is none.
+    """Read the plan of a folder; None if there is none.
 
     Raises:
         DamagedPlan: it is damaged.

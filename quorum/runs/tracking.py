@@ -1,4 +1,4 @@
-"""What a tracker logs of a finished run, and how it does so without any cost to the run."""
+"""Logs finished runs to trackers, without affecting the runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TrackedRun:
     """A finished run.
 
     Attributes:
-        row: what results know of it.
+        row: its row of results.
         meta: its `meta.json`.
         group: the sweep, or `quorum` for single runs.
     """
@@ -32,17 +32,17 @@ class TrackedRun:
 
     @property
     def id(self) -> str:
-        """The name of this run, in 16 hexadecimal digits: another run of the same cell has another one."""
+        """The identifier of this run, in 16 hexadecimal digits; it differs between runs of the same cell."""
         return hashlib.sha256(f"{self.row.hash} {self.row.start}".encode()).hexdigest()[:16]
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The metrics that are defined."""
+        """The defined metrics."""
         return {name: value for name, value in self.row.metrics.items() if value is not None}
 
     @property
     def tags(self) -> dict[str, str]:
-        """What it is found by."""
+        """The tags for searching."""
         tags = {
             "run": self.id,
             "hash": self.row.hash,
@@ -59,17 +59,17 @@ class Tracker(Protocol):
     """Logs runs somewhere."""
 
     def log(self, run: TrackedRun) -> None:
-        """Log a run, unless it is there already; whatever this raises is shown to the user, and costs no run."""
+        """Log a run unless it is already there; an exception is shown to the user, but does not affect the run."""
 
 
 @contextmanager
 def tracking(tracker: Tracker | None, group: str) -> Iterator[Callable[[Path], None]]:
-    """Yield what logs the run in a folder, in another thread.
+    """Yield a function that logs the run in a folder, in another thread.
 
     A tracker that fails once logs nothing more, and one line at the end says so.
 
     Args:
-        tracker: None: nothing is logged.
+        tracker: the tracker; None: log nothing.
         group: the sweep, or `quorum` for single runs.
     """
     failures: list[str] = []

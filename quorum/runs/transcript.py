@@ -1,4 +1,4 @@
-"""A recorded run as a transcript for readers: who decided what in which turn, and what came of it."""
+"""A recorded run as a readable transcript: the decisions of each turn and their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maeil.trace import Trace
 from maeil.trace.events import MessageSent, PlanChange, ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 
 _ENDED = {"succeeded", "failed", "timed_out", "interrupted", "replaced"}
-"""The ends of a plan that a transcript shows."""
+"""The endings of a plan that a transcript shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Transcript:
 
     @classmethod
     def of(cls, trace: Trace) -> Transcript:
-        """Make the transcript of a trace."""
+        """Create the transcript of a trace."""
         start = trace.start
         team = (*start.agents, *start.coordinators)
         writer = _Writer(team)

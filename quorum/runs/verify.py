@@ -37,13 +37,13 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """Where a run stands in its line.
+    """The position of a run in its line.
 
     Attributes:
-        line: equal for the runs of one line.
+        line: key shared by the runs of one line.
         episode: number in it.
-        before: digest of the memory that it began with; None for none.
-        after: digest of that which it left; None where it failed.
+        before: digest of the memory that it started with; None for none.
+        after: digest of the memory that it left; None if it failed.
     """
 
     line: str
@@ -54,17 +54,17 @@ class LinePlace:
 
 @dataclass(slots=True)
 class Verified:
-    """What was found of a run.
+    """The result of verifying a run.
 
     Attributes:
-        name: of its folder.
-        hash: of its configuration; empty where it cannot be read.
-        outcome: as `meta.json` has it; None where the run has not ended or that cannot be read.
-        unfinished: whether it was never finished, which is no damage.
-        problems: what is damaged; empty for a run that is whole.
-        unverified: what could not be held against anything, and why.
-        metrics_alone: whether its metrics are damaged and nothing else, so that they can be computed again.
-        place: where it stands in its line; None where its team takes no memory along.
+        name: name of its folder.
+        hash: hash of its configuration; empty if it cannot be read.
+        outcome: outcome in `meta.json`; None if the run has not ended or it cannot be read.
+        unfinished: whether it was never finished, which is not damage.
+        problems: the damages; empty for an intact run.
+        unverified: what could not be checked, and why.
+        metrics_alone: whether only its metrics are damaged, so that they can be recomputed.
+        place: its position in its line; None if its team keeps no memory.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Verified:
 
 
 def verify_run(folder: Path) -> Verified:
-    """Read everything that a run left, and compute again what can be. Nothing is changed."""
+    """Read all files of a run, and recompute what can be. Changes nothing."""
     found = Verified(folder.name)
     if folder.is_symlink():
         found.problems.append("it is a link, which is not followed")
@@ -151,7 +151,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
 
 
 def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
-    """Hold the memories that the team brought and took along against what `meta.json` says of them."""
+    """Check the team's memories at the start and the end against `meta.json`."""
     found.place = _place_of(meta)
     said = (meta.memory.before, meta.memory.after) if meta.memory is not None else (None, None)
     for name, digest in zip((MEMORY_BEFORE, MEMORY), said, strict=True):
@@ -165,23 +165,23 @@ def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
 
 
 def _place_of(meta: RunMeta) -> LinePlace | None:
-    """Return where a run stands in its line; None where its team takes nothing along, or it does not say.
+    """Return the position of a run in its line; None if its team keeps no memory, or the position is not recorded.
 
-    A branch is in no line: it begins with what its run began with, whatever other branches have left.
+    A branch is in no line: it starts with the memory of its run, whatever other branches have left.
     """
     episode = meta.configuration.get("episode")
     if meta.origin is not None or meta.memory is None or not isinstance(episode, int):
         return None
-    with suppress(TypeError):  # nested more deeply than any that was composed
+    with suppress(TypeError):  # nested more deeply than any composed configuration
         return LinePlace(line_of(meta.configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)
     return None
 
 
 def _misfits(places: Mapping[str, LinePlace]) -> dict[str, str]:
-    """Return the runs that do not fit to the one before them, each with the reason.
+    """Return the runs that do not fit their predecessor, each with the reason.
 
     Args:
-        places: of runs, by name. Those whose line has no run before them here are not judged.
+        places: positions of runs, by name. A run whose predecessor is not among them is not judged.
     """
     names = {(place.line, place.episode): name for name, place in places.items()}
     found = {}
@@ -193,7 +193,7 @@ def _misfits(places: Mapping[str, LinePlace]) -> dict[str, str]:
 
 
 def _differs(meta: RunMeta, found: Verified, problem: str) -> None:
-    """Take a difference for damage, unless another version may have computed otherwise."""
+    """Report a difference as damage, unless another version may have computed it differently."""
     if meta.versions.get(DISTRIBUTION) == __version__:
         found.problems.append(problem)
     else:
@@ -201,18 +201,18 @@ def _differs(meta: RunMeta, found: Verified, problem: str) -> None:
 
 
 _FEW = 100
-"""Runs that are verified in this process: to start others takes as long."""
+"""Up to this number, runs are verified in this process, because starting others takes as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """What was found in the folder of a run or of a sweep.
+    """The result of verifying the folder of a run or a sweep.
 
     Attributes:
-        folder: as it was given.
-        runs: what was found of each run, by name.
-        missing: names of planned cells of which there is no run.
-        advice: what to type, or to do, where something is damaged; empty where nothing is.
+        folder: as given.
+        runs: result for each run, by name.
+        missing: names of planned cells without a run.
+        advice: what to type or do about damage; empty if there is none.
     """
 
     folder: Path
@@ -222,7 +222,7 @@ class FolderCheck:
 
     @property
     def damaged(self) -> tuple[Verified, ...]:
-        """The runs that are damaged."""
+        """The damaged runs."""
         return tuple(run for run in self.runs if run.problems)
 
     def plain(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class FolderCheck:
         }
 
     def lines(self) -> Iterator[str]:
-        """Return it for a reader: the damage, then the sum, then what cannot be verified, then what to do."""
+        """Yield it as text: the damage, the totals, what cannot be verified, and what to do."""
         for run in self.damaged:
             for problem in run.problems:
                 yield f"damaged: {run.name}: {problem}"
@@ -250,11 +250,11 @@ class FolderCheck:
 
 
 def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
-    """Verify a run, or all runs of a sweep or of a plain folder of runs. Nothing is changed.
+    """Verify a run, or all runs of a sweep or of a plain folder of runs. Changes nothing.
 
     Args:
-        folder: of the run or of the sweep.
-        plugins: modules that register components and metrics; other processes load them, too.
+        folder: folder of the run or sweep.
+        plugins: modules that register components and metrics; worker processes load them, too.
 
     Raises:
         UserError: there is no such folder, or it holds no runs.
@@ -280,7 +280,7 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
 
 
 def _sweep_of(run: Path) -> Sweep | None:
-    """Return the plan that a run is part of; None where there is none that can be read."""
+    """Return the plan that a run is part of; None if no plan can be read."""
     with suppress(UserError):
         sweep = read_sweep(run.parent)
         if sweep is not None and run.name in {cell.name for cell in sweep.cells}:
@@ -289,11 +289,11 @@ def _sweep_of(run: Path) -> Sweep | None:
 
 
 def each_run(look: Callable[[Path], T], paths: Sequence[Path], plugins: Sequence[str]) -> Iterable[T]:
-    """Look at many runs, in several processes where that is worth it.
+    """Apply a function to many runs, in several processes if that is faster.
 
     Args:
-        look: what is done with the folder of each.
-        paths: of the folders.
+        look: function of a run's folder.
+        paths: the folders.
         plugins: modules that those processes load.
     """
     workers = min(len(os.sched_getaffinity(0)), len(paths) // _FEW)

@@ -1,1 +1,1 @@
-"""Files: written whole or not at all, and read as data that nobody trusts."""
+"""Files: written atomically, and read as untrusted data."""

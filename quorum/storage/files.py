@@ -1,4 +1,4 @@
-"""What files share: they are there whole or not at all, also after a power cut; what is wrong is said in a line."""
+"""Shared file operations: atomic, durable writes, and one-line error messages."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-"""What is no file, as messages call it."""
+"""Names of things that are not regular files, for messages."""
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 8
-"""Files that are brought to disk at once: file systems write down together what is asked for together."""
+"""Files flushed to disk in parallel: file systems combine concurrent requests."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""Answers of file systems on which there is no more room."""
+"""Error codes of file systems without free space."""
 
 
 @contextmanager
 def os_errors(what: str, hint: str = "") -> Iterator[None]:
-    """Report an error of the file system in one message.
+    """Convert a file system error into a single message.
 
     Args:
-        what: cannot be done, with the file.
+        what: what cannot be done, including the file.
         hint: what to do.
 
     Raises:
-        UserError: in the place of an `OSError`.
+        UserError: replaces an `OSError`.
     """
     try:
         yield
@@ -49,12 +49,12 @@ def os_errors(what: str, hint: str = "") -> Iterator[None]:
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Bring files and folders to disk: from then on they survive a power cut.
+    """Flush files and folders to disk, so that they survive a power cut.
 
-    The name of a file is part of its folder, and survives with that.
+    The name of a file is part of its folder, and survives only with that.
 
     Raises:
-        OSError: the disk does not take them.
+        OSError: the disk does not accept them.
     """
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(threads.map(_sync, paths))
@@ -69,10 +69,10 @@ def _sync(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with those above it, if need be, so that they survive a power cut.
+    """Create a folder and its parents if necessary, durably even after a power cut.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,10 +81,10 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def folder_for(folder: Path) -> Iterator[None]:
-    """Make a folder for what is done inside; where that fails, take away what was made and is still empty.
+    """Create a folder for the code inside; if that fails, remove created folders that are still empty.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -98,17 +98,18 @@ def folder_for(folder: Path) -> Iterator[None]:
 
 
 def write_all(folder: Path, files: Mapping[str, bytes], hint: str = "") -> None:
-    """Write or replace files that belong together: a reader meets the old ones or the new ones.
+    """Write or replace files that belong together: a reader sees either the old ones or the new ones.
 
-    None gets its name before all of them are on disk.
+    No file gets its name before all of them are on disk.
 
     Args:
-        folder: that the user named, or that was made by us.
-        files: all of each by its name in the folder, with `/` between folders that are there.
-        hint: what to do when they cannot be written.
+        folder: folder that the user named or that we created.
+        files: contents by name in the folder, with `/` between existing folders.
+        hint: what to do if they cannot be written.
 
     Raises:
-        UserError: one cannot be written there, or what stands there is no file; none is replaced, and nothing is left.
+        UserError: one cannot be written, or its name belongs to something that is not a file; none is replaced, and no
+            new file is left behind.
     """
     for name in files:
         require_file(folder / name, hint)
@@ -131,20 +132,20 @@ def _way_out(error: OSError, hint: str) -> str:
 
 
 def require_file(target: Path, hint: str = "", name: str = "") -> None:
-    """Require that what stands at a place, if anything, is a file: to replace a device, a pipe or a link is no writing.
+    """Check that a path is free or a regular file: a device, pipe or link must not be replaced.
 
     Args:
-        target: the place.
+        target: the path.
         hint: what to do otherwise.
-        name: what messages call it; empty: its path.
+        name: its name in messages; empty: its path.
 
     Raises:
-        UserError: it is none.
+        UserError: it is something else.
     """
     try:
         mode = target.lstat().st_mode
     except OSError:
-        return  # there is nothing; or it cannot be seen, and then writing says why
+        return  # nothing is there; or it cannot be examined, and writing reports why
     if not stat.S_ISREG(mode):
         kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "no file")
         raise UserError(f"{name or target}: it is {kind}, and is not replaced", hint)

@@ -1,4 +1,4 @@
-"""Locks of the operating system on open files: they are gone with the process that holds them, however it ends."""
+"""Operating system locks on open files, which are released however the process that holds them ends."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from quorum_base.inside import open_inside
 from quorum_base.user_errors import UserError
 
 LOCK = ".lock"
-"""The file that says who is at work in a folder."""
+"""The file that marks a folder as in use."""
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 
 
 def open_lock(folder: Path, name: str) -> IO[bytes]:
-    """Open the file of a lock, which is made if need be.
+    """Open the file of a lock, and create it if necessary.
 
     Raises:
-        NotAFile: what has its name is no regular file.
+        NotAFile: its name belongs to something that is not a regular file.
         OSError: it cannot be opened.
     """
     opened = open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -33,7 +33,7 @@ def open_lock(folder: Path, name: str) -> IO[bytes]:
 
 
 def take_lock(file: IO[bytes], kind: int) -> bool:
-    """Lock an open file; where the file system knows no locks, take that for a yes."""
+    """Lock an open file; return whether it succeeded, and True if the file system has no locks."""
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except OSError as error:
@@ -47,12 +47,12 @@ def take_lock(file: IO[bytes], kind: int) -> bool:
 
 @contextmanager
 def one_at_work(folder: Path, verb: str, hint: str) -> Iterator[None]:
-    """Hold a folder, which exists, for one command at a time.
+    """Hold an existing folder for one command at a time.
 
     Args:
-        folder: in which the command works.
-        verb: of the command.
-        hint: what to do while another one is at work.
+        folder: folder of the command.
+        verb: verb of the command.
+        hint: what to do while another command holds it.
 
     Raises:
         UserError: another command holds it.
@@ -61,7 +61,7 @@ def one_at_work(folder: Path, verb: str, hint: str) -> Iterator[None]:
         if not take_lock(file, fcntl.LOCK_EX):
             file.seek(0)
             raise UserError(f"{folder}: another quorum {verb} is at work in this folder ({file.read().decode()})", hint)
-        with suppress(OSError):  # what must be written reports that the disk is full
+        with suppress(OSError):  # a full disk is reported by the essential writes
             file.truncate(0)
             file.write(f"process {os.getpid()} on {platform.node()}".encode())
         yield

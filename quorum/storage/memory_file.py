@@ -1,4 +1,4 @@
-"""The file in which memory outlives an episode. It may be untrusted: it is checked, and its size is bounded."""
+"""The file that stores memory between episodes. It may be untrusted, so it is validated and its size is limited."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ import orjson
 from quorum.storage.run_files import MIB, RunFiles
 
 MEMORY = "memory.json"
-"""What a team took along when its episode was over."""
+"""The team's memory at the end of the episode."""
 MEMORY_BEFORE = "memory_before.json"
-"""What it had brought to that episode: with it, a run can be repeated from its folder alone."""
+"""The team's memory at the start of the episode: with it, a run can be repeated from its folder alone."""
 LARGEST = 16 * MIB
-"""Bytes of such a file."""
+"""Maximum size in bytes."""
 _SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a team took along from an episode.
+    """The memory of a team after an episode.
 
     Attributes:
-        memories: by `maeil.memory.Remembers.memory_name`, JSON-ready.
+        memories: JSON-ready memories by `maeil.memory.Remembers.memory_name`.
     """
 
     memories: Mapping[str, Any]
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the memories as JSON, in hexadecimal; their order counts."""
+        """SHA-256 of the memories as JSON, in hexadecimal; depends on their order."""
         return hashlib.sha256(orjson.dumps(self.memories)).hexdigest()
 
     def data(self) -> bytes:
         """Return the content of the file.
 
         Raises:
-            TypeError: it holds what JSON does not have.
+            TypeError: a value has no JSON form.
         """
         whole = {"schema": _SCHEMA, "sha256": self.digest, "memories": self.memories}
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def read_memory(folder: Path, name: str = MEMORY) -> Memory | None:
-    """Read a memory; None where there is no such file.
+    """Read a memory; None if the file does not exist.
 
     Raises:
-        DamagedFile: it is too large, a link, no memory of ours, or not what was written.
+        DamagedFile: it is too large, a link, not a Quorum memory, or not what was written.
     """
     files = RunFiles(folder)
     data = files.read(name, LARGEST)
@@ -67,7 +67,7 @@ def read_memory(folder: Path, name: str = MEMORY) -> Memory | None:
     memory = Memory(whole["memories"])
     try:
         digest = memory.digest
-    except TypeError as error:  # nested more deeply than can be written
+    except TypeError as error:  # nested too deeply to be written
         raise files.damaged(name, f"damaged: {error}") from error
     if digest != whole.get("sha256"):
         raise files.damaged(name, "damaged: its SHA-256 differs from that of what was written")

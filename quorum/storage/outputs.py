@@ -1,7 +1,7 @@
-"""The files that a user has a command write with `--out` or `--export`: every verb that has such an option writes here.
+"""Files that commands write for `--out` or `--export`: every verb with such an option writes here.
 
-A wrong word, or a link in an untrusted folder, must not cost a result: devices, pipes, links and folders are refused,
-files of a run are never overwritten, and other files only with `--force`.
+A wrong argument, or a link in an untrusted folder, must not destroy a result: devices, pipes, links and folders are
+rejected, files of a run are never overwritten, and other files only with `--force`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from quorum_base.user_errors import UserError
 
 
 def require_writable(folder: Path, name: str, hint: str = "Give another folder.") -> None:
-    """Refuse a folder in which nothing can be written, or that cannot be made, before what is written there is made.
+    """Reject a folder that cannot be created or written, before its contents are computed.
 
-    Nothing is left there.
+    Leaves nothing behind.
 
     Args:
         folder: the folder.
-        name: what messages call it.
+        name: its name in messages.
         hint: what to do.
 
     Raises:
@@ -40,7 +40,7 @@ RUN_FILES = frozenset(
         "trace.jsonl.gz", "traceback.txt",
     }
 )  # fmt: skip
-"""The files of runs and of sweeps, by name."""
+"""File names of runs and sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Output:
     """A file that a command writes.
 
     Attributes:
-        target: where.
-        option: that names it, for messages.
-        force: whether another file that stands there is replaced.
-        within: folder that the user named, if the target stands deeper in it, in folders that we make; None: its own.
+        target: its path.
+        option: the option that names it, for messages.
+        force: whether to replace another existing file.
+        within: folder that the user named, if the target is deeper in it, in folders that we create; None: its own.
     """
 
     target: Path
@@ -60,10 +60,10 @@ class Output:
     within: Path | None = None
 
     def check(self) -> None:
-        """Refuse a place that cannot be written to, before what is written there is made.
+        """Reject a path that cannot be written, before the contents are computed.
 
         Raises:
-            UserError: it is no place for a file, holds a file of a run, or another one without `force`.
+            UserError: it cannot be a file, or is a file of a run, or another existing file without `force`.
         """
         name, folder = f"{self.option} {self.target}", self.within or self.target.parent
         hint = "Give another file."
@@ -79,19 +79,19 @@ class Output:
             raise UserError(f"{name}: there is such a file already", "--force replaces it; or give another one.")
 
     def write(self, data: bytes) -> None:
-        """Write the file, whole or not at all.
+        """Write the file atomically.
 
         Raises:
-            UserError: as `check`, or it cannot be written.
+            UserError: see `check`, or it cannot be written.
         """
         write_outputs({self: data})
 
 
 def write_outputs(files: Mapping[Output, bytes]) -> None:
-    """Write files of one folder that belong together: all of them or none.
+    """Write files of one folder that belong together: all or none.
 
     Raises:
-        UserError: as `Output.check`, or one cannot be written, or a link stands in its way inside the folder.
+        UserError: see `Output.check`; or one cannot be written, or a link blocks it inside the folder.
     """
     for output in files:
         output.check()
@@ -102,7 +102,7 @@ def write_outputs(files: Mapping[Output, bytes]) -> None:
 
 
 def clock_time(seconds: float) -> str:
-    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
+    """Format a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

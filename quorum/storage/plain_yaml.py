@@ -1,4 +1,4 @@
-"""Reads untrusted YAML: plain data only, in a time that grows with its length and no faster."""
+"""Reads untrusted YAML: plain data only, in linear time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 DEEPEST = 64
-"""Lists and maps inside one another."""
+"""Maximum nesting depth of lists and maps."""
 _LONGEST_NUMBER = 100
-"""Characters; beyond it, what looks like a number is none of a configuration."""
+"""Maximum characters of a number; longer ones cannot be part of a configuration."""
 _INTEGERS = range(-(2**63), 2**64)
-"""What JSON is read and written with here."""
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's parser, where it is there: no recursion, 20x faster
+"""Range of integers that our JSON library reads and writes."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's parser if available: no recursion, 20x faster
 _RESOLVER = yaml.resolver.Resolver()
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _TAG = "tag:yaml.org,2002:"
@@ -27,16 +27,16 @@ _CONSTRUCTED = {
 
 
 class NotPlain(ValueError):
-    """A text is no YAML, or holds what JSON cannot hold."""
+    """The text is not YAML, or contains data that JSON cannot represent."""
 
 
 def parse_yaml(data: bytes) -> Any:
-    """Return the data of one document: maps with texts as keys, lists, texts, numbers, booleans, null.
+    """Return the data of one document: maps with string keys, lists, strings, numbers, booleans, null.
 
-    Tags, aliases, dates, numbers beyond 64 bits, and a key that stands twice are refused, whatever they would mean.
+    Rejects all tags, aliases, dates, numbers beyond 64 bits, and repeated keys.
 
     Raises:
-        NotPlain: it is no such document; the message ends in the line.
+        NotPlain: it is not such a document; the message ends with the line.
     """
     builder = _Builder()
     try:
@@ -50,14 +50,14 @@ def parse_yaml(data: bytes) -> Any:
 
 
 class _Builder:
-    """Makes data of the events of a parser, without recursion."""
+    """Builds data from parser events without recursion."""
 
     def __init__(self) -> None:
         self._documents: list[Any] = []
         self._open: list[Any] = [self._documents]
-        """The lists and maps that are not complete, the outermost first."""
+        """Incomplete lists and maps, the outermost first."""
         self._keys: list[str | None] = [None]
-        """For each of them the key whose value comes next; None where a key, or the member of a list, does."""
+        """For each of them, the key whose value comes next; None if a key or a list item comes next."""
 
     def take(self, event: yaml.Event) -> None:
         match event:
@@ -107,7 +107,7 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
         raise _refused(f"the tag {event.tag}", event)
     tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
     construct = _CONSTRUCTED.get(tag)
-    if construct is None:  # a date, a merge
+    if construct is None:  # a date or a merge
         raise _refused(f"a {tag.removeprefix(_TAG)}", event)
     if tag != f"{_TAG}str" and len(event.value) > _LONGEST_NUMBER:
         raise _refused(f"a number of {len(event.value)} characters", event)

@@ -1,9 +1,9 @@
-"""The files in the folder of a run or of a sweep, which may be untrusted. Every verb reads them here.
+"""The files in a run or sweep folder, which may be untrusted. Every verb reads them here.
 
-A name in such a folder can be a pipe that never ends, a link to a secret, a file of zeros or a gigabyte in nine
-megabytes of gzip. So only regular files are opened, no link among them is followed, and what is read, and what is made
-of it, is bounded before it is there. A run leaves the digest of each of its files in its `meta.json`; what is read is
-held against it.
+A name in such a folder may be an endless pipe, a link to a secret, a file of zeros, or nine megabytes of gzip that
+unpack to a gigabyte. So only regular files are opened, links are not followed, and the size of data is limited before
+it is read or unpacked. A run stores the digest of each of its files in its `meta.json`, and whatever is read is checked
+against it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from quorum_base.user_errors import UserError
 
 MIB = 1 << 20
 LONGEST_LINE = 16 * MIB
-"""Bytes of a line of a file that is read line by line."""
+"""Maximum bytes per line of a file that is read line by line."""
 MOST_LINES = 5_000_000
-"""Lines of such a file: a gigabyte of a trace has fewer."""
+"""Maximum lines of such a file: a gigabyte of a trace has fewer."""
 LARGEST_TEXT = 1024 * MIB
-"""Bytes that are read of a file line by line."""
+"""Maximum bytes read from a file line by line."""
 LARGEST_UNPACKED = 64 * MIB
-"""Bytes that are made of a compressed file."""
+"""Maximum size in bytes of an unpacked file."""
 MOST_VALUES = 6_500_000
-"""Values of one piece of JSON, which takes some ten times the memory of its text. The plan of a million cells fits."""
+"""Maximum values in one JSON document; it takes some ten times its text in memory. A plan of a million cells fits."""
 META = "meta.json"
 PICTURES = "pictures"
-"""The one folder that there may be in that of a run: the pictures of its prompts."""
+"""The only subfolder of a run: the images in its prompts."""
 LARGEST_PICTURE = 8 * MIB
 LARGEST_META = 16 * MIB
 TAIL = 256 << 10
-"""Bytes at the end of a file, in which its last line stands."""
+"""Bytes at the end of a file that contain its last line."""
 _CHUNK = MIB
 _HASH = re.compile("[0-9a-f]{64}")
 _LONGEST_REASON = 300
@@ -52,7 +52,7 @@ class DamagedFile(UserError):
     """A file of a run cannot be read.
 
     Attributes:
-        brief: its name, and why: what is said where the folder is known.
+        brief: its name and the reason, for messages where the folder is known.
     """
 
     def __init__(self, folder: Path, name: str, reason: str, hint: str = "") -> None:
@@ -61,13 +61,14 @@ class DamagedFile(UserError):
 
 
 def picture_file(digest: str) -> str:
-    """Return the name of the file of a picture.
+    """Return the file name of an image.
 
     Args:
-        digest: of what it shows (`quorum.agents.llm.pictures.Picture.hash`); in an untrusted folder it may be anything.
+        digest: digest of the image (`quorum.agents.llm.pictures.Picture.hash`); untrusted if it comes from a run
+            folder.
 
     Raises:
-        ValueError: it is no such hash.
+        ValueError: it is not such a hash.
     """
     if not _HASH.fullmatch(digest):
         raise ValueError("it is no hash of a picture: 64 hexadecimal digits")
@@ -75,7 +76,7 @@ def picture_file(digest: str) -> str:
 
 
 class _Digests(msgspec.Struct):
-    """What `meta.json` says of the other files."""
+    """The digests in `meta.json`."""
 
     files: dict[str, str] | None = None
 
@@ -84,7 +85,7 @@ class RunFiles:
     """The files of a folder, by name.
 
     Args:
-        path: of the folder.
+        path: path of the folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,28 +94,28 @@ class RunFiles:
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """SHA-256 of each file as the run left it, in hexadecimal; empty where it left none, or they cannot be read."""
+        """SHA-256 of each file as the run wrote it, in hexadecimal; empty if there are none or they cannot be read."""
         if self._digests is None:
-            self._digests = {}  # also while meta.json is read, which is held against none
+            self._digests = {}  # also while meta.json itself is read, which has no digest
             with suppress(DamagedFile, ValueError, RecursionError):
                 self._digests = msgspec.json.decode(self.read(META, LARGEST_META) or b"{}", type=_Digests).files or {}
         return self._digests
 
     @digests.setter
     def digests(self, found: Mapping[str, str]) -> None:
-        """Take over what a reader of `meta.json` has found: it is not parsed twice."""
+        """Set the digests from an already parsed `meta.json`, so that it is not parsed twice."""
         self._digests = found
 
     def damaged(self, name: str, reason: str, hint: str = "") -> DamagedFile:
-        """Make the error that a file is damaged."""
+        """Return the error for a damaged file."""
         return DamagedFile(self.path, name, reason, hint)
 
     def names(self, name: str) -> bool:
-        """Whether there is something of this name, be it no file."""
+        """Whether an entry with this name exists, of any type."""
         return os.path.lexists(self.path / name)
 
     def holds(self, name: str) -> bool:
-        """Whether there is a regular file of this name that is not too large to be read."""
+        """Whether a regular file with this name exists and is not too large to read."""
         try:
             status = os.lstat(self.path / name)
         except OSError:
@@ -122,7 +123,7 @@ class RunFiles:
         return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_TEXT
 
     def size(self, name: str) -> int:
-        """Return the bytes of what has this name, as they stand on disk; 0 where there is nothing."""
+        """Return the size of an entry on disk in bytes; 0 if it does not exist."""
         try:
             return os.lstat(self.path / name).st_size
         except OSError:
@@ -133,8 +134,8 @@ class RunFiles:
         """Open a file.
 
         Raises:
-            FileNotFoundError: there is none.
-            DamagedFile: it is no regular file, a link, larger than `most` bytes, or closed to us.
+            FileNotFoundError: it does not exist.
+            DamagedFile: it is not a regular file, is a link, is larger than `most` bytes, or is not readable.
         """
         try:
             handle = self._handle(name)
@@ -151,21 +152,21 @@ class RunFiles:
                 raise self.damaged(name, f"not read: {_why(error)}") from error
 
     def _handle(self, name: str) -> int:
-        """Open what has a name, without following a link on the way."""
+        """Open an entry without following any link in its path."""
         if not _is_name(name):
             raise ValueError("it is no name of a file of a run")
         return open_inside(self.path, name, os.O_RDONLY)
 
     def read(self, name: str, most: int) -> bytes | None:
-        """Return the content of a file; None where there is none.
+        """Return the content of a file; None if it does not exist.
 
         Args:
-            name: of the file.
-            most: bytes that it may have.
+            name: name of the file.
+            most: maximum bytes.
 
         Raises:
-            DamagedFile: it is no regular file, a link, larger than `most`, or closed to us; it is not what the run
-                wrote, or holds more than `MOST_VALUES`.
+            DamagedFile: it is not a regular file, is a link, is larger than `most`, or is not readable; it is not what
+                the run wrote, or holds more than `MOST_VALUES`.
         """
         try:
             with self._opened(name, most) as file:
@@ -178,10 +179,10 @@ class RunFiles:
         return data
 
     def part(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to before `end`; fewer where it ends earlier.
+        """Return the bytes of a file from `start` to before `end`; fewer if it is shorter.
 
         Raises:
-            DamagedFile: as `read`, or there is no such file.
+            DamagedFile: see `read`; or the file does not exist.
         """
         try:
             with self._opened(name, LARGEST_TEXT) as file:
@@ -191,24 +192,25 @@ class RunFiles:
             raise self.damaged(name, "there is no such file") from None
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Return the content of a file piece by piece; that of a name that ends in `.gz` unpacked.
+        """Yield the content of a file in chunks, unpacked if its name ends in `.gz`.
 
         Raises:
-            FileNotFoundError: there is no such file.
-            DamagedFile: as `read`; or what is packed is damaged, cut off, or becomes larger than `LARGEST_UNPACKED`.
+            FileNotFoundError: it does not exist.
+            DamagedFile: see `read`; or the compressed data is damaged, truncated, or unpacks to more than
+                `LARGEST_UNPACKED`.
         """
         is_packed = name.endswith(".gz")
-        # Packed text is no larger than what it may become: a head without an end or empty parts could be.
+        # The packed size has the same limit, as an endless header or empty members could exceed it.
         with self._opened(name, LARGEST_UNPACKED if is_packed else LARGEST_TEXT) as file:
             yield from self._unpacked(name, file) if is_packed else iter(lambda: file.read(_CHUNK), b"")
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """Return the lines of a file, each with the byte that ends it; a last one without it was cut off.
+        """Yield the lines of a file with their line feeds; a last line without one was cut off.
 
         Raises:
-            FileNotFoundError: there is no such file.
-            DamagedFile: as `chunks`; or a line is longer than `LONGEST_LINE` or holds more than `MOST_VALUES`, or there
-                are more than `MOST_LINES`; and, behind its last line, it is not what the run wrote.
+            FileNotFoundError: it does not exist.
+            DamagedFile: see `chunks`; or a line is longer than `LONGEST_LINE` or holds more than `MOST_VALUES`, or
+                there are more than `MOST_LINES`; or, raised after the last line, it is not what the run wrote.
         """
         rest, digest, number = b"", hashlib.sha256(), 0
         for chunk in self.chunks(name):
@@ -228,10 +230,10 @@ class RunFiles:
         self._check_digest(name, digest)
 
     def verify(self, name: str) -> bytes:
-        """Read a file to its end, hold it against its digest, and return its last bytes, at most `TAIL`.
+        """Read a whole file, check its digest, and return its last bytes, at most `TAIL`.
 
         Raises:
-            DamagedFile: there is none, or as `lines`.
+            DamagedFile: it does not exist, or see `lines`.
         """
         digest, end = hashlib.sha256(), b""
         try:
@@ -244,7 +246,7 @@ class RunFiles:
         return end
 
     def _check_digest(self, name: str, found: hashlib._Hash) -> None:
-        """Hold a file against its digest; that of a compressed one is of its unpacked text."""
+        """Check the digest of a file; for a compressed one, that of its unpacked text."""
         if self.digests.get(name.removesuffix(".gz"), found.hexdigest()) != found.hexdigest():
             raise self.damaged(name, f"damaged: it is not what the run wrote: its SHA-256 is not that of {META}")
 
@@ -272,13 +274,13 @@ class RunFiles:
 
 
 def _is_name(name: str) -> bool:
-    """Whether a name is that of a file in the folder of a run, or among its pictures."""
+    """Whether a name is that of a file in a run folder or among its images."""
     folder, _, file = name.rpartition("/")
     return folder in ("", PICTURES) and file not in ("", ".", "..")
 
 
 def _read(file: BinaryIO, most: int) -> bytes:
-    """Read to the end, but never more than `most` bytes: a file may grow while it is read."""
+    """Read to the end, but at most `most` bytes, because a file may grow meanwhile."""
     parts = []
     while most > 0 and (part := file.read(min(most, _CHUNK))):
         parts.append(part)

@@ -1,1 +1,1 @@
-"""Studies: is an effect real, and what is it made of."""
+"""Studies: is an effect real, and what does it consist of?"""

@@ -1,4 +1,4 @@
-"""What the runs of a study come to: its effects against the noise floor, the room that arms close, the cost of both."""
+"""Analyse the runs of a study: its effects against the noise floor, the room that arms close, the cost of both."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from maeil.metrics import METRICS, Metric
 from quorum.comparison import Comparison, Group, Question, compare
 from quorum.comparison.budgets import budget_curves
 from quorum.comparison.differences import Cells, Difference, Pairing, differences
-from quorum.comparison.statistics.anytime import Plan, anytime_interval, evidence
 from quorum.comparison.statistics.intervals import Floats
-from quorum.comparison.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
 from quorum.comparison.statistics.room import RoomClosed, rooms_closed
 from quorum.runs import Results, Row
+from quorum.study.anytime import Plan, anytime_interval, evidence
+from quorum.study.noise import NoiseVerdict, noise_floor, noise_verdict
 from quorum.study.question import BEST_OF, TREATMENT, EffectFile
 from quorum.study.study import Study
 from quorum_base.user_errors import UserError
 
 ACTED = ("communication.gain_after_talk", "communication.attempts_after_talk")
-"""What is estimated over the steps in which talk can have acted."""
+"""Metrics over the steps in which talk can have had an effect."""
 AGAIN, SILENT, REFERENCE, SOLO = "again", "silent", "reference", "solo"
 
 
@@ -33,9 +33,9 @@ class Effect:
     """An effect.
 
     Attributes:
-        file: which.
-        difference: of its two arms over the same boards. The first effect answers the question, and is tested alone; p
-            of the others is corrected by Holm over them.
+        file: its definition.
+        difference: difference of its two arms over the same boards. The first effect answers the question and is tested
+            alone; Holm's method corrects p of the others.
         verdict: whether it is above the noise floor.
     """
 
@@ -46,20 +46,20 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the runs of a study come to.
+    """The results of a study.
 
     Attributes:
         study: the study.
         comparison: its arms, each a level, with `treatment` as the baseline.
-        metric: what it is about.
-        effects: in the order of the question; those of arms that were not played are missing.
+        metric: the main metric.
+        effects: in the order of the question; effects of arms that were not played are missing.
         same: the treatment against itself, in other draws; None without such runs.
-        floor: the noise floor: a mean difference that two equal arms exceed in 5 % of cases; NaN where it is unknown.
-        tries: of one mind, whose best makes the arm `best_of`: as many as cost what the team does.
+        floor: the noise floor: a mean difference that two equal arms exceed in 5 % of cases; NaN if it is unknown.
+        tries: number of tries of one mind that cost as much as the team; the best of them makes the arm `best_of`.
         room: the share of the room that each arm closes, by arm; empty without a reference.
-        acted: differences in the steps before which somebody had read a message, of the effects both arms of which have
-            such steps; the level of each is the name of the effect.
-        left_out: runs that ended in an error or are missing, by arm.
+        acted: differences over the steps before which some agent had read a message, for effects with such steps in
+            both arms; the level of each is the name of the effect.
+        left_out: number of runs that ended with an error or are missing, by arm.
     """
 
     study: Study
@@ -80,19 +80,19 @@ class Analysis:
 
     @property
     def answer(self) -> Effect | None:
-        """The effect that answers the question; None where its arms have no runs."""
+        """The effect that answers the question; None if its arms have no runs."""
         first = self.effects[:1]
         return first[0] if first and first[0].file == self.study.question.effects[0] else None
 
     @property
     def boards(self) -> int:
-        """Boards that the treatment has runs of."""
+        """Number of boards on which the treatment has runs."""
         return len(set(self.comparison.groups[TREATMENT, None].boards.tolist()))
 
     def by_board(self, metric: str) -> Floats:
-        """Return the differences of a metric that answer the question, one a board, in the order of the seeds.
+        """Return the differences of a metric that answer the question, one per board, in the order of the seeds.
 
-        That is the order in which boards are added; shape (boards,).
+        Boards are added in that order; shape (boards,).
         """
         first = self.study.question.effects[0]
         plus, minus = (self.comparison.groups.get((arm, None)) for arm in (first.plus, first.minus))
@@ -102,19 +102,19 @@ class Analysis:
 
 
 def _anytime(found: Difference, boards: Floats, metric: Metric, planned: Plan | None) -> Difference:
-    """Return a difference with the p-value and the interval that hold however often one looks."""
+    """Return a difference with the anytime-valid p-value and interval."""
     p = 1 / evidence(boards, planned, share=metric.rate)
     low, high = anytime_interval(boards, planned, share=metric.rate)
-    # what was rejected once stays rejected, so the mean itself can come to lie outside: a wider interval holds as well
+    # A rejected centre stays rejected, so the mean itself can end up outside. A wider interval is valid as well.
     mean = replace(found.mean, low=min(low, found.mean.value), high=max(high, found.mean.value))
     return replace(found, p=p, p_holm=p, mean=mean)
 
 
 def compare_arms(study: Study, results: Results, seeds: Collection[int]) -> Comparison:
-    """Compare the arms of a study on some boards, with the treatment as the baseline where it has runs.
+    """Compare the arms of a study on some boards, with the treatment as the baseline if other arms have runs.
 
     Raises:
-        UserError: no run counts, or runs were made by different versions of the code.
+        UserError: no run counts, or the runs come from different versions of the code.
     """
     own = replace(results, rows=tuple(row for row in results.rows if _belongs(row, study, seeds)))
     alone = {row.arm for row in own.rows if row.pooled} <= {TREATMENT}
@@ -128,11 +128,11 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
 
     Args:
         study: the study.
-        results: of its folder.
+        results: results of its folder.
         seeds: the boards that count.
 
     Raises:
-        UserError: no run of the treatment counts, or runs were made by different versions of the code.
+        UserError: no run of the treatment counts, or the runs come from different versions of the code.
     """
     comparison = compare_arms(study, results, seeds)
     if study.question.equal:
@@ -161,12 +161,12 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Effects, held against the noise floor.
+    """Effects with their verdicts against the noise floor.
 
     Attributes:
-        effects: in order; those of arms without runs are missing.
+        effects: in order; effects of arms without runs are missing.
         same: the treatment against itself, in other draws; None without such runs.
-        floor: the noise floor; NaN where it is unknown.
+        floor: the noise floor; NaN if it is unknown.
     """
 
     effects: tuple[Effect, ...]
@@ -182,18 +182,18 @@ def judge(
     *,
     anytime: bool = False,
 ) -> Judged:
-    """Hold effects against the noise floor.
+    """Compare effects with the noise floor.
 
     Args:
-        files: the effects; the first one is tested alone, the others are corrected by Holm.
+        files: the effects; the first one is tested alone, the others are corrected by Holm's method.
         cells: the values of each arm, by board.
-        metric: what they are of.
+        metric: the metric.
         planned: what was expected of the first effect.
-        anytime: whether p and interval of the first effect must hold however often one looks at it.
+        anytime: whether p and interval of the first effect must be valid however often the study is looked at.
     """
     there = [file for file in files if file.plus in cells and file.minus in cells]
     pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in there]
-    alone = int(files[0] in there)  # no other becomes the answer where the arms of the first one were not played
+    alone = int(files[0] in there)  # without the first effect's arms, no other becomes the answer
     found = [*differences(metric, pairings[:alone]), *differences(metric, pairings[alone:])]
     if anytime and alone:
         found[0] = _anytime(found[0], _by_board(pairings[0].level_cells, pairings[0].baseline_cells), metric, planned)
@@ -214,7 +214,7 @@ def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:
 
 
 def tokens_of(group: Group) -> float:
-    """Return the tokens that a run of a group reads and writes, on average; NaN where no model is asked."""
+    """Return the mean number of tokens that a run of a group reads and writes; NaN without model calls."""
     return sum(map(group.mean, ("model.prompt_tokens", "model.completion_tokens")))
 
 
@@ -228,14 +228,14 @@ def _tries(groups: Mapping[str, Group], tried_on: Cells) -> int:
 
 
 def best_of(values: Sequence[float], tries: int, metric: Metric) -> float:
-    """Return the expected best of some tries: the mean over all choices of so many of the values.
+    """Return the expected best of `tries` tries: the mean over all choices of that many values.
 
-    Of n values in ascending order the i-th is the greatest of C(i - 1, k - 1) of the C(n, k) choices of k.
+    Of n values in ascending order, the i-th is the greatest of C(i - 1, k - 1) of the C(n, k) choices of k.
 
     Args:
-        values: of one board, at least as many as tries.
+        values: values of one board, at least as many as tries.
         tries: k.
-        metric: says which values are better.
+        metric: defines which values are better.
     """
     ordered = sorted(values, reverse=metric.better == "lower")
     ways = comb(len(ordered), tries)
@@ -249,7 +249,7 @@ def _by_board(plus: Cells, minus: Cells) -> Floats:
 
 
 def _acted(files: Sequence[EffectFile], groups: Mapping[str, Group]) -> Iterator[Difference]:
-    """Yield the differences over the steps in which talk can have acted, metric by metric."""
+    """Yield the differences over the steps in which talk can have had an effect, metric by metric."""
     for name in ACTED:
         cells = {arm: found for arm, group in groups.items() if (found := group.cells(name))}
         there = [file for file in files if {file.plus, file.minus} <= cells.keys()]

@@ -1,4 +1,4 @@
-"""The arms of a study, made around the arm that the user gives."""
+"""Make the arms of a study from the arm that the user gives."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from quorum.sweeps.grid import Axis, axes
 from quorum_base.user_errors import UserError
 
 SEEDS = "seed=range(0,20)"
-"""The boards of a study that names none."""
+"""The default boards of a study."""
 SHUFFLED = "shuffled"
 TRIES = 4
-"""Draws of an arm that is tried several times, at least."""
+"""Minimum number of draws of an arm with several tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Arm:
     """An arm.
 
     Attributes:
-        words: `KEY=VALUE` of all that it sets, but for `seed` and `draw`.
+        words: `KEY=VALUE` of all that it sets, except `seed` and `draw`.
         draws: samples of each board.
-        says: what it is, in words.
-        donors: whether its messages come from runs of the treatment, which must be there first.
+        says: its description.
+        donors: whether its messages come from runs of the treatment, which must exist first.
     """
 
     words: tuple[str, ...]
@@ -44,21 +44,21 @@ class Arm:
 
     def reading(self, donors: Path) -> Arm:
         """Return the arm with the file of the messages that it reads."""
-        # a choice of one, since the place of a file is no part of what the arm means
+        # A choice with one option: the location of a file is not part of the arm's meaning.
         quoted = str(donors).replace("\\", "\\\\").replace('"', '\\"')
         return replace(self, words=(*self.words, f'extension.control.donors=choice("{quoted}")'), donors=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What the user gives: the arm that the question is about, and the boards.
+    """The arm and the boards that the user gives.
 
     Attributes:
-        words: `KEY=VALUE` of one value each, without `seed` and `draw`.
+        words: `KEY=VALUE` with one value each, without `seed` and `draw`.
         seeds: the boards.
         draws: samples of each board.
-        extensions: names of the extensions that take part, in order.
-        configuration: of the first board.
+        extensions: names of the extensions, in order.
+        configuration: configuration of the first board.
     """
 
     words: tuple[str, ...]
@@ -69,10 +69,10 @@ class Treatment:
 
     @classmethod
     def of(cls, words: Sequence[str], config_dir: ConfigDir = ()) -> Treatment:
-        """Read the words of a command.
+        """Read the arguments of a command.
 
         Raises:
-            UserError: a word cannot be read, or has no place in a study.
+            UserError: an argument cannot be read, or is not allowed in a study.
         """
         found = {axis.key: axis for axis in axes(words, Composer(config_dir))}
         if EXPERIMENT in found:
@@ -101,7 +101,7 @@ def _numbers(axis: Axis) -> tuple[int, ...]:
     """Return the numbers of an axis.
 
     Raises:
-        UserError: a value is none.
+        UserError: a value is not a number.
     """
     values = [override.value() for override in axis.values]
     found = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
@@ -111,7 +111,7 @@ def _numbers(axis: Axis) -> tuple[int, ...]:
 
 
 def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm]]:
-    """Yield the arms of a question by name, the treatment first. Not all of them need go with the team.
+    """Yield the arms of a question by name, the treatment first. Some may not be possible with the team.
 
     Raises:
         UserError: the question is about talk, and the team does not talk.
@@ -145,9 +145,9 @@ def _draws(file: ArmFile, draws: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _resolved(word: str, c: Configuration) -> Sequence[str]:
-    """Put in the world's own reference policy: its planner with full knowledge, else its heuristic.
+    """Replace `agents=reference` with the world's reference policy: its omniscient planner, else its heuristic.
 
-    Of a team that asks no model, plans are drawn where answers would be.
+    If the team makes no model calls, `llm=random` draws plans instead of answers.
     """
     if word == "agents=reference":
         return ("agents=planner" if skills_of(c.env.name).has("planner") else "agents=heuristic",)
@@ -157,9 +157,9 @@ def _resolved(word: str, c: Configuration) -> Sequence[str]:
 
 
 def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
-    """Return words with others in the place of those that set the same; a new option takes its group's values along.
+    """Return arguments with others that override them; a new option also removes the values of its group.
 
-    The values of extensions stay: a control arm is one extension more.
+    The values of extensions stay: a control arm adds an extension.
     """
     keys = {word.partition("=")[0] for word in own}
     groups = {key for key in keys if "." not in key} - {EXTENSION}
@@ -169,7 +169,7 @@ def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
 
 
 def _members_alone(c: Configuration) -> Mapping[str, tuple[str, ...]]:
-    """Return for each kind of mind in a team the words that leave one agent of it alone, by the name of that agent."""
+    """Return the arguments that let a single agent act, by agent name: one agent for each kind of mind in the team."""
     agents = [f"agent_{index}" for index in range(c.n)]
     first: dict[str, str] = {}
     for agent in agents:

@@ -1,17 +1,17 @@
-"""Whether the prompts of control arms differ from the treatment's in the bytes of messages alone.
+"""Check that the prompts of control arms differ from the treatment's only in message bytes.
 
-The episode of a recorded run is played again with its recorded answers, and once more for each arm. There the minds see
-what the arm gives them to read and write their prompts, get the answers that were recorded at the same place whatever
-they ask, and do what they did in the treatment whatever they make of it. So the episodes are the same but for what is
-read, and prompts can be compared one by one. No model is asked.
+The audit replays the episode of a recorded run with its recorded answers, and once more for each arm. In an arm, the
+minds see what the arm gives them to read and write their prompts. Whatever they ask, they get the answers recorded at
+the same place. Whatever they make of these, they do what they did in the treatment. So the episodes differ only in what
+the minds read, and prompts can be compared one by one. Nothing is sent to a model.
 
-Message bytes are the blocks that hold messages, or what a mind has read in messages (`MESSAGES`). Templates leave such
-a block out where it is empty, and the heading and the words of its section with it: a section that holds nothing else
-counts as message bytes as well, and so do the words that stand in place of an empty dialogue. All else has to be equal.
+Message bytes are the blocks that hold messages, or what a mind has read in messages (`MESSAGES`). Templates omit such a
+block if it is empty, with the heading and text of its section. So a section that holds nothing else also counts as
+message bytes, and so does the text that replaces an empty dialogue. Everything else must be equal.
 
-A mind that asks its model only when it has read something to ask about (a reviewer of HMAS-2 its part of a joint plan,
-an actor of LLaMAC a part that it cannot do) does not ask in an arm that takes that away, or asks in one that brings it.
-Such calls are counted as `missing` or `extra`, and the audit does not hold.
+Some minds call their model only if they have read something to ask about: a reviewer of HMAS-2 its part of a joint
+plan, an actor of LLaMAC a part that it cannot do. Such a mind makes no call in an arm that takes that away, or makes
+one in an arm that adds it. The audit counts these calls as `missing` or `extra`, and then does not hold.
 """
 
 from __future__ import annotations
@@ -53,8 +53,10 @@ MESSAGES: Mapping[str, frozenset[str]] = {
     "committer": frozenset({"proposals", "commitments"}),
     **dict.fromkeys(("centre", "debater", "assessor", "explorer", "exploiter"), frozenset({"dialogue", "objections"})),
 }
-"""The blocks of a prompt that hold messages or what was read in them, by the role in which a model is asked; in all
-other roles `unread`, `memory`, and the open tasks, which messages bring along."""
+"""The blocks of a prompt that hold messages or what was read in them, by the role of the model call.
+
+All other roles have `unread`, `memory`, and the open tasks, which come with messages.
+"""
 _NOTHING_SAID = "\nNothing yet."
 _SECTION = re.compile(r"^(?=# )", re.MULTILINE)
 
@@ -65,13 +67,13 @@ class ControlAudit:
 
     Attributes:
         arm: its name.
-        calls: that the minds of the treatment made.
-        equal: those whose prompts are equal but for message bytes.
-        altered: those in whose prompts message bytes differ: where the arm has acted.
-        missing: those that the minds of the arm did not make.
-        extra: calls that only the arm's minds made.
+        calls: number of calls of the treatment's minds.
+        equal: number of these whose prompts are equal except for message bytes.
+        altered: number of these whose prompts differ in message bytes: where the arm had an effect.
+        missing: number of these that the arm's minds did not make.
+        extra: number of calls that only the arm's minds made.
         treatment: SHA-256 of all prompts of the treatment without message bytes.
-        control: the same of the arm.
+        control: SHA-256 of those of the arm.
         difference: the first difference, as lines; empty for none.
     """
 
@@ -87,7 +89,7 @@ class ControlAudit:
 
     @property
     def holds(self) -> bool:
-        """Whether all prompts are equal but for message bytes."""
+        """Whether all prompts are equal except for message bytes."""
         return self.equal == self.calls and not self.extra
 
 
@@ -95,13 +97,13 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
     """Compare the prompts of control arms with those of a recorded run.
 
     Args:
-        run: folder of the treatment, whose minds asked language models.
-        arms: of `extension.control.arm`.
+        run: folder of the treatment, whose minds called language models.
+        arms: values of `extension.control.arm`.
         donors: file of messages of another board, for `shuffled`.
 
     Raises:
-        UserError: there is no such run or arm, or no donors for `shuffled`; or the run asked no models, is a branch, or
-            has a clock that counts seconds.
+        UserError: there is no such run or arm, or no donors for `shuffled`; or the run made no model calls, is a
+            branch, or has a clock that counts seconds.
     """
     parent = Parent.open(run)
     c = parent.configuration
@@ -124,7 +126,7 @@ def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
 
 @dataclass(slots=True)
 class _Thought:
-    """A thought: what was asked in it, what was answered, and what came of it, be it an error."""
+    """A thought: its requests, its answers, and its outcome, which may be an error."""
 
     asked: list[Request] = field(default_factory=list)
     answers: list[Future[Reply]] = field(default_factory=list)
@@ -136,7 +138,7 @@ _Books = dict[str, list[_Thought]]
 
 
 class _NothingRecorded(EpisodeStop):
-    """More was asked in a thought than was answered in that of the treatment."""
+    """A thought made more requests than that of the treatment had answers."""
 
 
 def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
@@ -148,7 +150,7 @@ def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
 
 @dataclass(eq=False)
 class _Notes:
-    """Notes the thoughts of all participants; those of an arm come to what they came to in the treatment."""
+    """Records the thoughts of all participants; those of an arm get the outcomes of the treatment."""
 
     treatment: _Books
     books: _Books = field(default_factory=lambda: defaultdict(list))
@@ -166,7 +168,7 @@ class _Notes:
 
 @dataclass(eq=False)
 class _Watched:
-    """A model whose requests are noted; in an arm it answers as the model of the treatment did at the same place."""
+    """A model whose requests are recorded; in an arm it gives the treatment's answer at the same place."""
 
     model: Model
     thoughts: list[_Thought]
@@ -187,7 +189,7 @@ class _Watched:
 
 @dataclass(eq=False)
 class _Noted:
-    """A mind whose thoughts are noted; in an arm they come to what they came to in the treatment."""
+    """A mind whose thoughts are recorded; in an arm they get the outcomes of the treatment."""
 
     mind: Mind
     thoughts: list[_Thought]
@@ -230,7 +232,7 @@ def _compared(arm: str, treatment: _Books, control: _Books) -> ControlAudit:
 
 
 def _difference(name: str, one: str, other: str) -> str:
-    """Return the lines in which two prompts of a participant differ."""
+    """Return a diff of two prompts of a participant."""
     names = f"{name}, treatment", f"{name}, control"
     return "\n".join(difflib.unified_diff(one.splitlines(), other.splitlines(), *names, n=1, lineterm=""))
 
@@ -243,7 +245,7 @@ def without_messages(request: Request) -> str:
 
 
 def _blanked(text: str, names: frozenset[str]) -> str:
-    """Return a text without some blocks, and without sections that hold nothing else or say that nothing was said."""
+    """Remove some blocks from a text, and sections that hold nothing else or report that nothing was said."""
     return re.sub(r"\n{2,}", "\n", "".join(_kept(_SECTION.split(text), names))).strip()
 
 

@@ -1,4 +1,4 @@
-"""The bundle of a study: one zip with the files that verify its runs and play them again, for publication.
+"""The bundle of a study: one zip, for publication, with the files that verify its runs and replay them.
 
 Equal folders give equal bundles. `quorum check` takes the unpacked folder.
 """
@@ -26,17 +26,17 @@ from quorum_base.user_errors import UserError
 
 BUNDLE = "study.zip"
 _PASSING = f".{BUNDLE}"
-"""The name of a bundle that is not whole."""
+"""Temporary name of an incomplete bundle."""
 DONORS = "donors"
-"""The folder of files that configurations name, such as what was said on other boards."""
+"""Folder of files that configurations name, such as messages of other boards."""
 _OF_THE_STUDY = (PLAN, STUDY, SHEET)
 _MODE = (stat.S_IFREG | 0o600) << 16
 
 
 def write_bundle(folder: Path) -> Path:
-    """Write `study.zip` into the folder of a study, whole or not at all, and return it.
+    """Write `study.zip` into the folder of a study, completely or not at all, and return it.
 
-    Files are packed piece by piece as they are read. No link is followed, and nothing outside of the folder is read.
+    Files are packed in chunks as they are read. No link is followed, and nothing outside of the folder is read.
 
     Raises:
         UserError: a file cannot be read, or the zip cannot be written.
@@ -84,7 +84,7 @@ def files_by_digest(folder: Path) -> Mapping[str, Path]:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """Yield the files of a bundle: of the study, of its runs, and what attempts cost that were put aside."""
+    """Yield the files of a bundle: those of the study, of its runs, and the costs of discarded attempts."""
     files = RunFiles(folder)
     yield from (name for name in _OF_THE_STUDY if files.holds(name))
     yield from _named_files(folder)
@@ -93,7 +93,7 @@ def _names(folder: Path) -> Iterator[str]:
             continue
         own = RunFolder(run)
         listed: tuple[str, ...] = ()
-        with suppress(DamagedFile):  # what is there of a damaged run goes along, and is found again
+        with suppress(DamagedFile):  # pack what exists of a damaged run; the damage shows again in a check
             listed = tuple(own.meta().files or ())
         packed = (f"{name}.gz" for name in listed if not own.files.names(name))  # a trace may have been compressed
         yield from (f"{run.name}/{name}" for name in (META, *listed, *packed) if own.files.holds(name))

@@ -1,4 +1,4 @@
-"""Verifies the folder of a study: its runs and its sheet; and plays every run again."""
+"""Verify the folder of a study, its runs and its sheet, and replay every run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from quorum_base.user_errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck:
-    """What was found of a study.
+    """The result of verifying a study.
 
     Attributes:
-        folder: as it was given.
-        runs: what was found of each run, and which are missing.
-        reruns: what came of playing again those that are whole.
-        problems: of other files, each with the name of the file.
+        folder: as given.
+        runs: the result for each run, and which are missing.
+        reruns: the results of replaying the intact runs.
+        problems: problems of other files, each with the name of the file.
     """
 
     folder: Path
@@ -36,7 +36,7 @@ class StudyCheck:
 
     @property
     def damaged(self) -> bool:
-        """Whether anything is damaged, or comes out otherwise."""
+        """Whether anything is damaged, or any replay differs."""
         return bool(self.problems or self.runs.damaged or any(run.difference for run in self.reruns))
 
     def plain(self) -> dict[str, Any]:
@@ -68,11 +68,11 @@ def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
 
 
 def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
-    """Verify a study, and play its runs again from their recorded replies. Nothing is changed.
+    """Verify a study, and replay its runs from their recorded replies, without changing anything.
 
     Args:
-        folder: of the study.
-        plugins: modules that register components and metrics; other processes load them, too.
+        folder: folder of the study.
+        plugins: modules that register components and metrics; other processes load them as well.
 
     Raises:
         UserError: it is a file.
@@ -94,7 +94,7 @@ def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
 
 
 def _sheet_problems(folder: Path) -> Iterator[str]:
-    """Make the sheet again from the runs, and hold the stored one against it."""
+    """Rebuild the sheet from the runs, and compare the stored one with it."""
     try:
         stored = RunFiles(folder).read(SHEET, LARGEST)
         sheet = sheet_of(read_results(folder), read_study(folder))

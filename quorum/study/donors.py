@@ -1,4 +1,4 @@
-"""What was said in runs, as donors: others read it on other boards, in the arm `shuffled`."""
+"""Messages of runs as donors, which other boards read in the arm `shuffled`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DONORS = "donors.json"
 
 
 def write_donors(runs: Sequence[Path], file: Path) -> None:
-    """Write the messages of some runs, each with the board on which it was sent.
+    """Write the messages of some runs, each with its board.
 
     Args:
         runs: their folders.
-        file: where they go, in a folder that is there: a list as JSON, in the order in which they were sent.
+        file: the file to write, in an existing folder: a list as JSON, in the order of sending.
 
     Raises:
-        UserError: a trace is damaged, nobody has said anything in one, or the file cannot be written.
+        UserError: a trace is damaged or has no messages, or the file cannot be written.
     """
     write_all(file.parent, {file.name: donors_file([donor for run in runs for donor in _said(run)])})
 
@@ -37,6 +37,6 @@ def _said(run: Path) -> list[Donor]:
 
 
 def write_no_donors(file: Path) -> Path:
-    """Write a file that says nothing, for a look at an arm before there are runs."""
+    """Write a file with one empty message, to check an arm before there are runs."""
     file.write_bytes(donors_file([Donor(0, 0, "")]))
     return file

@@ -1,4 +1,4 @@
-"""Asks a service again what it was asked in a recorded run; nothing is written."""
+"""Send the prompts of a recorded run to its service again, without writing anything."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from quorum.study.drift_verdict import Drift
 from quorum_base.user_errors import UserError
 
 SAMPLE = 20
-"""Prompts that are asked again, at most: those with the smallest digests, so that they are always the same."""
+"""Maximum number of prompts to repeat: those with the smallest digests, so that the choice is stable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A recorded call whose prompt can be asked again.
+    """A recorded call whose prompt can be sent again.
 
     Attributes:
-        request: what was asked.
-        reply: what was answered.
-        config: of the model that answered.
+        request: the request.
+        reply: the reply.
+        config: configuration of the model that answered.
     """
 
     request: Request
@@ -53,12 +53,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What is asked again of a run.
+    """The calls of a run to repeat.
 
     Attributes:
         run: its folder.
-        calls: those that are asked again, at most `SAMPLE`, each twice.
-        recorded: calls with different prompts in the run that could be.
+        calls: the calls to repeat, at most `SAMPLE`, each twice.
+        recorded: number of repeatable calls with different prompts in the run.
     """
 
     run: Path
@@ -67,14 +67,14 @@ class Repetition:
 
     @property
     def usd(self) -> float | None:
-        """What it is expected to cost: twice what the recorded answers would; None where a price is not known."""
+        """Expected cost: twice that of the recorded answers; None if a price is unknown."""
         money = [_usd(call) for call in self.calls]
         known = [usd for usd in money if usd is not None]
         return 2 * fsum(known) if len(known) == len(money) else None
 
     @property
     def expectation(self) -> str:
-        """What will be asked where, with which key, and what it is expected to take."""
+        """What will be sent where, with which key, and its expected cost."""
         places = dict.fromkeys(_place(call.config) for call in self.calls)
         tokens = 2 * sum(call.reply.usage.prompt + call.reply.usage.completion for call in self.calls)
         money = "unknown money (no price)" if self.usd is None else dollars(self.usd)
@@ -89,14 +89,14 @@ def _place(config: ProviderConfig) -> str:
 
 
 def _usd(call: Recorded) -> float | None:
-    """Return what an answer costs by itself, not in a batch, at today's price; where that is not known, what it did."""
+    """Return the cost of a single answer, outside a batch, at today's price; if that is unknown, its recorded cost."""
     tier = "" if call.reply.tier == BATCH else call.reply.tier
     price = call.config.price.of_tier(tier) if call.config.price is not None else None
     return call.reply.usd if price is None else price.usd(call.reply.usage)
 
 
 def repetition(run: Path) -> Repetition:
-    """Choose the calls of a run that are asked again.
+    """Choose the calls of a run to repeat.
 
     Raises:
         UserError: the run cannot be read, or no service answered in it.
@@ -105,7 +105,7 @@ def repetition(run: Path) -> Repetition:
     configuration = validate(RunFolder(run).configuration(), recorded=True)
     found: dict[str, Recorded] = {}
     replayed = ""
-    for call in list(calls_of(run)):  # to its end first: whether the file is whole shows there
+    for call in list(calls_of(run)):  # read to the end first, which shows whether the file is complete
         config = configuration.llm_of(str(call.get("agent", "")), str(call.get("role", "")))
         if isinstance(config, ReplayConfig):
             replayed = config.run
@@ -123,7 +123,7 @@ def repetition(run: Path) -> Repetition:
 
 
 def _is_own(call: Mapping[str, Any]) -> bool:
-    """Whether the model that the configuration names answered a call in this very run."""
+    """Whether the configured model answered a call in this run itself."""
     reply = call.get("reply")
     if not isinstance(reply, Mapping):
         return False
@@ -134,7 +134,7 @@ def _is_own(call: Mapping[str, Any]) -> bool:
 def _recorded(
     run: Path, call: Mapping[str, Any], config: ProviderConfig, configuration: Configuration
 ) -> Recorded | None:
-    """Return a recorded call; None for one that asked for embeddings, which have no text."""
+    """Return a recorded call; None for one that requested embeddings, which have no text."""
     try:
         request = recorded_request(run, call, in_words=configuration.prompts.get("form") == "words")
         reply = read_reply(call["reply"])
@@ -146,14 +146,14 @@ def _recorded(
 
 
 def ask_again(wanted: Repetition, budget: Budget) -> Drift:
-    """Ask each prompt twice, without a cache.
+    """Send each prompt twice, without a cache.
 
     Args:
-        wanted: what is asked.
-        budget: what may be used.
+        wanted: the calls to repeat.
+        budget: the budget.
 
     Raises:
-        UserError: the service cannot be asked, or the budget is too small.
+        UserError: the service cannot be called, or the budget is too small.
     """
     calls = 2 * len(wanted.calls)
     if budget.calls is not None and budget.calls < calls:

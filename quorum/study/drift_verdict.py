@@ -1,8 +1,9 @@
-"""Whether answers of today differ from recorded ones by more than answers of today differ among themselves.
+"""Test whether today's answers differ from recorded ones more than they differ from each other.
 
-Each prompt has three answers: the recorded one and two of today. Where exactly two of them are equal, the third is the
-odd one. If the service has not changed, the three are draws of one kind, so each is the odd one in a third of such
-prompts. How often the recorded one is, is held against that by an exact binomial test. Noise makes all three odd alike.
+Each prompt has three answers: the recorded one and two of today. If exactly two of them are equal, the third is the odd
+one. If the service has not changed, the three are draws from one distribution, so each is the odd one in a third of
+such prompts. An exact binomial test compares how often the recorded answer is odd with that third. Noise affects all
+three alike.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from quorum.agents.llm.validation import validator_of
 from quorum.runs.summary import aligned
 
 LEVEL = 0.025
-"""Of each of the two tests, on texts and on decisions: 5 % in all."""
+"""Level of each of the two tests, on texts and on decisions: 5 % in total."""
 _CONFIDENCE = 0.95
 _STEPS = 40
-"""Halvings of an interval of probabilities."""
+"""Number of bisections of an interval of probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,12 @@ class Agreement:
     """How far the three answers to each prompt agree.
 
     Attributes:
-        prompts: how many there are.
-        then_now: pairs of equal answers, one recorded and one of today, of two a prompt.
-        now_now: prompts whose two answers of today are equal.
-        two_equal: prompts of which exactly two answers are equal.
-        odd: those among them whose recorded answer is the third.
-        kept: prompts whose three answers are all equal.
+        prompts: number of prompts.
+        then_now: number of equal pairs of a recorded answer and one of today, of two per prompt.
+        now_now: number of prompts with two equal answers of today.
+        two_equal: number of prompts with exactly two equal answers.
+        odd: number of these in which the recorded answer is the third.
+        kept: number of prompts with three equal answers.
     """
 
     prompts: int
@@ -54,7 +55,7 @@ class Agreement:
         """Compare answers.
 
         Args:
-            answers: to each prompt: the recorded one, and two of today.
+            answers: for each prompt: the recorded one, and two of today.
         """
         equal = [(then == first, then == second, first == second) for then, first, second in answers]
         return cls(
@@ -68,18 +69,18 @@ class Agreement:
 
     @property
     def p(self) -> float:
-        """How probable as many odd recorded answers, or more, are at a service that has not changed."""
+        """Probability of at least this many odd recorded answers if the service has not changed."""
         m = self.two_equal
         return float(sum(comb(m, k) * 2 ** (m - k) for k in range(self.odd, m + 1)) / 3**m)
 
     @property
     def changed(self) -> bool:
-        """Whether drift is shown."""
+        """Whether drift is significant."""
         return self.p <= LEVEL
 
     @property
     def telling(self) -> bool:
-        """Whether drift would be shown if all answers that are repeated today had changed."""
+        """Whether drift would be significant if all answers that are repeated today had changed."""
         return 3.0**-self.now_now <= LEVEL
 
     @property
@@ -97,13 +98,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Drift:
-    """What a service answered to recorded prompts, then and now.
+    """The answers of a service to recorded prompts, then and now.
 
     Attributes:
         run: folder of the run.
-        recorded: different prompts that it could have been asked again.
-        requests: those that were.
-        answers: to each: the recorded one, and two of today.
+        recorded: number of different prompts that could be repeated.
+        requests: the repeated requests.
+        answers: for each: the recorded one, and two of today.
     """
 
     run: str
@@ -124,7 +125,7 @@ class Drift:
 
     @property
     def changed(self) -> bool:
-        """Whether drift is shown, of texts or of decisions."""
+        """Whether drift is significant, of texts or of decisions."""
         return self.texts.changed or self.decisions.changed
 
     @property
@@ -133,7 +134,7 @@ class Drift:
 
     @property
     def usd(self) -> float | None:
-        """What today's answers cost; None where a price is not known."""
+        """Cost of today's answers; None if a price is unknown."""
         known = [reply.usd for reply in self._now if reply.usd is not None]
         return fsum(known) if len(known) == len(self._now) else None
 
@@ -144,7 +145,7 @@ class Drift:
 
     @property
     def verdict(self) -> str:
-        """What can be said, in words."""
+        """The conclusion, in words."""
         found = self.decisions
         if found.changed:
             return f"drift: the service decides differently now ({_test(found)})"
@@ -187,7 +188,7 @@ class Drift:
 
     @property
     def _reported(self) -> dict[str, list[str]]:
-        """What the service says of itself and counts, then and now."""
+        """What the service reports and counts, then and now."""
         sides = ([then for then, *_ in self.answers], self._now)
         return {
             "model": [_names(reply.model for reply in side) for side in sides],
@@ -211,9 +212,9 @@ class Drift:
 
 
 def decision(request: Request, reply: Reply) -> bytes:
-    """Return what an answer decides: its JSON without prose, so that two wordings of one plan are equal.
+    """Return the decision of an answer: its JSON without prose, so that two wordings of one plan are equal.
 
-    Prose is every text with a space in it. An answer that is not of the form that the request asks for is its text.
+    Prose is every text with a space in it. An answer that does not match the requested schema is its text.
     """
     try:
         value = extract(reply.text, validator_of(request.answer.schema if request.answer is not None else {}))

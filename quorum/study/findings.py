@@ -1,4 +1,4 @@
-"""What a study finds, in words: effects above the noise floor, and effects that are not, which is a finding too."""
+"""The findings of a study in words: effects above the noise floor, and effects below it, which are findings too."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from maeil.metrics import METRICS
 from quorum.comparison.findings import boards_needed, p_words, unit_of
 from quorum.comparison.statistics.flips import LEVEL
-from quorum.comparison.statistics.noise import NoiseVerdict
 from quorum.comparison.tables import SIMULATED, decimals, interval
 from quorum.study.analysis import Analysis, Effect, tokens_of
+from quorum.study.noise import NoiseVerdict
 from quorum.study.play import Played
 from quorum.study.question import BEST_OF, TREATMENT
 
 _MANY = 1_000
-"""Boards: an effect that takes more is next to none."""
+"""Number of boards above which the effect that needs them is negligible."""
 _PARTS = ("turns", "envelope", "content")
-"""The parts of the effect of talk: their sum is the whole, on every board."""
+"""The parts of the effect of talk, which add up to the whole on every board."""
 
 
 def findings(played: Played) -> list[str]:
-    """Return what was found, a sentence or two each; the first answers the question."""
+    """Return the findings, a sentence or two each; the first answers the question."""
     analysis = played.analysis
     found = [
         *_effects(analysis),
@@ -66,7 +66,7 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
 
 
 def _parts(analysis: Analysis) -> Iterator[str]:
-    """Say what the effect of talk is made of, where its parts are over the same boards, and what the truth gives."""
+    """Describe the parts of the effect of talk, if they are over the same boards, and the effect of true statements."""
     found = {effect.file.name: effect for effect in analysis.effects}
     parts = [found[name] for name in _PARTS if name in found]
     if "total" not in found or len(parts) < len(_PARTS):
@@ -104,7 +104,7 @@ def _room(analysis: Analysis) -> Iterator[str]:
 
 
 def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
-    """Say which arms differ from the treatment at the tokens that the cheapest arm with a model takes on average."""
+    """Report which arms differ from the treatment at the mean tokens of the cheapest arm with a model."""
     found = analysis.comparison.budgets
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""The page of a study: what was found in words, the effects against the noise floor, and all tables."""
+"""The page of a study: the findings in words, the effects against the noise floor, and all tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans the cells of a study: those of its arms, in turns."""
+"""Plan the cells of a study: those of its arms, in turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ArmsPlanner(Planner):
     """Plans the arms of a study.
 
     Attributes:
-        experiment: whose arms they are.
+        experiment: the arms, as an experiment.
     """
 
     estimate: ClassVar[str] = "--plan --expect EFFECT,DEVIATION"
@@ -26,13 +26,13 @@ class ArmsPlanner(Planner):
     experiment: Experiment
 
     def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
-        """Plan the cells. Words without an effect in a control arm are no mistake."""
+        """Plan the cells. Control arms may have arguments without an effect."""
         planned = plan_experiment(self.experiment, words, config_dir)
         return replace(planned, without_effect="", cells=tuple(_board_by_board(planned.cells)))
 
 
 def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
-    """Yield cells of arms in turns, so that a study that is stopped has its arms on the same boards."""
+    """Yield cells of arms in turns, so that a study that is stopped early has all arms on the same boards."""
     arms: dict[str | None, list[PlannedCell]] = {}
     for cell in cells:
         arms.setdefault(cell.arm, []).append(cell)

@@ -1,4 +1,4 @@
-"""How many boards and draws a study takes, before it is paid for: from a pilot, or from a stated effect."""
+"""How many boards and draws a study needs, before paying for it: from a pilot, or from a stated effect."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from quorum.sweeps.pilots import Pilots
 from quorum_base.user_errors import UserError
 
 _PILOT = range(1_000_000, 1_000_008)
-"""Boards of a pilot: none that a study analyses."""
+"""Boards of a pilot, which no study analyses."""
 _STATE = "State what you expect: --expect EFFECT,DEVIATION."
 _YES_OR_NO = "outcome.success"
 _FEWEST = 2
-"""Boards of a pilot that show how boards scatter."""
+"""Fewest boards of a pilot that show the spread of boards."""
 _DRAWS = (1, 2, 4)
-"""Draws of a board that are weighed against each other."""
+"""Numbers of draws per board to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Expected:
     Attributes:
         effect: mean difference over boards.
         between: standard deviation over boards of their true differences.
-        within: standard deviation of the difference of one draw of a board; 0 where draws are not known apart.
-        basis: where this is known from, in words.
+        within: standard deviation of the difference of one draw of a board; 0 if draws are not known separately.
+        basis: the source of these values, in words.
     """
 
     effect: float
@@ -55,18 +55,18 @@ class Expected:
     basis: str
 
     def deviation(self, draws: int) -> float:
-        """Return the standard deviation of the differences over boards with so many draws each."""
+        """Return the standard deviation of the differences over boards with this many draws each."""
         return math.sqrt(self.between**2 + self.within**2 / draws)
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Boards and draws that reach what is wanted.
+    """Numbers of boards and draws that reach the goal.
 
     Attributes:
         boards: number of boards.
-        draws: of each, in each arm.
-        forecast: what they would take.
+        draws: draws of each board, in each arm.
+        forecast: their expected cost.
     """
 
     boards: int
@@ -75,10 +75,10 @@ class Design:
 
 
 def expect(study: Study, *, quiet: bool) -> Expected:
-    """Return what is expected: as stated, else as a pilot shows, which is played if it is not there.
+    """Return the expected effect: as stated, else from a pilot, which is played if necessary.
 
     Raises:
-        UserError: an arm does not go with the team, or the pilot has too few runs or shows no difference.
+        UserError: an arm is not possible with the team, or the pilot has too few runs or shows no difference.
     """
     request = study.request
     if request.expected is not None:
@@ -105,17 +105,17 @@ def expect(study: Study, *, quiet: bool) -> Expected:
 
 
 def whole_boards(plus: Cells, minus: Cells) -> list[Cell]:
-    """Return the boards of which both arms have several draws, and as many."""
+    """Return the boards on which both arms have several draws, and equally many."""
     return [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
 
 
 def components(plus: Cells, minus: Cells, both: Sequence[Cell]) -> tuple[float, float, float]:
-    """Return the mean difference, and its standard deviations between boards and within, by one-way variance analysis.
+    """Return the mean difference and its standard deviations between and within boards (one-way variance analysis).
 
     Args:
         plus: the draws of one arm by board.
         minus: those of the other arm.
-        both: the boards that count, at least two, with as many draws each.
+        both: the boards that count, at least two, with equally many draws each.
     """
     draws = np.array([np.subtract(plus[cell], minus[cell]) for cell in both])
     between, within = variance_components(draws, [None] * len(both))
@@ -123,13 +123,13 @@ def components(plus: Cells, minus: Cells, both: Sequence[Cell]) -> tuple[float, 
 
 
 def designs(study: Study, expected: Expected, *, power: float, half_width: float | None) -> list[Design]:
-    """Return the boards that each number of draws takes, with what they would cost.
+    """Return the number of boards that each number of draws needs, with the expected cost.
 
     Args:
-        study: the study; its words name the model whose prices count.
-        expected: of the effect that answers its question.
-        power: share of studies that are to find it.
-        half_width: of the interval that is wanted in its place; None: by power.
+        study: the study; its arguments name the model whose prices count.
+        expected: the expected effect that answers its question.
+        power: share of studies that should find the effect.
+        half_width: target for the interval, instead of power; None: use power.
     """
     found, pilots = [], Pilots()
     for draws in _DRAWS if expected.within else (len(study.treatment.draws),):
@@ -147,10 +147,10 @@ def designs(study: Study, expected: Expected, *, power: float, half_width: float
 
 
 def _sampler(study: Study, expected: Expected, draws: int) -> Sampler:
-    """Return what draws differences of boards: of one draw that succeeds or not -1, 0 and 1, else normal ones.
+    """Return a sampler of board differences: -1, 0 and 1 for the success of single draws, else normal.
 
     Raises:
-        UserError: there are no such differences.
+        UserError: such differences are impossible.
     """
     deviation = expected.deviation(draws)
     if study.metrics[0] != _YES_OR_NO or draws > 1:

@@ -1,4 +1,4 @@
-"""Plays a study: its arms, block after block of boards where it is to stop by what it finds, and all that it writes."""
+"""Play a study: its arms, block after block of boards if a result decides when to stop, and all of its files."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ from quorum.sweeps.stopping import Stop
 from quorum_base.user_errors import UserError
 
 _AUDITED = 2
-"""Runs of the treatment whose prompts are compared with those of control arms."""
+"""Number of runs of the treatment whose prompts are compared with those of control arms."""
 _DONORS, _TALK = 2, "communication.messages"
-"""Boards whose messages all others read in the arm `shuffled`, and what says that something was said there. These two
-read each other's. More boards of a study change nothing of it."""
+"""Number of boards whose messages all others read in the arm `shuffled`, and the metric that counts messages.
+
+These two boards read each other's messages. Adding boards to a study does not change this.
+"""
 _SCREENING = 1_000_000
-"""Number of the draw by which boards are chosen beforehand: none of those that are analysed."""
+"""Number of the draw for choosing boards beforehand, which is never analysed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a study has come to.
+    """The outcome of a study.
 
     Attributes:
-        analysis: of its runs.
-        record: how it was stopped, and each look at it.
-        sweep: what its last sweep came to.
-        audits: whether prompts of control arms are the treatment's but for messages, in some runs; empty without such
-            arms, or where no model was asked.
-        not_audited: why prompts could not be compared; empty where they were, or there are none.
+        analysis: analysis of its runs.
+        record: why it stopped, and each look at it.
+        sweep: outcome of its last sweep.
+        audits: whether prompts of control arms equal the treatment's except for messages, in some runs; empty without
+            such arms, or without model calls.
+        not_audited: why prompts could not be compared; empty if they were, or if there are none.
     """
 
     analysis: Analysis
@@ -51,7 +53,7 @@ class Played:
 
 
 def play(study: Study, *, quiet: bool) -> Played:
-    """Play what is missing of a study, block after block of boards if need be, and analyse it.
+    """Play the missing runs of a study, block after block of boards if necessary, and analyse it.
 
     Args:
         study: the study.
@@ -83,13 +85,13 @@ def play(study: Study, *, quiet: bool) -> Played:
 
 
 def _next_boards(study: Study, tried: Sequence[int]) -> tuple[int, ...]:
-    """Return the boards of the next block: as many as were named, up to the most of all."""
+    """Return the boards of the next block: as many as the user named, up to the overall maximum."""
     number = min(len(study.treatment.seeds), study.request.most_boards - len(tried))
     return tuple(range(max(tried) + 1, max(tried) + 1 + number))
 
 
 def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
-    """Return why no more boards are added; empty: they are."""
+    """Return why no more boards are added; empty to add more."""
     if swept.stop in (Stop.INTERRUPTED, Stop.CANCELLED):
         return "by hand"
     if swept.stop is not None:
@@ -104,7 +106,7 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
 
 
 def _audits(analysis: Analysis) -> tuple[list[ControlAudit], str]:
-    """Compare the prompts of control arms with those of the treatment, in its first runs; or say why that cannot be."""
+    """Compare the prompts of control arms with those of the treatment in its first runs, or return why not."""
     study = analysis.study
     files = {name: study.question.arms[name].control for name in study.arms if name in study.question.arms}
     donors = study.folder / DONORS
@@ -115,7 +117,7 @@ def _audits(analysis: Analysis) -> tuple[list[ControlAudit], str]:
     asked = [row for row in rows if row.models and row.outcome != Outcome.BUDGET][:_AUDITED]
     try:
         return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)], ""
-    except (UserError, LanguageModelError) as error:  # of other code, or of a clock that counts seconds
+    except (UserError, LanguageModelError) as error:  # other code, or a clock that counts seconds
         return [], str(error).partition("\n")[0]
 
 
@@ -132,10 +134,10 @@ def _look(analysis: Analysis, stop: str) -> Look:
 
 
 def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool) -> Record:
-    """Look for room on boards that were not looked at yet, by a draw that is not analysed.
+    """Check new boards for room, with a draw that is not analysed.
 
-    A board has room where the reference is better than the silent team. To choose boards by the runs that are analysed
-    would choose those on which the silent team was unlucky.
+    A board has room if the reference is better than the silent team. Choosing boards by the analysed runs would select
+    those on which the silent team was unlucky.
 
     Raises:
         UserError: the question or the world has no such arms.
@@ -159,14 +161,14 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
     room = {}
     for seed in new:
         silent, reference = (values.get((arm, seed)) for arm in arms)
-        if silent is not None and reference is not None:  # of a run that failed nothing is known: the board stays
+        if silent is not None and reference is not None:  # a failed run shows nothing: keep the board
             room[seed] = sign * (reference - silent)
     without = {str(seed): found for seed, found in room.items() if found <= 0}
     return record.model_copy(update={"screened": (*record.screened, *room), "no_room": {**record.no_room, **without}})
 
 
 def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:
-    """Play the arms, and after them those whose messages come from runs of the treatment."""
+    """Play the arms, and then those whose messages come from runs of the treatment."""
     others = {name: arm for name, arm in study.arms.items() if not arm.donors}
     swept = run_sweep_command(replace(study.request_of(others, seeds), retry_failed=True), quiet=quiet)
     if len(others) == len(study.arms) or swept.stop is not None:

@@ -1,4 +1,4 @@
-"""Questions of studies: files of `questions/` that name the arms of a study, and the effects that they show."""
+"""Questions of studies: files of `questions/` that name the arms of a study and its effects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUESTIONS = Path(__file__).with_name("questions")
 TREATMENT = "treatment"
 """The arm that the user gives."""
 BEST_OF = "best_of"
-"""The arm that is made of the draws of `solo`: the best of several tries on each board."""
+"""The arm made from the draws of `solo`: the best of several tries on each board."""
 
 
 class _Part(BaseModel):
@@ -26,29 +26,30 @@ class ArmFile(_Part):
     """How an arm differs from the treatment."""
 
     says: str
-    """What it is, in words."""
+    """Its description."""
     words: Sequence[str] = ()
-    """`KEY=VALUE` that take the place of the treatment's. `agents=reference` is the world's reference policy, and
-    `llm=random` draws the plans of a team that asks no model."""
+    """`KEY=VALUE` that override the treatment's. `agents=reference` is the world's reference policy; `llm=random` draws
+    the plans of a team that makes no model calls.
+    """
     control: str = ""
     """The option of `extension` that replaces what participants read; empty: none."""
     alone: bool = False
-    """Whether one member acts, and the others stand still: an arm for each kind of mind in the team."""
+    """Whether one member acts while the others idle: an arm for each kind of mind in the team."""
     draws: Literal["same", "other", "several"] = "same"
-    """`other`: as many as the treatment has, and none of those. `several`: at least `tries`."""
+    """`other`: as many as the treatment has, but different ones. `several`: at least `tries`."""
 
 
 class EffectFile(_Part):
     """An effect: the difference of two arms over the same boards."""
 
     name: str
-    """Of the effect."""
+    """Name of the effect."""
     plus: str
-    """The arm with what it is an effect of."""
+    """The arm with the cause of the effect."""
     minus: str
-    """The arm without."""
+    """The arm without it."""
     says: str
-    """What it is an effect of, in words."""
+    """The cause of the effect, in words."""
 
 
 class Question(_Part):
@@ -63,9 +64,9 @@ class Question(_Part):
     effects: Sequence[EffectFile]
     """The effects; the first one answers the question."""
     single: str = ""
-    """The arm of a single mind, which measures of coordination are relative to; empty: none is shown."""
+    """The arm of a single mind, the reference for measures of coordination; empty: show none."""
     equal: Literal["", "tokens"] = ""
-    """What arms are compared at equal amounts of, as well; empty: nothing."""
+    """Resource of which arms are also compared at equal amounts; empty: none."""
 
 
 def question_names() -> list[str]:
@@ -77,7 +78,7 @@ def load_question(name: str) -> Question:
     """Read a question.
 
     Raises:
-        UserError: there is none of this name.
+        UserError: there is no question with this name.
     """
     names = question_names()
     if name not in names:

@@ -1,4 +1,4 @@
-"""`study.json`: what a study is, how it was stopped, each look at its results, and what it found."""
+"""`study.json`: the definition of a study, why it stopped, each look at its results, and its findings."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ class _Part(BaseModel):
 
 
 class Look(_Part):
-    """A look at the results: after each, more boards can be added, which is why each is recorded."""
+    """A look at the results. Boards can be added after each look, so every look is recorded."""
 
     boards: int
-    """Boards that the treatment had then."""
+    """Number of boards of the treatment at that time."""
     draws: int
-    """Draws of each."""
+    """Draws of each board."""
     stop: str
-    """Why no more boards were added by the command: by design, by hand, a budget, a condition."""
+    """Why the command added no more boards: by design, by hand, a budget, a condition."""
     time: str
-    """When, ISO 8601 in UTC."""
+    """Time of the look, ISO 8601 in UTC."""
     effect: float | None = None
     """The effect that answers the question."""
     p: float | None = None
-    """Its p-value over these boards, as if they had been the design."""
+    """Its p-value over these boards, as if they were the design."""
 
 
 class Record(_Part):
-    """What outlasts the commands of a study: all else follows from its runs."""
+    """The state that outlasts the commands of a study; everything else follows from its runs."""
 
     looks: Sequence[Look] = ()
-    """In order."""
+    """All looks, in order."""
     no_room: Mapping[str, float] = Field(default_factory=dict)
-    """Boards that were left out beforehand for want of room, each with the room that it has."""
+    """Boards excluded beforehand for lack of room, each with its room."""
     screened: Sequence[int] = ()
-    """Boards that were looked at beforehand."""
+    """Boards checked beforehand."""
 
     def with_look(self, look: Look) -> Record:
-        """Return the record with a look more, unless the same was seen before, by the same command typed again."""
+        """Return the record with another look, unless the same command already recorded the same one."""
         if any(look == earlier.model_copy(update={"time": look.time}) for earlier in self.looks):
             return self
         return self.model_copy(update={"looks": (*self.looks, look)})
 
 
 def read_record(folder: Path) -> Record:
-    """Read what is known of a study; an empty record where there is none.
+    """Read the record of a study; empty if there is none.
 
     Raises:
         UserError: the file is damaged.
@@ -77,7 +77,7 @@ def read_record(folder: Path) -> Record:
 
 
 def write_record(folder: Path, facts: Mapping[str, Any], record: Record) -> None:
-    """Write the file, whole or not at all.
+    """Write the file, completely or not at all.
 
     Raises:
         UserError: it cannot be written.

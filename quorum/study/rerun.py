@@ -1,4 +1,4 @@
-"""Plays recorded runs again from their recorded replies: the trace must come out the same but for the wall clock."""
+"""Replay recorded runs from their recorded replies: the traces must be equal except for the wall clock."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from quorum.storage.memory_file import MEMORY_BEFORE, read_memory
 from quorum_base.user_errors import UserError
 
 _FROM_THE_RUN = {MEMORY_INPUT, f"llm.run/{CALLS}"}
-"""Inputs that the folder of a run holds itself."""
+"""Inputs that the folder of a run contains itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What came of playing a run again.
+    """The result of replaying a run.
 
     Attributes:
-        name: of its folder.
-        difference: the first event that differs; empty where none does.
-        reason: why it says nothing that the run cannot be played again, or not in the same way; empty where it was.
+        name: name of its folder.
+        difference: the first event that differs; empty if none does.
+        reason: why the run cannot be replayed, or not in the same way, so that nothing follows; empty if it was
+            replayed.
     """
 
     name: str
@@ -45,14 +46,14 @@ class Rerun:
 
 
 def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
-    """Play a run again from its recorded replies. No model is asked, and nothing is written.
+    """Replay a run from its recorded replies, without model calls and without writing anything.
 
     Args:
-        folder: of the run, whose files have been verified.
-        files: what its configuration may name, by SHA-256.
+        folder: folder of the run, whose files have been verified.
+        files: files that its configuration may name, by SHA-256.
 
     Raises:
-        DamagedFile: a file of it cannot be read.
+        DamagedFile: one of its files cannot be read.
     """
     run = RunFolder(folder)
     meta = run.meta()
@@ -69,7 +70,7 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
         calls = recorded_calls(folder, folder.name) if run.files.names(CALLS) else Replay(())
         play_in_memory(cell, [repetition], start=Start(read_memory(folder, MEMORY_BEFORE)), recorded=calls)
         difference = "" if repetition.complete else f"event {repetition.events}: it ends earlier"
-    except Exception as error:  # whatever a world or a mind makes of replies that were changed
+    except Exception as error:  # a world or a mind may raise anything on altered replies
         place = f"event {repetition.events}: "
         difference = _line(error) if _line(error).startswith(place[:-2]) else place + _line(error)
     here = CodeVersion.of(provenance())
@@ -90,7 +91,7 @@ def _cell(meta: RunMeta, configuration: Mapping[str, Any], files: Mapping[str, P
     """Return the cell of a run, without limits in real time, which the run did not reach.
 
     Raises:
-        UserError: its configuration is not one of this version and its plug-ins, or a file that it names is missing.
+        UserError: its configuration is invalid in this version with its plug-ins, or a file that it names is missing.
     """
     plain = copy.deepcopy(dict(configuration))
     if isinstance(limits := plain.get("limits"), dict):

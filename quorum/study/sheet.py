@@ -1,7 +1,7 @@
-"""The disclosure sheet of a study: who answered, what was asked, which runs count, what it cost, and where it ran.
+"""The disclosure sheet of a study: models, requests, runs that count, cost, and place.
 
-All of it is read from the folder of the study, so that anybody who has the folder gets the same sheet. It names no path
-of a machine and no key: values of models are picked by name, errors by their class, and paths are left out of texts.
+The sheet is read entirely from the folder of the study, so that anyone with the folder gets the same sheet. It contains
+no local paths and no keys: it lists selected model values by name and errors by class, and removes paths from texts.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ from quorum_base.user_errors import UserError
 STUDY, SHEET, PAGE = "study.json", "sheet.json", "sheet.html"
 SCHEMA = 1
 WRITTEN_BY = "written_by"
-"""The one field of a sheet that the runs do not decide: the version that wrote it."""
+"""The only field of a sheet that does not depend on the runs: the version that wrote it."""
 LARGEST = 64 * MIB
-"""Bytes of `study.json` and of `sheet.json`, at most."""
+"""Maximum size of `study.json` and of `sheet.json`, in bytes."""
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
     "structured", "grounded_schema", "longest_text", "longest_list", "service_tier", "calibrated_to", "seed",
     "malformed", "invalid", "poor", "crowding", "refusal", "prose",
 )  # fmt: skip
-"""Values that decide how a model answers; those of the simulated model among them."""
+"""Values that determine how a model answers, including those of the simulated model."""
 _PATH = re.compile(
     r"""(?:^|(?<=[\s'"=(\[,;]))(?:~[^\s/\\]*|(?:file:)?(?:[A-Za-z]:)?[/\\][^\s'",;)\]/\\]*)[/\\][^\s'",;)\]]*"""
 )
 _HOME = re.compile(r"(?:^|(?<==))(?:~[^\s/]*/|[A-Za-z]:\\|/).*", re.DOTALL)
-"""A whole value that is a path, be there spaces in it."""
+"""A whole value that is a path, possibly with spaces."""
 
 
 Sheet = Mapping[str, Any]
-"""The content of `sheet.json`: plain data, without paths of a machine; `sheet_of` says what each field is."""
+"""The content of `sheet.json`: plain data without local paths; `sheet_of` documents each field."""
 
 
 def read_study(folder: Path) -> Mapping[str, Any]:
-    """Read `study.json`. Nothing in it is checked.
+    """Read `study.json` without checking its content.
 
     Raises:
-        UserError: it is missing, or holds no JSON object.
+        UserError: it is missing, or is not a JSON object.
     """
     files = RunFiles(folder)
     try:
@@ -80,7 +80,7 @@ def write_sheet(folder: Path) -> Sheet:
     """Write the sheet of a study as JSON and as a page, and return it.
 
     Raises:
-        UserError: it is no study, a run is damaged, or nothing can be written there.
+        UserError: the folder is not a study, a run is damaged, or nothing can be written there.
     """
     sheet = sheet_of(read_results(folder), read_study(folder))
     refuse_secrets(sheet)
@@ -94,7 +94,7 @@ def as_json(sheet: Sheet) -> bytes:
 
 
 def as_page(sheet: Sheet) -> bytes:
-    """Return the content of `sheet.html`: one file that loads nothing; whatever others wrote is escaped."""
+    """Return the content of `sheet.html`: one file that loads nothing and escapes all outside content."""
     page = templates("quorum.study").get_template("sheet.html.jinja")
     return page.render(sheet=sheet, leaves=_leaves, shown=_text).encode()
 
@@ -102,30 +102,30 @@ def as_page(sheet: Sheet) -> bytes:
 def sheet_of(results: Results, study: Mapping[str, Any]) -> Sheet:
     """Make the sheet of a study.
 
-    | field | what it holds |
+    | field | content |
     |---|---|
     | `schema` | version of these fields |
     | `written_by` | version of Quorum |
-    | `study` | what `study.json` states: question, metric, design, stopping and findings |
-    | `simulated` | whether a simulated model answered, so that no result says anything of a real one |
-    | `asked` | the models as they were configured: provider, model, address, and values that decide how they answer |
-    | `answering` | those that answered: calls, fingerprints of the builds of the service, values that were not sent |
-    | `fallbacks` | those that stood in for others |
-    | `templates` | digests of the templates of prompts, by their names |
+    | `study` | content of `study.json`: question, metric, design, stopping and findings |
+    | `simulated` | whether a simulated model answered, so that no result applies to a real one |
+    | `asked` | the models as configured: provider, model, address, and values that determine how they answer |
+    | `answering` | the models that answered: calls, fingerprints of the service's builds, values that were not sent |
+    | `fallbacks` | the models that replaced others |
+    | `templates` | digests of the prompt templates, by name |
     | `system_messages` | number of calls that began with a system message, by its digest |
-    | `files` | digests of other files that decided |
+    | `files` | digests of other input files |
     | `plugins` | digests of plug-ins, and versions of what they import |
     | `packages` | versions of Python and of all packages |
-    | `boards`, `draws` | seeds, and numbers of samples of a board |
-    | `arms` | cells that were planned, runs that have ended, and those of them that count (`pooled`) |
+    | `boards`, `draws` | seeds, and sample numbers of a board |
+    | `arms` | planned cells, runs that have ended, and those of them that count (`pooled`) |
     | `left_out` | runs that do not count, with the reason |
     | `missing`, `unfinished` | planned cells that were not run; runs that never ended |
-    | `cost` | of all runs; `usd` is null where a price is unknown; `repeated_*`: attempts that were put aside |
-    | `place` | where and when they were made: code with its commit, operating systems and architectures |
+    | `cost` | cost of all runs; `usd` is null if a price is unknown; `repeated_*`: discarded attempts |
+    | `place` | where and when the runs were made: code with its commit, operating systems and architectures |
 
     Args:
         results: all its runs.
-        study: what `study.json` holds.
+        study: content of `study.json`.
 
     Raises:
         DamagedFile: the calls of a run cannot be read.
@@ -169,14 +169,14 @@ def sheet_of(results: Results, study: Mapping[str, Any]) -> Sheet:
 
 
 class _Calls:
-    """What is read from the calls of all runs: digests of system messages, and the models that answered."""
+    """Data from the calls of all runs: digests of system messages, and the models that answered."""
 
     def __init__(self) -> None:
         self.system: Counter[str] = Counter()
         self.models: dict[tuple[str, bool], dict[str, Any]] = {}
 
     def read(self, files: RunFiles) -> None:
-        """Take in the calls of a run, if it has any.
+        """Read the calls of a run, if it has any.
 
         Raises:
             DamagedFile: they cannot be read.
@@ -236,7 +236,7 @@ def _arms(results: Results) -> Iterator[Mapping[str, Any]]:
 
 
 def _left_out(results: Results) -> Iterator[Mapping[str, str]]:
-    """Yield the runs that do not count; errors by their class, for their message can name anything."""
+    """Yield the runs that do not count; errors by class, since their messages may contain anything."""
     for row in results.rows:
         if not row.pooled:
             error = RunFolder(row.folder).meta().error
@@ -282,10 +282,7 @@ def _shown(text: object) -> str:
 
 
 def _without_paths(value: Any) -> Any:
-    """Return JSON-ready data in which `[path]` stands for every path of a machine, and no address has a password.
-
-    A set becomes a sorted list.
-    """
+    """Replace every local path in JSON-ready data with `[path]`, and every set with a sorted list."""
     match value:
         case str():
             return _shown(_HOME.sub("[path]", value) if _HOME.search(value) else value)
@@ -299,7 +296,7 @@ def _without_paths(value: Any) -> Any:
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what data holds, with dotted keys; a list of plain values is one."""
+    """Yield the leaves of nested data with dotted keys; a list of plain values is one leaf."""
     if isinstance(value, Mapping) and value:
         for name, own in value.items():
             yield from _leaves(own, f"{key}.{name}" if key else str(name))
@@ -321,10 +318,10 @@ def _text(value: Any) -> str:
 
 
 def differing_fields(stored: bytes, sheet: Sheet) -> list[str]:
-    """Return the fields of a stored sheet that its runs do not give.
+    """Return the fields of a stored sheet that do not follow from its runs.
 
     Raises:
-        UserError: it is no sheet, or one of another version.
+        UserError: it is not a sheet, or one of another version.
     """
     try:
         found = orjson.loads(stored)

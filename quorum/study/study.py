@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
-from quorum.comparison.statistics.anytime import Plan
 from quorum.configuration.aside import split_words
 from quorum.configuration.registry import engines, trackers
+from quorum.study.anytime import Plan
 from quorum.study.arms import Arm, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
 from quorum.study.planner import ArmsPlanner
@@ -27,9 +27,9 @@ from quorum_base.user_errors import UserError
 
 _USUAL = "outcome.score"
 _BY_WORLD = {"cube": "outcome.steps_or_limit", "transport": "outcome.steps_or_limit"}
-"""What a study is about where nothing is said: in these worlds nearly all teams finish, and differ in their steps."""
+"""Default metric by world: in these worlds nearly all teams finish, and differ in their steps."""
 _AS_WELL = ("outcome.completion", "communication.messages", "model.calls")
-"""What its tables show in addition."""
+"""Additional metrics of its tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class StudyRequest(SweepRequest):
 
     Attributes:
         question: name of the question.
-        metrics: what it is about, the first one above all; empty for the usual ones.
-        until: when to stop adding boards; empty: after those that are named.
-        most_boards: where `until` stops at the latest.
-        with_room: whether boards without room are left out, by draws that are not analysed.
-        expected: the effect and the standard deviation over boards that are expected; None: nothing is.
+        metrics: metrics of the study, the main one first; empty for the default.
+        until: when to stop adding boards; empty: after the named ones.
+        most_boards: maximum number of boards with `until`.
+        with_room: whether to exclude boards without room, by draws that are not analysed.
+        expected: the expected effect and standard deviation over boards; None: no expectation.
     """
 
     question: str = field(kw_only=True)
@@ -54,7 +54,7 @@ class StudyRequest(SweepRequest):
 
     @property
     def command(self) -> str:
-        """The command that goes on with it."""
+        """The command that continues the study."""
         options = [word for metric in self.metrics for word in ("--metric", metric)]
         options += ["--until", self.until] if self.until else []
         options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
@@ -66,14 +66,14 @@ class StudyRequest(SweepRequest):
 
 @dataclass(frozen=True)
 class Study:
-    """A study that can be played.
+    """A study that is ready to play.
 
     Attributes:
-        request: what was asked for.
+        request: its request.
         question: the question.
-        treatment: the team that it is about.
-        arms: that can be played, by name, the treatment first.
-        skipped: arms that do not go with this team, each with the reason.
+        treatment: the team of the study.
+        arms: arms that can be played, by name, the treatment first.
+        skipped: arms that are not possible with this team, each with the reason.
     """
 
     request: StudyRequest
@@ -84,11 +84,11 @@ class Study:
 
     @classmethod
     def of(cls, request: StudyRequest, *, with_keys: bool = True) -> Study:
-        """Make the arms of a study, and look at one cell of each before anything is played.
+        """Make the arms of a study, and check one cell of each before playing anything.
 
         Args:
-            request: what is asked for.
-            with_keys: whether keys of providers must be there, and its folder be writable; a plan does without.
+            request: the request.
+            with_keys: whether to require keys of providers and a writable folder; a plan needs neither.
 
         Raises:
             UserError: there is no such question, its folder cannot be written, or the treatment cannot be played.
@@ -118,20 +118,20 @@ class Study:
 
     @cached_property
     def name(self) -> str:
-        """Name of its folder: equal for the same question about the same team, however many boards and draws."""
+        """Name of its folder: the same for one question about one team, however many boards and draws."""
         return _name(self.request, self.treatment)
 
     @property
     def folder(self) -> Path:
-        """Where its runs are."""
+        """Folder of its runs."""
         return self.request.out.absolute() / self.name
 
     @cached_property
     def until(self) -> Until | None:
-        """When to stop adding boards; None: after those that are named.
+        """When to stop adding boards; None: after the named ones.
 
         Raises:
-            UserError: it cannot be read.
+            UserError: the condition cannot be read.
         """
         return Until.parse(self.request.until) if self.request.until else None
 
@@ -142,10 +142,10 @@ class Study:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What it is about, the first above all.
+        """Its metrics, the main one first.
 
         Raises:
-            UserError: the first has no better way.
+            UserError: the first has no better direction.
         """
         asked = [find_metric(name, f"--metric {name}") for name in self.request.metrics]
         first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
@@ -170,7 +170,7 @@ def _name(request: StudyRequest, treatment: Treatment) -> str:
 
 
 def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_keys: bool) -> str:
-    """Plan the first cell of an arm, build it, and go up to its first question; return its hash."""
+    """Plan the first cell of an arm, build it, run it up to its first request, and return its hash."""
     one = replace(arm, draws=arm.draws[:1])
     with TemporaryDirectory() as folder:
         if arm.donors:

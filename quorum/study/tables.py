@@ -18,7 +18,7 @@ from quorum.study.play import Played
 
 
 def tables(played: Played) -> list[Table]:
-    """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
+    """Return the tables: effects, arms, room, and those of a comparison of the arms."""
     analysis = played.analysis
     own = [_effects(analysis), *_room(analysis), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
     single = analysis.study.question.single
@@ -72,7 +72,7 @@ def _room(analysis: Analysis) -> Iterator[Table]:
 
 
 def _acted(analysis: Analysis) -> Iterator[Table]:
-    """Yield the effects over the steps in which talk can have acted."""
+    """Yield the effects over the steps in which talk can have had an effect."""
     if not analysis.acted:
         return
     rows = tuple(
@@ -87,7 +87,7 @@ def _acted(analysis: Analysis) -> Iterator[Table]:
 
 
 def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
-    """Yield how the prompts of control arms compare with those of the treatment."""
+    """Yield the comparison of the prompts of control arms with those of the treatment."""
     arms: dict[str, list[ControlAudit]] = {}
     for audit in audits:
         arms.setdefault(audit.arm, []).append(audit)
@@ -114,7 +114,7 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
 
 
 def _arms(analysis: Analysis) -> Table:
-    """Return what each arm is, those that were not played with the reason."""
+    """Return the description of each arm, or the reason why it was not played."""
     study = analysis.study
     rows = [
         (name, arm.says, " ".join(arm.words) or NONE, ", ".join(map(str, arm.draws)))

@@ -1,4 +1,4 @@
-"""When a study stops adding boards: `half_width(steps) < 3` or `significant(steps)`."""
+"""The condition to stop adding boards: `half_width(steps) < 3` or `significant(steps)`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
-from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence, futile
 from quorum.comparison.statistics.intervals import Floats
+from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence, futile
 from quorum_base.user_errors import UserError
 
 _FORM = re.compile(
@@ -19,11 +19,11 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A condition that ends a study; the error of its test stays at 5 % however often it is looked at.
+    """A condition that ends a study; the error rate of its test stays at 5 % however often it is checked.
 
     Attributes:
-        metric: that it is about.
-        half_width: what half the anytime-valid interval must be below; None: the difference must be significant.
+        metric: its metric.
+        half_width: upper limit for half the anytime-valid interval; None: the difference must be significant.
     """
 
     metric: str
@@ -48,10 +48,10 @@ class Until:
     def holds(self, differences: Floats, plan: Plan | None) -> bool:
         """Whether the boards so far are enough.
 
-        An interval is narrowest where the bets fit its wanted width, so that takes the place of the planned effect.
+        An interval is narrowest if the bets fit its target width, so the width replaces the planned effect.
 
         Args:
-            differences: one a board, in the order in which boards were added, shape (boards,).
+            differences: one per board, in the order in which boards were added, shape (boards,).
             plan: what was expected before the first of them; None: nothing.
         """
         share = METRICS[self.metric].rate
@@ -63,5 +63,5 @@ class Until:
         return (high - low) / 2 < self.half_width
 
     def hopeless(self, differences: Floats, plan: Plan | None) -> bool:
-        """Whether the planned effect is so unlikely by now that more boards would be wasted; never for a width."""
+        """Whether the planned effect is now so unlikely that more boards would be wasted; never for a width."""
         return self.half_width is None and plan is not None and bool(futile(differences, plan).any())

@@ -1,4 +1,4 @@
-"""What a study leaves next to its runs: facts as JSON, a page, a disclosure sheet, and all of it as one bundle."""
+"""Write the files of a study next to its runs: facts as JSON, a page, a disclosure sheet, and one bundle of all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES = "tables.md"
 
 
 def write_study(played: Played) -> list[Path]:
-    """Write all that a study leaves; the folder of its runs is there.
+    """Write all files of a study into the existing folder of its runs.
 
     Raises:
         UserError: a file cannot be written.
@@ -39,7 +39,7 @@ def write_study(played: Played) -> list[Path]:
 
 
 def facts(played: Played) -> dict[str, Any]:
-    """Return what a study is and what it found, JSON-ready."""
+    """Return the definition and the findings of a study, JSON-ready."""
     analysis = played.analysis
     study = analysis.study
     return {

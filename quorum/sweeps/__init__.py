@@ -1,1 +1,1 @@
-"""Sweeps: many cells planned, run where they are missing, and resumed after anything."""
+"""Sweeps: plan many cells, run the missing ones, and resume after any interruption."""

@@ -1,8 +1,8 @@
-"""The accounts of a sweep with a budget: what is booked, and what each cell under way holds, has used, and waits for.
+"""Budget accounts of a sweep: what is booked, and what each running cell reserves, has used and expects to use.
 
-A cell holds a reservation. What it draws beyond that comes from what is left, as long as something is: so cells that
-keep to what was expected of them reach their end, and one that does not is cut when nothing is left. No call goes out
-once what was used and what is under way have reached the budget.
+Each cell holds a reservation. If a cell needs more, it draws on the unreserved rest of the budget while any is left.
+Cells that stay within their estimate therefore always finish, and a cell that does not is cut once the rest is gone.
+No call goes out once the amounts used and under way have reached the budget.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from quorum.agents.llm.spending import Spent
 from quorum.sweeps.spending import KINDS, SweepBudget
 
 _SLACK = 1e-9
-"""Share of a bound by which sums of floats may miss it."""
+"""Relative tolerance for rounding errors in sums of floats."""
 
 
 class Amounts(msgspec.Struct, frozen=True, array_like=True):
-    """Amounts of everything that a budget may bound.
+    """Amounts of each quantity that a budget can limit.
 
     Attributes:
         usd: money in US dollars.
@@ -34,7 +34,7 @@ class Amounts(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, spent: Spent) -> Amounts:
-        """Return what answers took."""
+        """Return what answers used."""
         return cls(spent.usd, spent.tokens, spent.answers)
 
     def __add__(self, other: Amounts) -> Amounts:
@@ -44,37 +44,37 @@ class Amounts(msgspec.Struct, frozen=True, array_like=True):
         return Amounts(self.usd - other.usd, self.tokens - other.tokens, self.calls - other.calls)
 
     def most(self, other: Amounts) -> Amounts:
-        """Return the larger one of each amount."""
+        """Return the larger value of each amount."""
         return Amounts(max(self.usd, other.usd), max(self.tokens, other.tokens), max(self.calls, other.calls))
 
     def least(self, other: Amounts) -> Amounts:
-        """Return the smaller one of each amount."""
+        """Return the smaller value of each amount."""
         return Amounts(min(self.usd, other.usd), min(self.tokens, other.tokens), min(self.calls, other.calls))
 
     @property
     def is_known(self) -> bool:
-        """Whether each amount is less than everything."""
+        """Whether each amount is below `EVERYTHING`."""
         return max(self.usd, self.tokens, self.calls) < EVERYTHING.calls
 
     def times(self, share: float) -> Amounts:
-        """Return so many times as much."""
+        """Return each amount multiplied by `share`."""
         return Amounts(self.usd * share, self.tokens * share, self.calls * share)
 
 
 EVERYTHING = Amounts(*[float("1e300")] * len(KINDS))
-"""More than any budget has."""
+"""More than any budget."""
 
 
 class CellAccount(msgspec.Struct):
-    """What a cell under way holds of the budget.
+    """The share of the budget held by a running cell.
 
     Attributes:
-        reserved: for it alone.
-        used: by its answers.
-        paid: the part of it that neither a cache nor a batch has, but the records of its calls alone.
-        under_way: expected of its calls that wait for their answer.
-        kind: of the cell: cells of a kind have answers of about the same size.
-        cut: the bound that has cut it; empty: none has.
+        reserved: amounts reserved for this cell.
+        used: amounts its answers used.
+        paid: the part of `used` that neither a cache nor a batch stores: only the cell's call records hold it.
+        under_way: expected amounts of its calls that wait for an answer.
+        kind: kind of the cell; cells of a kind have answers of about the same size.
+        cut: the limit that ended the cell; empty if none.
     """
 
     reserved: Amounts
@@ -86,12 +86,12 @@ class CellAccount(msgspec.Struct):
 
     @property
     def committed(self) -> Amounts:
-        """What it has used, with what is under way."""
+        """Amounts used or under way."""
         return self.used + self.under_way
 
     @property
     def held(self) -> Amounts:
-        """What nobody else may use."""
+        """Amounts that no other cell may use."""
         return self.reserved.most(self.committed)
 
 
@@ -99,14 +99,14 @@ class Accounts(msgspec.Struct):
     """The accounts of a sweep.
 
     Attributes:
-        budget: of the whole sweep.
-        booked: by cells that are not under way, and by earlier attempts at those that are.
-        cells: those under way that may ask language models, by name.
-        unpriced: a model whose answer did not say what it cost; empty: none.
-        batched: whether calls go out in batches, whose answers outlive a kill.
-        dearest: the most that a single paid answer took, by kind of cell, in this command and in killed ones before it.
-        held: what is booked or held, in all.
-        committed: what is booked, used or under way, in all.
+        budget: budget of the whole sweep.
+        booked: amounts of cells that are not running, and of earlier attempts at those that are.
+        cells: accounts of running cells that may call language models, by name.
+        unpriced: a model whose answer lacked a price; empty if none.
+        batched: whether calls go out in batches, whose answers survive a kill.
+        dearest: the most that one paid answer used, by kind of cell, in this command and in killed ones before it.
+        held: total booked or held.
+        committed: total booked, used or under way.
     """
 
     budget: SweepBudget
@@ -119,16 +119,16 @@ class Accounts(msgspec.Struct):
     committed: Amounts = Amounts()
 
     def reserve(self, name: str, least: Amounts, most: Amounts, kind: str = "") -> str:
-        """Open the account of a cell that is to begin, with a reservation.
+        """Open the account of a cell that is about to start, with a reservation.
 
         Args:
-            name: of the cell.
-            least: that must be left.
-            most: to reserve, as far as it is left.
-            kind: of the cell.
+            name: name of the cell.
+            least: amounts that must be left.
+            most: amounts to reserve, as far as they are left.
+            kind: kind of the cell.
 
         Returns:
-            The bound that does not allow it; empty when the cell may begin.
+            The limit that forbids it; empty if the cell may start.
         """
         cut = next((account.cut for account in self.cells.values() if account.cut), "")
         if refused := cut or self._beyond(least):
@@ -139,16 +139,16 @@ class Accounts(msgspec.Struct):
         return ""
 
     def open(self, name: str, expected: Amounts) -> str:
-        """Begin a call of a cell.
+        """Open a call of a cell.
 
         Args:
-            name: of the cell.
-            expected: of the call.
+            name: name of the cell.
+            expected: expected amounts of the call.
 
         Returns:
-            The bound that does not allow it, by which the cell is cut; empty when the call may go out.
+            The limit that forbids the call and cuts the cell; empty if the call may go out.
         """
-        if (account := self.cells.get(name)) is None:  # its worker was given up: what it did is booked already
+        if (account := self.cells.get(name)) is None:  # the worker was given up, and its work is already booked
             return self.budget.option(next(iter(self.budget.limits)))
         if not account.cut and self.unpriced and self.budget.usd is not None:
             account.cut = self.budget.option("usd")
@@ -162,7 +162,7 @@ class Accounts(msgspec.Struct):
         return ""
 
     def _used_up(self, account: CellAccount, expected: Amounts) -> str:
-        """Return the bound that is reached, or of which nothing is left for a cell whose reservation is used up."""
+        """Return the limit that is reached, or that leaves nothing for a cell that has used up its reservation."""
         for kind, limit in self.budget.limits.items():
             used, reserved = getattr(account.committed, kind), getattr(account.reserved, kind)
             more = getattr(expected, kind) if used >= reserved else 0.0
@@ -172,14 +172,14 @@ class Accounts(msgspec.Struct):
         return ""
 
     def close(self, name: str, expected: Amounts, used: Amounts, unpriced: str = "", *, cached: bool = False) -> None:
-        """End a call of a cell.
+        """Close a call of a cell.
 
         Args:
-            name: of the cell.
-            expected: as for `open`.
-            used: by its answer; nothing where none came.
-            unpriced: the model, if the answer did not say what it cost.
-            cached: whether a cache gave the answer.
+            name: name of the cell.
+            expected: the value passed to `open`.
+            used: amounts of its answer; zero if none arrived.
+            unpriced: the model, if its answer lacked a price.
+            cached: whether the answer came from a cache.
         """
         if (account := self.cells.get(name)) is None:
             return
@@ -194,16 +194,16 @@ class Accounts(msgspec.Struct):
         self.held += account.held - before
 
     def unrecorded(self, name: str, recorded: Spent) -> Amounts:
-        """Return what the answers of a dead cell count as of which there is no record.
+        """Return the charge for answers of a dead cell that have no record.
 
-        Answers that came and were not recorded and calls still waiting for an answer. An account
-        is closed before the record is written, so none is missing. Nobody knows how long an answer is that never
-        came, so each counts as the dearest one so far of its kind of cell, or else of all: however many commands are
-        killed, the budget holds. Without one, it counts as the mean answer of the books, or else of the reservation.
+        These are answers that arrived but were not recorded, and calls still waiting for one. An account is closed
+        before the record is written, so none is missed. The size of an answer that never arrived is unknown, so each
+        counts as the most expensive one so far of its kind of cell, or else of all kinds. The budget thus holds however
+        many commands are killed. Without any, it counts as the mean booked answer, or else as the reservation.
 
         Args:
-            name: of the cell.
-            recorded: by the attempt, without answers of a cache.
+            name: name of the cell.
+            recorded: recorded amounts of the attempt, without cached answers.
         """
         account = self.cells[name]
         lost = account.paid + account.under_way - Amounts.of(recorded)
@@ -215,11 +215,11 @@ class Accounts(msgspec.Struct):
         return lost.most(known.times(lost.calls / known.calls) if known.is_known and known.calls else lost)
 
     def settle(self, names: Iterable[str], spent: Spent) -> None:
-        """Close the accounts of cells that are not under way any more.
+        """Close the accounts of cells that are no longer running.
 
         Args:
-            names: of the cells.
-            spent: by the sweep, as its books have it: by finished cells, and by attempts that were put aside.
+            names: names of the cells.
+            spent: total of the sweep according to its records: finished cells and attempts that were set aside.
         """
         for name in names:
             self.cells.pop(name, None)
@@ -233,7 +233,7 @@ class Accounts(msgspec.Struct):
             self.committed += account.committed
 
     def _beyond(self, more: Amounts) -> str:
-        """Return the bound that does not allow to hold more; empty where all do."""
+        """Return the limit that would be exceeded by holding `more`; empty if none."""
         for kind, limit in self.budget.limits.items():
             held = getattr(self.held, kind)
             if held >= limit or held + getattr(more, kind) > limit * (1 + _SLACK):

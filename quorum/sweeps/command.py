@@ -1,4 +1,4 @@
-"""What `quorum sweep` does, from its arguments to what it prints."""
+"""The `quorum sweep` command, from its arguments to its output."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from quorum.sweeps.sweep_folder import SweepFolder
 from quorum_base.user_errors import UserError
 
 _MOST_NAMED = 10
-"""Damaged cells that are named one by one."""
+"""Damaged cells listed by name, at most."""
 
 
 def choose_engine(words: Sequence[str], config_dir: ConfigDir = ()) -> Engine:
-    """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
+    """Build the engine from `engine=... engine.KEY=VALUE`; defaults to the local one.
 
     Raises:
-        UserError: as `build_aside`.
+        UserError: see `build_aside`.
     """
     engine: Engine = build_aside(engines, words, config_dir, usual="local")
     return engine
@@ -60,11 +60,11 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
 
 
 def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
-    """Say what a sweep would run and what that would take. Nothing is written.
+    """Show what a sweep would run and what it would take. Writes nothing.
 
     Args:
         request: the sweep.
-        pilots: shared by the estimates of several sweeps; None: this one has its own.
+        pilots: shared by the estimates of several sweeps; None: this sweep uses its own.
 
     Raises:
         UserError: the arguments are not valid.
@@ -80,12 +80,12 @@ def show_plan(request: SweepRequest, pilots: Pilots | None = None) -> Forecast:
 
 
 def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> str:
-    """Say that sweeps are expected to take more than their common budget; empty where they are not.
+    """Describe how several sweeps are expected to exceed their common budget; empty if they are not.
 
     Args:
-        forecasts: of the sweeps.
-        spent: by them so far.
-        budget: of all of them.
+        forecasts: forecasts of the sweeps.
+        spent: their spending so far.
+        budget: their common budget.
     """
     known = all(expected.usd is not None for expected in forecasts)
     usd = spent.usd + fsum(expected.usd or 0.0 for expected in forecasts)
@@ -100,7 +100,7 @@ def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> 
 
 
 def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest) -> Guess:
-    """Return what gives the expected cost of a cell of a new kind; pilots are played for a budget alone."""
+    """Return the function that estimates cells of a new kind; pilots run only if there is a budget."""
     if not request.budget.any:
         return lambda _: None
     status = sweep_status(planned, folder, request)
@@ -109,10 +109,10 @@ def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest
 
 
 def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None:
-    """Require that no cell of a command without a budget asks a paid model.
+    """Require a budget if any cell calls a paid model.
 
     Raises:
-        UserError: some do.
+        UserError: a cell calls a paid model and there is no budget.
     """
     paid = [cell for cell in cells if _is_paid(cell)]
     if paid:
@@ -129,7 +129,7 @@ def _is_paid(cell: PlannedCell) -> bool:
 
 
 def cancel_batches(request: SweepRequest) -> dict[str, Any]:
-    """End the open batches of a sweep at the provider; return how many, as JSON-ready data.
+    """Cancel the open batches of a sweep at the provider; return their number as JSON-ready data.
 
     Raises:
         UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.
@@ -142,10 +142,10 @@ def cancel_batches(request: SweepRequest) -> dict[str, Any]:
 
 
 def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
-    """Run a sweep, with its progress on standard error.
+    """Run a sweep and show its progress on standard error.
 
     Raises:
-        UserError: the arguments are not valid, or the sweep cannot be run.
+        UserError: the arguments are not valid, or the sweep cannot run.
     """
     planned, folder, aside = _prepare(request, with_keys=True)
     engine = choose_engine(aside, request.config_dir)
@@ -189,7 +189,7 @@ def _view(name: str, *, quiet: bool) -> View:
 
 
 def damaged_lines(damaged: Mapping[str, str]) -> Iterator[str]:
-    """Name damaged cells, a line each; not more than a reader takes in."""
+    """Yield one line for each damaged cell, up to a readable number."""
     for name, reason in list(damaged.items())[:_MOST_NAMED]:
         yield f"{name}: {reason}"
     if len(damaged) > _MOST_NAMED:

@@ -1,15 +1,15 @@
-"""What a sweep is expected to take, before it is run. Nothing is written, and no model is asked but the simulated one.
+"""Forecasts what a sweep takes before it runs. Writes nothing and calls only the simulated model.
 
-For each kind of cell (all that differ in nothing but the seed; of branches, also for each run) the forecast takes the
-best of these, and shows how many cells rest on each:
+For each kind of cell (cells that differ only in the seed; for branches, also per run) the forecast uses the best
+available source, and shows how many cells rest on each:
 
 - `finished`: the mean of finished cells of the kind, in the sweep's own folder;
-- `scaled`: finished cells of the same minds and real model, in proportion to what pilots of both kinds took;
-- `recorded`: of a branch with the team of its run, what the run took from the branch point on;
+- `scaled`: finished cells with the same minds and real model, scaled by the ratio of pilots of both kinds;
+- `recorded`: for a branch with the team of its run, what the run took after the branch point;
 - `played`: pilots of the kind, played with the simulated model (`quorum/sweeps/pilots.py`);
-- `partial`: a pilot that was stopped when its time was up, in proportion to its steps;
-- `extrapolated`: pilots of other kinds, by the size of their teams;
-- `unknown`: none of them was possible; such cells are left out of the sums.
+- `partial`: a pilot that ran out of time, scaled by its steps;
+- `extrapolated`: pilots of other kinds, scaled by team size;
+- `unknown`: no source; the sums exclude such cells.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ class Forecast:
     """What a sweep is expected to take.
 
     Attributes:
-        folder: of the sweep.
+        folder: folder of the sweep.
         planned: its cells.
-        done: those of them that are done.
-        damaged: those that are there and not whole, and why, by name: they would be run again.
-        cells: those that would be run now.
-        arms: of its cells, by name; none where it has no named arms.
-        varied: team sizes and components of its cells, by group, where there are several; of arms only what they share.
-        repeated: points of the grid that name a cell which another one names, too.
+        done: its finished cells.
+        damaged: reasons why existing cells are damaged, by name; they would run again.
+        cells: cells that would run now.
+        arms: its arms, by name; empty if it has no named arms.
+        varied: team sizes and components that vary between its cells, by group; with arms, only team sizes and worlds.
+        repeated: grid points that name the same cell as another point.
         notices: remarks on the plan.
-        answers: expected of language models.
+        answers: expected model answers.
         tokens: expected tokens.
-        usd: expected money; None when a model's price is not known, or what its cells take.
+        usd: expected cost; None if a model's price or a cell's usage is unknown.
         seconds: expected wall time with the engine.
-        sources: number of cells by what their estimate rests on.
+        sources: number of cells by source of their estimate.
         stands_in: whether figures of the simulated model stand in for those of a real one.
-        simulated: whether simulated models answer in the sweep itself, so that the money is made up.
-        by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
-        waves: batches that come one after the other, at least; None where requests do not go out in batches.
-        sizes: of the teams from which others are extrapolated.
+        simulated: whether the sweep itself uses simulated models, so that its cost is fictitious.
+        by_tier: cost in each service tier, if known for all cells; the default tier has the empty name.
+        waves: minimum number of consecutive batches; None if requests do not go out in batches.
+        sizes: team sizes from which others are extrapolated.
     """
 
     folder: Path
@@ -114,7 +114,7 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal: first what it comes to, then what that rests on. No cell is named.
+        """Return it for the terminal: first the totals, then their sources. It names no cells.
 
         A sweep may have tens of thousands of cells.
         """
@@ -178,12 +178,12 @@ def forecast(
     """Estimate what a sweep takes.
 
     Args:
-        plan: what is to be run.
-        status: what there is of it.
-        folder: of the sweep.
-        engine: would run it.
-        limit: cells to run, at most; None: all that are missing.
-        pilots: to be played, in the time that they have left; None: those of this sweep alone.
+        plan: the plan to run.
+        status: the current state of the sweep.
+        folder: folder of the sweep.
+        engine: engine that would run it.
+        limit: maximum number of cells to run; None: all missing cells.
+        pilots: pilots to play in their remaining time; None: new pilots for this sweep only.
     """
     cells = status.missing[:limit]
     estimates = Estimates(cells, status, pilots if pilots is not None else Pilots())
@@ -214,14 +214,14 @@ def forecast(
         stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
-        # Agents think at the same time at best, and each of their thoughts waits for the last.
+        # At best, agents think in parallel, and each of an agent's calls waits for the previous one.
         waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if engine.courier else None,
         sizes=tuple(sorted(estimates.sizes)),
     )
 
 
 def _seconds(known: Sequence[tuple[PlannedCell, Expected]], estimates: Estimates, engine: Engine) -> float:
-    """Return the wall time of cells: as long as the longest of them, their number, or the limits of a model require."""
+    """Return the wall time of cells, bounded by the longest cell, their number, and the limits of each model."""
     computing: list[float] = []
     waiting: list[float] = []
     by_model: dict[str, tuple[ModelConfig, list[Expected]]] = {}
@@ -242,7 +242,7 @@ def _seconds(known: Sequence[tuple[PlannedCell, Expected]], estimates: Estimates
 
 
 def _least_seconds(model: ModelConfig, cells: Sequence[Expected]) -> float:
-    """Return how long the limits of a model make its answers take: calls at once, requests and tokens a minute."""
+    """Return the least time for a model's answers under its limits on concurrency, requests and tokens a minute."""
     answers, tokens = fsum(e.answers for e in cells), fsum(e.tokens for e in cells)
     if not isinstance(model, ProviderConfig):
         return 0.0
@@ -258,11 +258,11 @@ def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Estimate:
-    """An estimate of a kind.
+    """The estimate for a kind of cell.
 
     Attributes:
-        expected: what a cell takes; None where it is not known.
-        source: what that rests on.
+        expected: what a cell takes; None if unknown.
+        source: source of the estimate.
     """
 
     expected: Expected | None
@@ -270,12 +270,12 @@ class _Estimate:
 
 
 class Estimates:
-    """What the cells of a sweep are expected to take.
+    """Estimates of what the cells of a sweep take.
 
     Args:
-        cells: those to estimate.
-        status: what there is of the sweep.
-        pilots: to be played.
+        cells: cells to estimate.
+        status: the current state of the sweep.
+        pilots: pilots to play.
     """
 
     def __init__(self, cells: Sequence[PlannedCell], status: SweepStatus, pilots: Pilots) -> None:
@@ -285,7 +285,7 @@ class Estimates:
         self.stands_in = False
         """Whether figures of the simulated model stand in for those of a real one."""
         self.sizes: set[int] = set()
-        """Of the teams from which others are extrapolated."""
+        """Sizes of the teams from which others are extrapolated."""
         for cell in {cell.kind: cell for cell in status.cells}.values():
             if (found := status.costs.expected(cell.kind)) is not None:
                 self._finished[cell.kind] = cell, found
@@ -318,11 +318,11 @@ class Estimates:
         return self._models[key]
 
     def real(self, cell: PlannedCell) -> bool:
-        """Whether a cell asks real models."""
+        """Whether a cell calls real models."""
         return cell.uses_models and asks_real_models(self.configuration(cell))
 
     def _scaled(self, cell: PlannedCell, guess: Guess | None) -> Expected | None:
-        """Scale the mean of finished cells of such a team, of the nearest size."""
+        """Scale the mean of finished cells of the same team at the nearest size."""
         size = _size(cell)
         for length in (3, 1):
             team = _team(cell)[:length]
@@ -349,11 +349,11 @@ def _shows_cost(cell: PlannedCell) -> bool:
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:
-    """Return what makes teams alike, the most telling first."""
+    """Return the features that make teams comparable, the most significant first."""
     raw = _raw(cell)
     minds = (team_label(raw["agents"]), raw["llm"] if cell.uses_models else None)
     alike = (minds, raw["env"]["name"], raw["topology"])
-    # What is left of an episode after one step says nothing of what is left after another one.
+    # What remains of an episode after one step does not predict what remains after another.
     return (cell.origin.label, *alike) if cell.origin is not None else alike
 
 

@@ -1,4 +1,4 @@
-"""Named experiments: files of `configs/experiment/` that hold values only, in the words of the command line.
+"""Named experiments: files in `configs/experiment/` that hold only values, written as command line arguments.
 
     # What the file is about.
     fixed: [agents=naive, max_steps=300]
@@ -7,11 +7,11 @@
       debate: [topology=debate]
       leader: [topology=centralized, topology.feedback=constraints]
 
-`fixed` holds arguments of one value each, `grid` those that are swept. Each arm of `arms` is a list of arguments of one
-value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
-take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
-comparison shows when nothing else is asked for, and `published` holds results of others
-(`quorum.runs.sweep_file`), which it shows next to its own.
+`fixed` holds arguments with one value each, and `grid` holds swept arguments. Each arm in `arms` is a list of arguments
+with one value each, and the whole grid runs with every arm; `arms: {}` is an experiment without arms. Command line
+arguments replace those of the file that set the same key. Two keys are optional: `metrics` names the metrics that a
+comparison shows by default, and `published` holds published results of others (`quorum.runs.sweep_file`), which a
+comparison shows next to its own.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from quorum_base.user_errors import UserError
 
 
 class Experiment(BaseModel):
-    """A named experiment: what its file must hold."""
+    """The contents of an experiment file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     fixed: Sequence[str]
-    """Arguments of one value each."""
+    """Arguments with one value each."""
     grid: Sequence[str]
-    """Arguments that are swept."""
+    """Swept arguments."""
     arms: Mapping[str, Sequence[str]]
-    """Arguments of one value each, by the name of the arm; empty for an experiment without arms."""
+    """Arguments with one value each, by arm name; empty for an experiment without arms."""
     metrics: Sequence[str] = ()
-    """What a comparison of it shows when nothing else is asked for; empty: the usual ones."""
+    """Metrics that a comparison shows by default; empty: the usual ones."""
     published: Published | None = None
-    """What others have published of the same."""
+    """Comparable results published by others."""
 
 
 def load(name: str, config_dir: ConfigDir = ()) -> Experiment:
     """Read a named experiment.
 
     Args:
-        name: of its file, without the ending.
-        config_dir: folders whose `experiment/` is looked into first.
+        name: file name without its extension.
+        config_dir: folders whose `experiment/` is searched first.
 
     Raises:
-        UserError: there is no such file, or it is not one of an experiment.
+        UserError: the file does not exist or is not a valid experiment.
     """
     folders = [folder / EXPERIMENT for folder in option_folders(config_dir)]
     files = {file.stem: file for folder in reversed(folders) for file in sorted(folder.glob("*.yaml"))}

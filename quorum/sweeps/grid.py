@@ -1,4 +1,4 @@
-"""The points of a grid: Hydra's sweep grammar, spelled out into one value a key."""
+"""The points of a grid: expands Hydra's sweep grammar into one value per key."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from quorum.configuration.team_label import team_label
 from quorum_base.user_errors import UserError, choices_hint
 
 MOST_POINTS = 1_000_000
-"""Points that a grid may have: more are a slip of the pen."""
+"""Maximum points of a grid; a larger grid is assumed to be a mistake."""
 
 Point = tuple[Override, ...]
-"""Overrides of one value each, in the order in which they were written."""
+"""Overrides with one value each, in the order in which they were written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One argument, spelled out.
+    """One expanded argument.
 
     Attributes:
         key: the key or group that it sets.
         values: one override for each value.
-        swept: whether the argument is a sweep, be it over one value.
+        swept: whether the argument is a sweep, even over a single value.
     """
 
     key: str
@@ -38,20 +38,20 @@ class Axis:
 
     @property
     def text(self) -> str:
-        """Return the argument as one could write it."""
+        """Return the argument in `KEY=VALUES` form."""
         first = (self.values[0].input_line or "").partition("=")[0]
         return f"{first}={','.join((value.input_line or '').partition('=')[2] for value in self.values)}"
 
 
 def axes(arguments: Sequence[str], composer: Composer) -> tuple[Axis, ...]:
-    """Read `KEY=VALUES` arguments.
+    """Parse `KEY=VALUES` arguments.
 
     Args:
-        arguments: in Hydra's override grammar, sweeps among them.
-        composer: knows the options of the groups, for `glob`.
+        arguments: arguments in Hydra's override grammar, including sweeps.
+        composer: resolves group options for `glob`.
 
     Raises:
-        UserError: an argument cannot be read, names no value, or has no place in a sweep.
+        UserError: an argument cannot be parsed, names no value, or is not allowed in a sweep.
     """
     return tuple(_axis(override, composer) for override in parse(arguments))
 
@@ -74,7 +74,7 @@ def _axis(override: Override, composer: Composer) -> Axis:
 
 
 def _refuse_long(override: Override) -> None:
-    """Refuse a range with more values than a grid may have points, without counting through it."""
+    """Reject a range with more values than a grid may have points, without enumerating it."""
     swept = override.value()
     if not isinstance(swept, RangeSweep) or swept.start is None or swept.stop is None or not swept.step:
         return
@@ -88,7 +88,7 @@ def _refuse_long(override: Override) -> None:
 
 
 def _elements(override: Override, composer: Composer) -> Iterator[Override]:
-    swept: object = override.value()  # Hydra's annotation leaves Glob out
+    swept: object = override.value()  # Hydra's annotation omits Glob
     key = override.get_key_element()
     if isinstance(swept, Glob):
         if override.key_or_group not in composer.groups:
@@ -103,7 +103,7 @@ def _elements(override: Override, composer: Composer) -> Iterator[Override]:
 
 
 def joined(*parts: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Put axes behind one another. One that sets the same key as an earlier one takes its place."""
+    """Concatenate axes. A later axis replaces an earlier one with the same key."""
     found: dict[str, Axis] = {}
     for axis in (axis for part in parts for axis in part):
         found[axis.key] = axis
@@ -114,7 +114,7 @@ def count(grid: Sequence[Axis]) -> int:
     """Return the number of points.
 
     Raises:
-        UserError: there are more than anybody can mean.
+        UserError: there are more than `MOST_POINTS`.
     """
     number = prod(len(axis.values) for axis in grid)
     if number > MOST_POINTS:
@@ -132,14 +132,14 @@ def points(grid: Sequence[Axis]) -> Iterator[Point]:
 
 
 GROUPS = ("env", "agents", "topology", "llm")
-"""Groups whose options are shown by name; language models are shown by model."""
+"""Groups displayed by component name; language models are displayed by model."""
 
 
 def names(configuration: Mapping[str, Any]) -> dict[str, str]:
-    """Return the components of a cell by their groups.
+    """Return the components of a cell by group.
 
     Args:
-        configuration: of the cell, as plain data.
+        configuration: configuration of the cell, as plain data.
     """
     found = {group: str(configuration[group]["name"]) for group in GROUPS}
     found["agents"] = team_label(configuration["agents"])
@@ -147,7 +147,7 @@ def names(configuration: Mapping[str, Any]) -> dict[str, str]:
 
 
 def varied(configurations: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Return the groups of which there are several components, with the components in order."""
+    """Return the groups with several components, and those components in order."""
     found: dict[str, dict[str, None]] = {group: {} for group in GROUPS}
     for configuration in configurations:
         for group, name in names(configuration).items():

@@ -1,7 +1,8 @@
-"""Answers that were in flight when a command or a worker of a sweep with a budget was killed, and what they count as.
+"""Charges for answers that were in flight when a command or worker of a sweep with a budget was killed.
 
-A server serves, and bills, a call whose client is dead. No record of its answer exists, so it is charged as much as the
-dearest one so far of its kind of cell, once, in a file that every later command of the sweep adds to what it has used.
+A server completes and bills a call even if its client is dead. Since no record of the answer exists, it is charged
+once, as much as the most expensive answer so far of its kind of cell. A file keeps the charges, and every later command
+of the sweep adds them to its used amounts.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from quorum_base.inside import NotAFile, open_inside, write_inside
 from quorum_base.user_errors import UserError
 
 IN_FLIGHT = ".in_flight"
-"""The file in the folder of a sweep: what is charged, by the passing name of the folder of each killed attempt."""
+"""The file of charges in a sweep folder, keyed by the temporary folder name of each killed attempt."""
 
 
 def read_in_flight(folder: Path) -> Spent:
-    """Return what all answers count as that were in flight at a kill.
+    """Return the total charge for answers in flight at a kill.
 
     Raises:
         UserError: the file is damaged.
@@ -35,12 +36,12 @@ def read_in_flight(folder: Path) -> Spent:
 
 
 def charge_killed(folder: Path) -> dict[str, Amounts]:
-    """Charge what was in flight when the last command was killed. Only while its half-written folders are there.
+    """Charge for answers in flight when the last command was killed. Call before removing its half-written folders.
 
     Returns:
-        The dearest answer of that command by kind of cell; nothing if no command was killed.
+        The most expensive answer of that command by kind of cell; empty if no command was killed.
     """
-    with suppress(FileNotFoundError, NotAFile, msgspec.DecodeError):  # none; or one that a power cut has damaged
+    with suppress(FileNotFoundError, NotAFile, msgspec.DecodeError):  # no file, or one damaged by a power cut
         accounts = msgspec.json.decode(_bytes(folder, LEDGER), type=Accounts)
         for name in accounts.cells:
             charge(folder, accounts, name)
@@ -49,24 +50,24 @@ def charge_killed(folder: Path) -> dict[str, Amounts]:
 
 
 def charge(folder: Path, accounts: Accounts, name: str) -> Spent:
-    """Charge what was in flight of a cell whose worker is no more.
+    """Charge for answers in flight in a cell whose worker is gone.
 
-    Nothing is charged twice, whenever this is killed: an attempt is charged under the name of its half-written folder,
-    while that has this name.
+    Nothing is charged twice, even if this is killed: a charge is stored under the temporary name of the attempt's
+    folder, and the folder keeps that name until it is set aside.
 
     Args:
-        folder: of the sweep.
-        accounts: of the command that ran the cell.
-        name: of the cell.
+        folder: folder of the sweep.
+        accounts: accounts of the command that ran the cell.
+        name: name of the cell.
 
     Returns:
-        What is charged.
+        The charge.
 
     Raises:
-        UserError: the file of what is charged is damaged.
+        UserError: the file of charges is damaged.
     """
     attempts = sorted(entry.name for entry in os.scandir(folder) if entry.name.startswith(f"{name}{PARTIAL}"))
-    if not attempts:  # it is finished, or was charged and put aside
+    if not attempts:  # the cell is finished, or was charged and set aside
         return Spent()
     recorded = sum((read_paid(folder / attempt) for attempt in attempts), Spent())
     lost = accounts.unrecorded(name, recorded)

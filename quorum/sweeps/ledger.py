@@ -1,8 +1,8 @@
-"""The accounts of a sweep in a file of its folder, which its command and all of its workers share, on every machine.
+"""The accounts of a sweep in a file in its folder, shared by its command and its workers on all machines.
 
-Every call of a language model is entered before it goes out and when its answer is there, under a lock. So the bound
-holds whatever engine runs the cells. The file belongs to one command: the next one makes it again from the books, once
-it has charged what was in flight if the earlier one was killed (`quorum.sweeps.in_flight`).
+Every model call is entered under a lock, before it goes out and again when its answer arrives. The limit therefore
+holds with any engine. The file belongs to one command: the next command recreates it from the records, after it has
+charged for answers in flight if the earlier one was killed (`quorum.sweeps.in_flight`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from quorum.sweeps.spending import SweepBudget
 from quorum_base.inside import open_inside, remove_inside, write_inside
 
 LEDGER = ".budget"
-"""The file in the folder of a sweep."""
+"""The ledger file in a sweep folder."""
 _LOCK = f"{LEDGER}.lock"
 
 
 class Ledger:
-    """The accounts of a sweep, as one process reads and changes them.
+    """The accounts of a sweep, as read and changed by one process.
 
     Args:
-        folder: of the sweep, which exists.
+        folder: folder of the sweep, which must exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,14 +45,14 @@ class Ledger:
     def kept(
         cls, folder: Path, budget: SweepBudget, spent: Spent, *, batched: bool, dearest: dict[str, Amounts]
     ) -> Iterator[Ledger | None]:
-        """Keep the accounts of a command that holds the folder; gives None where nothing is bounded.
+        """Keep the accounts of the command that holds the folder; yields None if there is no budget.
 
         Args:
-            folder: of the sweep.
-            budget: of the sweep.
-            spent: by the sweep so far.
+            folder: folder of the sweep.
+            budget: budget of the sweep.
+            spent: spending of the sweep so far.
             batched: whether calls go out in batches.
-            dearest: the most that a single answer of killed commands took, by kind of cell.
+            dearest: the most that one answer of killed commands used, by kind of cell.
         """
         ledger = cls(folder) if budget.any else None
         if ledger is not None:
@@ -69,7 +69,7 @@ class Ledger:
 
     @contextmanager
     def changing(self) -> Iterator[Accounts]:
-        """Give the accounts while no other process changes them, and write what was changed."""
+        """Lock and yield the accounts, then write the changes."""
         with suppress(OSError):  # a file system without locks
             fcntl.flock(self._lock, fcntl.LOCK_EX)
         try:
@@ -90,13 +90,13 @@ class Ledger:
 
 
 class CellAllowance:
-    """What a cell may draw of the budget of its sweep. Fulfils `quorum.agents.llm.spending.Account`.
+    """Lets a cell draw on its sweep's budget. Implements `quorum.agents.llm.spending.Account`.
 
-    A call is expected to take what the cell's answers took on average, and at least its prompt.
+    A call is expected to use the mean of the cell's answers so far, and at least its prompt.
 
     Args:
-        ledger: of the sweep.
-        cell: its name.
+        ledger: ledger of the sweep.
+        cell: name of the cell.
     """
 
     def __init__(self, ledger: Ledger, cell: str) -> None:
@@ -105,13 +105,13 @@ class CellAllowance:
         self._answers = 0
         self._used = Amounts()
         self.cut = ""
-        """The bound that has cut the cell; empty: none has."""
+        """The limit that cut the cell; empty if none."""
 
     def open(self, prompt: float, price: Price | None) -> Amounts:
-        """Begin a call; give what is expected of it, for `close`.
+        """Open a call; return its expected amounts, to be passed to `close`.
 
         Raises:
-            BudgetReached: the budget of the sweep does not allow it; nothing was asked.
+            BudgetReached: the budget of the sweep forbids the call; it was not sent.
         """
         usd = 0.0 if price is None else price.usd(Usage(prompt=int(prompt), completion=0))
         mean = self._used.times(1 / self._answers) if self._answers else Amounts()
@@ -125,7 +125,7 @@ class CellAllowance:
         return expected
 
     def close(self, expected: Amounts, reply: Reply | None) -> None:
-        """End a call; None where no answer came."""
+        """Close a call; `reply` is None if no answer arrived."""
         used, unpriced, cached = Amounts(), "", False
         if reply is not None:
             used = Amounts(reply.usd or 0.0, reply.usage.prompt + reply.usage.completion, 1)

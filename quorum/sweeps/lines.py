@@ -1,7 +1,7 @@
-"""Lines of episodes: cells that differ in `episode` alone, and whose team takes its memory along, are played in order.
+"""Lines of episodes: cells that differ only in `episode`, whose teams keep their memory, run in order.
 
-Each begins with the memory that the one before has left in its folder. So an episode can be played when the one before
-is done, and is done only as long as that still has the memory that it began with.
+Each episode starts with the memory that the previous one left in its folder. It can start once the previous one is
+done, and remains valid only while that folder still holds the memory it started with.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from quorum_base.user_errors import UserError
 
 
 def linked(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
-    """Return cells each of which says which one it follows.
+    """Return the cells, each with the cell that it follows.
 
     Raises:
-        UserError: a line has a gap, or does not begin with its first episode.
+        UserError: a line has a gap, or does not start with its first episode.
     """
     names = {(cell.line, cell.episode): cell.name for cell in cells if cell.line}
     found = []
@@ -38,12 +38,12 @@ def linked(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
 
 
 def in_order(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
-    """Return cells in an order in which none comes before one that it follows, and else as they are."""
+    """Return cells with each one after the cell that it follows, and otherwise in the given order."""
     return tuple(sorted(cells, key=lambda cell: cell.episode if cell.line else 0))
 
 
 def broken(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> dict[str, str]:
-    """Return the cells that are done, and are not with what their line is now, each with the reason, by name."""
+    """Return the finished cells that no longer fit their line, with the reasons, by name."""
     found: dict[str, str] = {}
     for cell in in_order(cells):
         if not cell.follows or cell.name not in done:
@@ -57,12 +57,12 @@ def broken(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> di
 
 
 def held(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell], again: Container[str] = ()) -> frozenset[str]:
-    """Return the names of the cells that cannot be played, as an episode before them in their line has failed.
+    """Return the names of the cells that cannot run because an earlier episode in their line failed.
 
     Args:
-        cells: of a plan.
-        done: those that are done, by name.
-        again: names of those among them that are to be run again.
+        cells: cells of a plan.
+        done: finished cells, by name.
+        again: names of finished cells that are to run again.
     """
     found: set[str] = set()
     for cell in in_order(cells):

@@ -1,8 +1,8 @@
-"""What cells of a sweep take: pilots of each kind within a bound of time, and extrapolation to those without one.
+"""Estimates what cells take: plays pilots of each kind within a time limit, and extrapolates to the other kinds.
 
-The first board of each kind is played, small teams first, so that larger ones can be extrapolated where time is short:
-`law` fits a power of the team size to the nearest sizes. With the time that is left, further boards are played where
-they make the sums more certain.
+The first board of each kind is played, small teams first, so that larger teams can be extrapolated if time runs out:
+`law` fits a power law of the team size to the nearest sizes. The remaining time goes to further boards where they
+reduce the uncertainty of the totals most.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from quorum.episode.pilot import Pilot, Taken, effort, mean_of, play_pilot, with
 from quorum.episode.planned_cell import PlannedCell
 
 SECONDS = 20.0
-"""Of computing for all pilots together; one of them takes `PILOT_SECONDS` at most."""
+"""Computing time for all pilots together; one pilot takes at most `PILOT_SECONDS`."""
 _ENOUGH = 0.1
-"""Twice the standard error of all tokens, as a share of them, at which no further board is played."""
+"""No more boards are played once twice the standard error of total tokens is below this share of them."""
 _SCATTER = 0.5
-"""Standard deviation between boards as a share of the mean, where fewer than three were played."""
+"""Assumed standard deviation between boards, as a share of the mean, if fewer than three were played."""
 _LEAST = 0.025
-"""Share of the time that the first pilot of a kind has, however many kinds there are.
+"""Minimum share of the time for the first pilot of a kind, however many kinds there are.
 
-Of teams that no other pilot shows it has this even when the time is up: cells of which nothing is known would be left
-out of the sums.
+A team that no other pilot covers gets this share even after the time is up: otherwise its cells would be unknown and
+missing from the totals.
 """
 _STEEPEST = 1.5
-"""Largest exponent of a law."""
+"""Largest exponent of the power law."""
 _MOST_STEPS = 0.5
-"""Share of an episode from which on its beginning says more of it than smaller teams do."""
+"""Once a pilot has played this share of an episode, it predicts the rest better than smaller teams do."""
 
 _FEWEST = 3
-"""Steps from which on a pilot shows what a step takes."""
+"""Minimum steps of a pilot for estimating what a step takes."""
 
 PLAYED = "played"
 PARTIAL = "partial"
@@ -49,12 +49,12 @@ EXTRAPOLATED = "extrapolated"
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a kind of cell takes.
+    """Estimate for a kind of cell.
 
     Attributes:
-        taken: by one of its cells.
+        taken: what one cell takes.
         source: `PLAYED`, `PARTIAL` (pilots that were stopped) or `EXTRAPOLATED` (from other kinds).
-        sizes: the team sizes of these other kinds.
+        sizes: team sizes of those other kinds.
     """
 
     taken: Taken
@@ -64,11 +64,11 @@ class Guess:
 
 @dataclass(slots=True)
 class _World:
-    """How often episodes of a world end before their step limit, seen in the pilots of all teams.
+    """How often episodes of a world end before their step limit, over the pilots of all teams.
 
     Attributes:
-        ends: pilots that ended so.
-        steps: that all pilots played.
+        ends: pilots that ended early.
+        steps: total steps of all pilots.
     """
 
     ends: int = 0
@@ -79,7 +79,7 @@ class _World:
         self.steps += pilot.steps
 
     def more(self, left: int) -> float:
-        """Return how many of the steps that are left a stopped episode would play, if ends are equally likely."""
+        """Return how many of `left` steps a stopped episode would play, at a constant rate of endings."""
         rate = self.ends / max(self.steps, 1)
         return -expm1(-rate * left) / rate if rate else left
 
@@ -97,13 +97,13 @@ class _Kind:
 
     @property
     def taken(self) -> Taken | None:
-        """The mean of its pilots."""
+        """The mean over its pilots."""
         plain = {"max_steps": self.max_steps, "budget": self.budget}
         found = [one.extrapolated(plain, self._steps(one)) for one in self.pilots]
         return mean_of(found) if found else None
 
     def _steps(self, pilot: Pilot) -> float:
-        """Return how many steps an episode takes whose beginning was played: goals are reached as fast as till then."""
+        """Return the expected steps of a partly played episode, assuming that goals continue at the same pace."""
         if pilot.reached:
             return min(pilot.steps / pilot.reached, self.max_steps)
         return pilot.steps + self.world.more(self.max_steps - pilot.steps)
@@ -115,7 +115,7 @@ class _Kind:
 
     @property
     def shows_most(self) -> bool:
-        """Whether its pilots show most of an episode."""
+        """Whether its pilots cover most of an episode."""
         most = _MOST_STEPS * self.max_steps
         return bool(self.pilots) and all(one.whole or one.steps >= most for one in self.pilots)
 
@@ -128,23 +128,23 @@ class _Kind:
 
     @property
     def variance(self) -> float:
-        """That of the sum over its cells; 0 when all of them were played."""
+        """The variance of the sum over its cells; 0 if all of them were played."""
         number, played = len(self.cells), len(self.pilots)
         return number * (number - played) / played * self.scatter**2 if played < number else 0.0
 
     @property
     def seconds(self) -> float:
-        """Of a pilot."""
+        """Seconds of one pilot."""
         return sum(one.taken.seconds for one in self.pilots) / len(self.pilots)
 
 
 class Pilots:
-    """Pilots of cells, each kind of which is played once for all that ask.
+    """Pilots of cells; each kind is played once and shared by all callers.
 
     Args:
-        seconds: of computing that all of them take; 0: none is played. Only pilots of teams that no other pilot shows
-            may exceed it.
-        clock: gives seconds.
+        seconds: computing time for all pilots; 0: play none. Only pilots of teams that no other pilot covers may
+            exceed it.
+        clock: returns seconds.
     """
 
     def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = effort) -> None:
@@ -157,7 +157,7 @@ class Pilots:
         self._known: dict[bytes, Mapping[int, Taken]] = {}
 
     def play(self, cells: Sequence[PlannedCell]) -> None:
-        """Play pilots of cells, as far as time allows; those of kinds that were played before stay as they are."""
+        """Play pilots of cells as far as time allows; kinds that were played before are unchanged."""
         new: dict[str, _Kind] = {}
         for cell in cells:
             name = _kind(cell)
@@ -182,7 +182,7 @@ class Pilots:
                 asking.remove(kind)
 
     def expected(self, cell: PlannedCell) -> Guess | None:
-        """Return what a cell takes; None where neither its kind nor one like it could be played."""
+        """Return the estimate for a cell; None if neither its kind nor a similar one could be played."""
         kind = self._kinds.get(_kind(cell))
         if kind is None or not kind.playable:
             return None
@@ -201,7 +201,7 @@ class Pilots:
         return Guess(taken, PARTIAL) if taken is not None else None
 
     def _by_size(self, team: bytes) -> Mapping[int, Taken]:
-        """Return what such teams take by their size, if possible from pilots that show most of an episode."""
+        """Return what such teams take by size, preferably from pilots that cover most of an episode."""
         if team not in self._known:
             found: dict[int, list[Taken]] = {}
             kinds = [kind for kind in self._teams[team] if kind.shows_most]
@@ -212,12 +212,12 @@ class Pilots:
         return self._known[team]
 
     def _first(self, kind: _Kind, seconds: float) -> None:
-        """Play the first board of a kind for some seconds at most."""
+        """Play the first board of a kind for at most `seconds`."""
         if seconds > 0:
             self._pilot(kind, min(PILOT_SECONDS, seconds))
 
     def _pilot(self, kind: _Kind, seconds: float) -> bool:
-        """Play the next board of a kind; return whether it could be played to the end."""
+        """Play the next board of a kind; return whether it finished."""
         cell = kind.cells[_spread(len(kind.pilots), len(kind.cells))].cell()
         begin = self._clock()
         pilot = play_pilot(cell, seconds, self._clock)
@@ -234,20 +234,20 @@ class Pilots:
 
 
 def nearest(n: int, known: Mapping[int, Any]) -> list[int]:
-    """Return the two sizes that are nearest to a size in proportion, in order."""
+    """Return the two sizes with the nearest ratio to `n`, in order."""
     return sorted(sorted(known, key=lambda size: abs(log(size / n)))[:2])
 
 
 def law(n: int, known: Mapping[int, Taken], max_steps: float = inf) -> Taken:
     """Return what a team of `n` agents takes.
 
-    Steps, and what a step takes, follow the power of the size that goes through the two nearest sizes; of few boards,
-    it is bounded. Where only one size is known, a step takes in proportion to it.
+    Steps, and usage per step, follow the power law through the two nearest sizes; with few boards, its exponent is
+    bounded. With one known size, usage per step is proportional to the size.
 
     Args:
         n: number of agents.
-        known: what teams take by their size, at least one.
-        max_steps: steps of an episode, at most.
+        known: usage by team size, at least one.
+        max_steps: maximum steps of an episode.
     """
     sizes = nearest(n, known)
     small, large = known[sizes[0]], known[sizes[-1]]
@@ -266,13 +266,13 @@ def law(n: int, known: Mapping[int, Taken], max_steps: float = inf) -> Taken:
 
 
 def _certain(kinds: Sequence[_Kind]) -> bool:
-    """Whether the sum of tokens over all cells is certain enough."""
+    """Whether total tokens over all cells are certain enough."""
     total = sum(len(kind.cells) * (kind.taken.tokens + kind.taken.answers) for kind in kinds if kind.taken is not None)
     return 2 * sqrt(sum(kind.variance for kind in kinds)) <= _ENOUGH * total
 
 
 def _smallest_first(kinds: Iterable[_Kind]) -> list[_Kind]:
-    """Order kinds: the smallest of each team, then the next ones; those that ask no models at the end."""
+    """Order kinds: the smallest of each team, then the next size; kinds that call no models come last."""
     by_team: dict[bytes, list[_Kind]] = {}
     for kind in kinds:
         by_team.setdefault(kind.teams[0], []).append(kind)
@@ -285,7 +285,7 @@ def _smallest_first(kinds: Iterable[_Kind]) -> list[_Kind]:
 
 
 def _spread(number: int, cells: int) -> int:
-    """Return the index of the next cell to play: spread over all of them, none of them twice."""
+    """Return the index of the next cell to play, spread evenly over all cells without repeats."""
     step = max(1, round(cells * 0.618))
     while gcd(step, cells) != 1:
         step += 1
@@ -293,7 +293,7 @@ def _spread(number: int, cells: int) -> int:
 
 
 def _kind(cell: PlannedCell) -> str:
-    """Return what cells with one pilot share: those of one configuration share it wherever they start."""
+    """Return the key of a cell's pilot: cells with the same configuration share it wherever they start."""
     return kind_of(orjson.loads(cell.configuration)) if cell.origin is not None else cell.kind
 
 

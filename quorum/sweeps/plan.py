@@ -1,4 +1,4 @@
-"""From the words of a command to the cells of a sweep."""
+"""Turns the arguments of a command into the cells of a sweep."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from quorum_base.user_errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """What a sweep is to run.
+    """The plan of a sweep.
 
     Attributes:
         experiment: name of the experiment, if the command names one.
-        words: the `KEY=VALUE` words of the command.
-        arms: arguments of each arm, without those of which it has several values; empty without arms.
+        words: the `KEY=VALUE` arguments of the command.
+        arms: arguments of each arm, without those with several values; empty without arms.
         cells: in planning order.
-        repeated: points of the grid that name a cell which another point names too; it is run once.
-        problems: why other points of the grid name no cell that can be run.
-        places: the words of the grid that lead to each kind of cell.
-        metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
-        published: what others have published of the same.
-        without_effect: words that change nothing in some cells, in one line; empty for none.
-        parents: recorded runs that the cells continue, their folders absolute; empty for none.
+        repeated: grid points that name the same cell as another point; the cell runs once.
+        problems: reasons why other grid points name no runnable cell.
+        places: the grid arguments that lead to each kind of cell.
+        metrics: metrics that a comparison shows by default; empty: the usual ones.
+        published: comparable results published by others.
+        without_effect: arguments without effect in some cells, in one line; empty if none.
+        parents: recorded runs that the cells continue, with absolute folders; empty if none.
     """
 
     experiment: str | None
@@ -55,29 +55,29 @@ class SweepPlan:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What to print before anything is run."""
+        """Notices to print before anything runs."""
         skipped = f"skipped: {listing(self.problems, self.points)}" if self.problems else ""
         return tuple(notice for notice in (self.without_effect, skipped) if notice)
 
     @property
     def points(self) -> int:
-        """Number of distinct cells that the grid names, those that cannot be run among them."""
+        """Number of distinct cells in the grid, including those that cannot run."""
         return len(self.cells) + affected(self.problems)
 
     def checked(self, folder: Path, *, skip_invalid: bool, with_keys: bool = True, money: bool = False) -> SweepPlan:
-        """Look at one cell of each kind before anything is written.
+        """Check one cell of each kind before anything is written.
 
         Args:
-            folder: of the sweep; kinds that have a cell there are not looked at again.
-            skip_invalid: whether to leave out what cannot be run.
-            with_keys: whether keys and packages of providers must be there; a forecast does without.
-            money: whether the sweep has a budget of money, so that prices must be known.
+            folder: folder of the sweep; kinds that already have a cell there are not checked again.
+            skip_invalid: whether to leave out cells that cannot run.
+            with_keys: whether API keys and provider packages are required; a forecast needs neither.
+            money: whether the sweep has a budget in US dollars, so that prices must be known.
 
         Returns:
-            The plan of the cells that can be run.
+            The plan of the cells that can run.
 
         Raises:
-            UserError: what is wrong; with `skip_invalid`, only if nothing is left to run.
+            UserError: a cell cannot run; with `skip_invalid`, only if no cell can.
         """
         problems = Problems(self.problems)
         wrong = look_at(self.cells, folder, with_keys=with_keys, money=money)
@@ -91,7 +91,7 @@ class SweepPlan:
 
     @property
     def name(self) -> str:
-        """Usual name of the sweep: the experiment's; with a hash of the cells where the words say more than that."""
+        """Default name of the sweep: the experiment's name, plus a hash of the cells if the arguments add to it."""
         if self.experiment is not None and len(self.words) == 1:
             return self.experiment
         digest = hashlib.sha256("\n".join(sorted(cell.hash for cell in self.cells)).encode()).hexdigest()
@@ -100,13 +100,13 @@ class SweepPlan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans the cells of a sweep. This one plans a grid of `KEY=VALUES` or a named experiment; subclasses plan others.
+    """Plans the cells of a sweep. The base class plans a grid of `KEY=VALUES` or a named experiment.
 
-    A planned cell (`quorum.episode.planned_cell`) then gives each worker the start of its episode.
+    Each planned cell (`quorum.episode.planned_cell`) then gives its worker the start of the episode.
 
     Attributes:
-        verb: what the command that plays the sweep is called.
-        multiplies: whether it plays more episodes than the words of the command name: paid models need a budget.
+        verb: name of the command that plays the sweep.
+        multiplies: whether it plays more episodes than its arguments name, so that paid models need a budget.
         estimate: the options that show what paid models would take.
     """
 
@@ -116,24 +116,25 @@ class Planner:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders that the command names before its words."""
+        """The folders that the command takes before its arguments."""
         return ()
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of the command that are the planner's own."""
+        """Command options specific to this planner."""
         return ()
 
     def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
         """Plan the cells.
 
         Raises:
-            UserError: a word, a configuration or the experiment is not valid; the grid is empty; two arms are the same.
+            UserError: an argument, a configuration or the experiment is not valid; the grid is empty; two arms are the
+                same.
         """
         return plan(words, config_dir)
 
     def check(self, planned: SweepPlan, folder: Path) -> None:
-        """Check that a plan continues what the folder of the sweep holds, which may not exist yet.
+        """Check that a plan continues what the sweep folder holds; the folder need not exist yet.
 
         Raises:
             UserError: the recorded runs that its cells continue are gone, or have changed.
@@ -148,11 +149,12 @@ def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
     """Plan a sweep.
 
     Args:
-        words: `KEY=VALUES` in Hydra's sweep grammar, and `experiment=NAME` if wanted.
-        config_dir: folders with more options of the groups, experiments among them.
+        words: `KEY=VALUES` in Hydra's sweep grammar, optionally with `experiment=NAME`.
+        config_dir: folders with more group options, including experiments.
 
     Raises:
-        UserError: a word, a configuration or the experiment is not valid; the grid is empty; two arms are the same.
+        UserError: an argument, a configuration or the experiment is not valid; the grid is empty; two arms are the
+            same.
     """
     if not words:
         raise UserError(
@@ -169,15 +171,15 @@ def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
 
 
 def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
-    """Plan a sweep of an experiment that need not stand in a file.
+    """Plan a sweep of an experiment, which need not come from a file.
 
     Args:
         experiment: its grid and its arms.
-        words: `KEY=VALUES` that take the place of those of the experiment that set the same key.
-        config_dir: folders with more options of the groups.
+        words: `KEY=VALUES` that replace the experiment's arguments with the same key.
+        config_dir: folders with more group options.
 
     Raises:
-        UserError: as `plan`.
+        UserError: see `plan`.
     """
     composer = Composer(config_dir)
     given = axes(words, composer)
@@ -207,7 +209,7 @@ def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_d
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take the experiment out of the words."""
+    """Separate the experiment from the other arguments."""
     prefix = f"{EXPERIMENT}="
     names = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
     if len(names) > 1 or any(not name.isidentifier() and not name.replace("-", "_").isidentifier() for name in names):
@@ -257,7 +259,7 @@ def _refuse_store(cell: Cell) -> None:
 
 
 def _place(arm: str | None, grid: Sequence[Axis], point: Point) -> str:
-    """Return the words that lead to a point: those that the grid has several of, but for seed and draw."""
+    """Return the swept arguments that lead to a point, except seed and draw."""
     words = [
         override.input_line or ""
         for axis, override in zip(grid, point, strict=True)

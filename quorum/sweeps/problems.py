@@ -1,4 +1,4 @@
-"""What is wrong with a sweep, found before it writes anything: one list, a line for each kind of cell."""
+"""Finds the problems of a sweep before it writes anything, and lists them with one line per kind of cell."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from quorum.process.event_loop import run_coroutine
 from quorum_base.user_errors import UserError
 
 MOST_SHOWN = 20
-"""Problems that a message lists."""
+"""Problems that a message lists, at most."""
 _MOST_PLACES = 3
 _OF_THE_RUN = ("seed", "episode", "draw", "clock", "memory", "limits", "budget", "max_repairs")
-"""Keys that make no difference to whether an episode can begin."""
+"""Keys that do not affect whether an episode can start."""
 
 
 @dataclass(slots=True)
 class Problem:
-    """Why some cells cannot be run.
+    """A reason why some cells cannot run.
 
     Attributes:
-        error: what is wrong with them.
-        places: the words of the grid that lead there.
+        error: the error they raise.
+        places: the grid arguments that lead to them.
         cells: their number.
     """
 
@@ -38,7 +38,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """Return it in one line: where, what, and what to do."""
+        """Return it in one line: place, problem and remedy."""
         places = [place for place in self.places if place]
         more = ", ..." if len(places) > _MOST_PLACES else ""
         where = f"{', '.join(places[:_MOST_PLACES])}{more}: " if places else ""
@@ -47,37 +47,37 @@ class Problem:
 
 
 class Problems:
-    """Gathers problems; those with the same message are one.
+    """Collects problems and merges those with the same message.
 
     Args:
-        before: those that are known.
+        before: problems that are already known.
     """
 
     def __init__(self, before: Iterable[Problem] = ()) -> None:
         self._found = {str(problem.error): problem for problem in before}
 
     def add(self, place: str, error: UserError, cells: int = 1) -> None:
-        """Add a problem of some cells."""
+        """Add a problem that affects `cells` cells."""
         problem = self._found.setdefault(str(error), Problem(error))
         problem.places[place] = None
         problem.cells += cells
 
     @property
     def found(self) -> tuple[Problem, ...]:
-        """All of them, in the order in which they were found."""
+        """All problems, in the order in which they were found."""
         return tuple(self._found.values())
 
 
 def affected(problems: Iterable[Problem]) -> int:
-    """Return the number of cells that have a problem."""
+    """Return the number of cells with a problem."""
     return sum(problem.cells for problem in problems)
 
 
 def listing(problems: Sequence[Problem], total: int) -> str:
-    """Say what is wrong, in a line or in several.
+    """Format problems in one or more lines.
 
     Args:
-        problems: at least one.
+        problems: at least one problem.
         total: number of all cells.
     """
     head = f"{affected(problems)} of {total} cells cannot be run:"
@@ -90,10 +90,10 @@ def listing(problems: Sequence[Problem], total: int) -> str:
 
 
 def refusal(problems: Sequence[Problem], total: int) -> UserError:
-    """Return the error that refuses a sweep.
+    """Return the error that refuses to run a sweep.
 
     Args:
-        problems: at least one.
+        problems: at least one problem.
         total: number of all cells.
     """
     if len(problems) == 1 and problems[0].cells == total:
@@ -105,16 +105,16 @@ def refusal(problems: Sequence[Problem], total: int) -> UserError:
 def look_at(
     cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool, money: bool = False
 ) -> Mapping[str, UserError]:
-    """Look at one cell of each kind that has none in the folder yet.
+    """Check one cell of each kind that has none in the folder yet.
 
     Args:
-        cells: of a plan.
-        folder: of the sweep; it need not be there.
-        with_keys: whether keys and packages of providers must be there.
-        money: whether the sweep has a budget of money, so that prices must be known.
+        cells: cells of a plan.
+        folder: folder of the sweep; it need not exist.
+        with_keys: whether API keys and provider packages are required.
+        money: whether the sweep has a budget in US dollars, so that prices must be known.
 
     Returns:
-        The kinds that cannot be run, each with the reason.
+        The kinds that cannot run, each with the reason.
     """
     present = set(os.listdir(folder)) if folder.is_dir() else set()
     kinds: dict[str, PlannedCell] = {}

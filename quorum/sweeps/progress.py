@@ -1,4 +1,4 @@
-"""A sweep on standard error while it runs: a live table in a terminal, a line now and then elsewhere."""
+"""Shows the progress of a sweep on standard error: a live table in a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from quorum.sweeps.queue import Queue
 from quorum.sweeps.run import SweepStatus
 
 LINE_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 DRAW_EVERY = 0.25
-"""Seconds between two pictures in a terminal."""
+"""Seconds between two redraws in a terminal."""
 _WINDOW = 10.0
-"""Seconds over which calls a second are counted."""
+"""Seconds over which the rate of calls is measured."""
 
 _CHROME = 6
-"""Lines around the table: the bar, its head, the facts."""
+"""Lines around the table: the progress bar, the header and the facts."""
 
 Clock = Callable[[], float]
-"""Gives monotonic seconds."""
+"""Returns monotonic seconds."""
 
 
 class SweepProgress:
-    """What is shown of a sweep.
+    """The progress of a sweep.
 
     Args:
-        queue: what is under way.
-        status: what there was before.
-        clock: monotonic seconds.
+        queue: its running and waiting cells.
+        status: its state before this command.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic) -> None:
@@ -58,12 +58,12 @@ class SweepProgress:
 
     @property
     def done(self) -> int:
-        """Cells that are done, earlier ones included."""
+        """Finished cells, including earlier ones."""
         return len(self._before) + len(self._queue.finished)
 
     @property
     def total(self) -> int:
-        """Cells that will be done when this call has run its share."""
+        """Cells that will be done once this command has run its share."""
         return len(self._before) + self._all
 
     @property
@@ -72,7 +72,7 @@ class SweepProgress:
         return self._failed_before + sum(done.failed for done in self._queue.finished)
 
     def calls_per_second(self) -> float:
-        """Calls that providers answered in the last ten seconds, for each of them."""
+        """Calls that providers answered per second, over the last ten seconds."""
         now = self._clock()
         self._calls.append((now, self._queue.calls.answered))
         while len(self._calls) > 2 and self._calls[1][0] < now - _WINDOW:
@@ -81,25 +81,25 @@ class SweepProgress:
         return (later - earlier) / (end - begin) if end > begin else 0.0
 
     def left(self) -> float | None:
-        """Seconds until the end, if the cells to come take as long as those so far; None before the first is done."""
+        """Seconds left if the remaining cells take as long as those so far; None before the first is done."""
         finished = len(self._queue.finished)
         return (self._clock() - self._begin) * (self._all - finished) / finished if finished else None
 
     @property
     def spent(self) -> Spent:
-        """What the answers of the whole sweep took: by its finished cells, or by what workers tell where that is more.
+        """Usage of the whole sweep: that of its finished cells or that reported by workers, whichever is more.
 
-        Workers tell of the cells under way, too; not every engine brings that here before a cell is done.
+        Workers also report the cells that are running, but some engines deliver these reports only when a cell is done.
         """
         return max(self._spent_before + self._queue.calls.spent, self._costs.spent, key=lambda spent: spent.answers)
 
     @property
     def simulated(self) -> bool:
-        """Whether simulated models answered, so that the money is made up."""
+        """Whether simulated models answered, so that the cost is fictitious."""
         return self._simulated_before or self._queue.calls.simulated or any(d.simulated for d in self._queue.finished)
 
     def facts(self) -> list[str]:
-        """Return all that is known, in the words of a status line."""
+        """Return all known facts as parts of a status line."""
         left, spent = self.left(), self.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
         calls = self._queue.calls
@@ -126,7 +126,7 @@ class SweepProgress:
 def live_table(
     console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
-    """Show a sweep as a table that changes."""
+    """Show a sweep as a live table."""
     progress = SweepProgress(queue, status, clock)
     arms = _Arms(queue, status, rows=max(1, console.height - _CHROME))
 
@@ -137,7 +137,7 @@ def live_table(
         )
         return Group(bar, *([arms.table()] if arms.several else []), Text(" · ".join(progress.facts())))
 
-    # Drawn by the engine's own thread alone: another one would meet the queue in the middle of a change.
+    # Only the engine's own thread draws: another one could read the queue in the middle of a change.
     with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
         yield _shows(console, queue, live.refresh, DRAW_EVERY, clock)
 
@@ -146,7 +146,7 @@ def live_table(
 def lines(
     console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
-    """Show a sweep as a line now and then."""
+    """Show a sweep as occasional lines."""
     progress = SweepProgress(queue, status, clock)
 
     def tell() -> None:
@@ -166,7 +166,7 @@ def nothing(_queue: Queue, _standing: SweepStatus) -> Iterator[Callable[[], None
 def _shows(
     console: Console, queue: Queue, draw: Callable[[], None], seconds: float, clock: Clock
 ) -> Callable[[], None]:
-    """Return what prints each cell that fails, once, and why the sweep stops; and draws once in so many seconds."""
+    """Return a function that prints each failed cell and the reason for a stop once, and redraws every `seconds`."""
     seen, stop, last = 0, "", clock()
 
     def show() -> None:
@@ -190,7 +190,7 @@ def _shows(
 
 @dataclass(slots=True)
 class _Row:
-    """What there is of the cells of an arm with one number of agents."""
+    """The cells of an arm with one number of agents."""
 
     planned: int = 0
     done: int = 0
@@ -199,20 +199,20 @@ class _Row:
     completions: list[float] = field(default_factory=list)
 
     def cells(self) -> tuple[str, ...]:
-        """Return what the table shows: the mean is over the cells that are done and tell it."""
+        """Return the table row; means are over finished cells that report the value."""
         mean = f"{fmean(self.completions):.2f}" if self.completions else "-"
         return str(self.done), str(self.planned), str(self.running), str(self.failed), mean
 
 
 class _Arms:
-    """The table: a row for each arm and number of agents, or for each arm where the screen has no room for that.
+    """The table: one row for each arm and number of agents, or for each arm if the screen is too small.
 
-    In a sweep without arms, those are the components that vary.
+    In a sweep without arms, the components that vary take the role of arms.
 
     Args:
-        queue: what is under way.
-        status: what there was before.
-        rows: of the terminal.
+        queue: running and waiting cells.
+        status: state of the sweep before this command.
+        rows: height of the terminal.
     """
 
     def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:
@@ -233,7 +233,7 @@ class _Arms:
         self.several = len(set(self._place.values())) > 1
 
     def table(self) -> Table:
-        """Draw it."""
+        """Draw the table."""
         rows: dict[tuple[str, int], _Row] = {}
         for place in self._place.values():
             rows.setdefault(place, _Row()).planned += 1

@@ -1,4 +1,4 @@
-"""The cells that are still to be run: what waits, what is under way, what became of the rest."""
+"""The queue of cells still to run: those waiting, those running, and the results of the others."""
 
 from __future__ import annotations
 
@@ -35,37 +35,37 @@ from quorum.sweeps.sweep_folder import clear_partials
 _log = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
-"""Times that a cell is given to a worker that dies with it; the last time it is alone there."""
+"""Times that a cell may kill its worker; on the last attempt it runs alone."""
 MOST_FAILURES = 10
-"""Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
+"""Consecutive cells that may end in an error before the sweep stops, as all cells then share some problem."""
 
 
 SILENT = 10.0
-"""Seconds after which a silent worker is no longer taken to wait for answers: it may be dead."""
+"""Seconds after which a silent worker may be dead and no longer counts as waiting for answers."""
 
 MARGIN = 2.0
-"""Times the estimate that is reserved for a cell of a kind without a finished one, as far as it is left."""
+"""Multiple of the estimate to reserve for a cell of a kind without finished cells, as far as it is left."""
 _REST = 0.25
-"""Share of the mean that is reserved for a cell whose earlier attempts have already paid for all of that."""
+"""Share of the mean to reserve for a cell whose earlier attempts have already paid for the whole mean."""
 
 _PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
 
 class WorkerDied(Exception):
-    """A worker died with a cell again and again."""
+    """A cell killed its worker repeatedly."""
 
 
 class Queue:
-    """Fulfils `quorum.sweeps.engines.protocol.CellQueue`.
+    """Implements `quorum.sweeps.engines.protocol.CellQueue`.
 
     Args:
-        folder: of the sweep.
-        cells: to be run, in this order; one that follows another of them begins when that is done.
-        costs: what is known of finished cells; those to come are added.
-        ledger: accounts of the sweep's budget; None: nothing is bounded.
-        guess: returns what a cell is expected to take of a kind without a finished one; None where nothing is known.
-        clock: monotonic seconds.
-        cancel: lets others stop the sweep; None: nobody does.
+        folder: folder of the sweep.
+        cells: cells to run, in order; a cell that follows another one starts when that is done.
+        costs: costs of finished cells; later cells are added.
+        ledger: accounts of the sweep's budget; None: no budget.
+        guess: returns the estimate for a cell of a kind without finished cells; None if unknown.
+        clock: returns monotonic seconds.
+        cancel: lets others stop the sweep; None: it cannot be cancelled.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Queue:
         cancel: Cancellation | None = None,
     ) -> None:
         self.folder = folder
-        """Of the sweep."""
+        """Folder of the sweep."""
         cells = tuple(cells)
         self.names = names = {cell.name for cell in cells}
-        """Of the cells to be run."""
+        """Names of the cells to run."""
         self.total = len(cells)
-        """Cells to be run at the beginning, those among them that follow others."""
+        """Initial number of cells to run, including those that follow others."""
         self._waiting = deque(cell for cell in cells if cell.follows not in names)
         self._following = {cell.follows: cell for cell in cells if cell.follows in names}
         self._ledger = ledger
@@ -99,42 +99,42 @@ class Queue:
         self.track: Callable[[Path], None] = lambda _: None
         """Called with the folder of every cell that ends."""
         self.under_way: dict[str, PlannedCell] = {}
-        """Handed out and not done."""
+        """Cells handed out and not done."""
         self.running: set[str] = set()
-        """Those of them that run."""
+        """Those of them that are running."""
         self.finished: list[FinishedCell] = []
-        """Cells that have ended since the beginning of this command."""
+        """Cells that have ended in this command."""
         self._clock = clock
         self._calls: dict[str, tuple[float, CallStatus]] = {}
         self.waits = ""
-        """What the engine waits for, where that is not its cells."""
+        """What the engine is waiting for, other than its cells."""
         self.stop: Stop | None = None
-        """Why no more cells begin."""
+        """Why no more cells start."""
         self.reason = ""
-        """The same in words."""
+        """The same as text."""
         self._requests = cancel.requests if cancel is not None else []
         self._heeded = 0
         self._dropping = False
 
     @property
     def waiting(self) -> int:
-        """Cells that wait for a worker, and for no other cell."""
+        """Number of cells that wait for a worker but for no other cell."""
         return len(self._waiting)
 
     @property
     def stopping(self) -> bool:
-        """Whether no new cell may begin."""
+        """Whether no new cell may start."""
         self._heed()
         return self.stop is not None
 
     @property
     def dropping(self) -> bool:
-        """Whether even the cells under way must end at once."""
+        """Whether even running cells must end immediately."""
         self._heed()
         return self._dropping
 
     def _heed(self) -> None:
-        """Follow the requests to stop that came since: whoever made them, the queue changes in its own thread alone."""
+        """Process new stop requests; this runs in the queue's own thread, so only that thread changes the queue."""
         for request in self._requests[self._heeded :]:
             self._heeded += 1
             again = self.stop is not None and not request.drop
@@ -143,7 +143,7 @@ class Queue:
 
     @property
     def calls(self) -> CallStatus:
-        """The calls of all workers together, as far as they report; those under way of workers that are not silent."""
+        """Sum of the reported calls of all workers; calls in progress exclude silent workers."""
         now, every = self._clock(), [status for _, status in self._calls.values()]
         heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT]
         return CallStatus(
@@ -159,13 +159,13 @@ class Queue:
         )
 
     def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
-        """Begin no more cells; with `drop`, end those under way at once, too."""
+        """Start no more cells; with `drop`, end running cells immediately, too."""
         if self.stop is None or drop:
             self.stop, self.reason = stop, reason
         self._dropping = self._dropping or drop
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
-        """Return the next shard: cells that a worker died with twice one by one, to an idle worker only."""
+        """Return the next shard; a cell that has killed two workers runs alone, in an idle worker."""
         cells: list[PlannedCell] = []
         while len(cells) < most and not self.stopping and (place := self._next()) is not None:
             cell = self._waiting[place]
@@ -183,13 +183,13 @@ class Queue:
 
     @property
     def _asking(self) -> list[PlannedCell]:
-        """The cells under way that may ask language models."""
+        """Running cells that may call language models."""
         return [cell for cell in self.under_way.values() if cell.uses_models]
 
     def _next(self) -> int | None:
-        """Return the place of the first waiting cell that may begin now, if the budget allows it; None for none.
+        """Return the index of the first waiting cell that may start within the budget; None if there is none.
 
-        Of a kind without a finished cell, one is run at a time: nobody knows yet what they cost.
+        Only one cell runs at a time of a kind without finished cells, because its cost is unknown.
         """
         if self._ledger is None:
             return 0 if self._waiting else None
@@ -197,10 +197,10 @@ class Queue:
         return next((place for place, cell in enumerate(self._waiting) if cell.kind not in learning), None)
 
     def _affordable(self, cell: PlannedCell) -> bool:
-        """Whether the budget allows a cell as well as all that are under way; when it never will, the sweep stops.
+        """Whether the budget allows a cell in addition to the running ones; if it never will, the sweep stops.
 
-        It does when what the cell is expected to take can be reserved. A cell of which nothing is known gets all that
-        is left, and so is alone.
+        The budget allows a cell if its expected usage can be reserved. A cell without an estimate reserves all that is
+        left, and therefore runs alone.
         """
         if self._ledger is None or not cell.uses_models:
             return True
@@ -217,7 +217,7 @@ class Queue:
         return not bound
 
     def _wanted(self, cell: PlannedCell, *, alone: bool) -> tuple[Amounts, Amounts]:
-        """Return what must be left for a cell to begin, and what is reserved for it."""
+        """Return the amounts that must be left for a cell to start, and those to reserve for it."""
         known = self._costs.expected(cell.kind)
         found = known or self._guess(cell)
         if found is None:
@@ -229,7 +229,7 @@ class Queue:
         return (least if alone else most), most
 
     def report(self, report: WorkerReport) -> None:
-        """Take a report of a worker."""
+        """Process a worker's report."""
         match report:
             case Started(name) if name in self.under_way:
                 self.running.add(name)
@@ -256,7 +256,7 @@ class Queue:
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)
-        if done.name in self._costs.dropped:  # but for what the cell got back of it
+        if done.name in self._costs.dropped:  # except what the cell reused of them
             self._costs.dropped[done.name] = dropped_at(self.folder, done.name)
         self._settle(done.name)
         if not done.failed and (following := self._following.pop(done.name, None)) is not None:
@@ -268,13 +268,13 @@ class Queue:
             )
 
     def _cut(self, cell: PlannedCell, bound: str) -> PlannedCell:
-        """Take a cell back that the budget has ended; what it paid for is kept."""
+        """Take back a cell that the budget cut; keep its paid answers."""
         self._take_back(cell)
         self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it cut keep their answers")
         return cell
 
     def _take_back(self, cell: PlannedCell) -> None:
-        """Put aside what there is of a cell that is not under way any more."""
+        """Set aside the files of a cell that is no longer running."""
         self.under_way.pop(cell.name, None)
         self.running.discard(cell.name)
         if self._ledger is not None:
@@ -286,7 +286,7 @@ class Queue:
         self._settle(cell.name)
 
     def _settle(self, name: str) -> None:
-        """Enter in the accounts what the books say of a cell that is not under way any more."""
+        """Update the accounts from the records of a cell that is no longer running."""
         if self._ledger is None:
             return
         with self._ledger.changing() as accounts:
@@ -296,7 +296,7 @@ class Queue:
             self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is not known. {_PRICES}")
 
     def _bound_of(self, name: str) -> str:
-        """Return the bound that has cut a cell; empty where none has."""
+        """Return the limit that cut a cell; empty if none did."""
         if self._ledger is None:
             return ""
         with self._ledger.changing() as accounts:
@@ -304,7 +304,7 @@ class Queue:
             return account.cut if account is not None else ""
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
-        """Take cells back whose worker is no more, and remove what it left of them."""
+        """Take back cells whose worker is gone, and remove their leftovers."""
         _log.info("a worker is no more, it had %d cells: %s", len(cells), reason)
         if not self.stopping and cells:
             self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
@@ -339,5 +339,5 @@ class Queue:
         self._finish(done)
 
     def tick(self) -> None:
-        """Be called several times a second while the engine runs."""
+        """Do periodic work; the engine calls this several times a second."""
         self.show()

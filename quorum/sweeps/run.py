@@ -1,4 +1,4 @@
-"""Runs what is missing of a sweep, and says what there is then."""
+"""Runs the missing cells of a sweep and returns its state."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ class SweepRequest:
     Attributes:
         words: `KEY=VALUES` of the grid, the experiment and the engine.
         out: folder for results.
-        name: of the sweep; None for the usual one.
-        retry_failed: run the cells that ended in an error again.
-        limit: cells to run, at most.
-        budget_usd: money of the whole sweep.
-        budget_tokens: tokens of the whole sweep.
-        budget_calls: calls of the whole sweep.
-        accept_versions: go on with results of other code.
-        strict: refuse words that change nothing in some cells.
-        skip_invalid: run what can be run where some cells cannot.
+        name: name of the sweep; None for the default name.
+        retry_failed: run cells again that ended in an error.
+        limit: maximum number of cells to run.
+        budget_usd: budget of the whole sweep in US dollars.
+        budget_tokens: token budget of the whole sweep.
+        budget_calls: call budget of the whole sweep.
+        accept_versions: continue a sweep with results of other code versions.
+        strict: reject arguments that have no effect in some cells.
+        skip_invalid: run the valid cells even if others are invalid.
         plugins: modules that register components.
-        config_dir: folders with more options of the groups.
-        planner: plans its cells.
-        said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
-            Such a command plays more than its words say, so that paid models need a budget.
-        cancel: stops it.
-        track: called with the folder of each cell that is done, and of each that ends.
+        config_dir: folders with more group options.
+        planner: plans the cells.
+        said_again: the command that continues the sweep, if it is not `quorum sweep`; empty: built from the arguments.
+            Such a command plays more episodes than its arguments name, so paid models need a budget.
+        cancel: stops the sweep.
+        track: called with the folder of each finished cell: those already done, and each one that ends.
 
     Raises:
         UserError: a budget is not positive.
@@ -95,25 +95,25 @@ class SweepRequest:
 
     @property
     def budget(self) -> SweepBudget:
-        """What the whole sweep may spend."""
+        """The budget of the whole sweep."""
         return SweepBudget(self.budget_usd, self.budget_tokens, self.budget_calls)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The words of the command: the folders of its planner, and `KEY=VALUES`."""
+        """The arguments of the command: the planner's folders and `KEY=VALUES`."""
         return (*map(str, self.planner.folders), *self.words)
 
     @property
     def command(self) -> str:
-        """The part of the command that names the sweep, to be said again."""
+        """The part of the command that names the sweep, for follow-up commands."""
         words = ("quorum", self.planner.verb, *self.arguments, *self.planner.options, *self.common_options)
         return self.said_again or shlex.join(words)
 
     @property
     def common_options(self) -> list[str]:
-        """The options of its folder, its components and its bounds, as far as they are not the usual ones.
+        """The options for its folder, components and limits that differ from the defaults.
 
-        A command that is pasted must not do more than the one before was allowed to.
+        A suggested follow-up command must not exceed what the original one was allowed to do.
         """
         options = ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []
@@ -126,14 +126,14 @@ class SweepRequest:
 
     @property
     def multiplies(self) -> bool:
-        """Whether it plays more episodes than its words name: branches, control arms, parts of a figure, rounds."""
+        """Whether it plays more episodes than its arguments name: branches, control arms, parts of a figure, rounds."""
         return self.planner.multiplies or bool(self.said_again)
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
 
         Raises:
-            UserError: the name is not that of a folder.
+            UserError: the name is not a valid folder name.
         """
         chosen = self.name if self.name is not None else name
         if not chosen or chosen.startswith(".") or "/" in chosen or "\\" in chosen or PARTIAL in chosen:
@@ -143,15 +143,15 @@ class SweepRequest:
 
 @dataclass(frozen=True, slots=True)
 class SweepStatus:
-    """What there is of a sweep.
+    """The current state of a sweep.
 
     Attributes:
-        cells: of the plan.
-        done: the cells of the plan that are done, by name.
-        damaged: what is wrong with those that are there and not whole, or no longer fit into their line, by name.
-        missing: those that are to be run: in planning order, but for the episodes of lines, the first of which come
-            first. Those that follow a failed one in their line are not among them.
-        costs: what was spent, and what cells are expected to take.
+        cells: cells of the plan.
+        done: finished cells of the plan, by name.
+        damaged: reasons why existing cells are damaged or no longer fit their line, by name.
+        missing: cells to run, in planning order, except that lines of episodes start with their first one. Cells that
+            follow a failed one in their line are excluded.
+        costs: past spending, and the expected cost of cells.
     """
 
     cells: tuple[PlannedCell, ...]
@@ -163,24 +163,24 @@ class SweepStatus:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """What a call of a sweep came to.
+    """The result of a sweep command.
 
     Attributes:
-        folder: of the sweep.
+        folder: folder of the sweep.
         planned: cells of the plan.
-        before: cells that were done before.
-        finished: cells that were run now.
-        left: cells that are still to be run.
-        damaged: cells that were there and not whole, and why, by name; what was chosen of them was set aside.
-        failed: cells of the plan that ended in an error, whenever.
-        held: cells that wait behind one of these in their line.
-        stop: why it ended before all was done, if it did.
-        reason: the same in words.
-        spent: by all its cells so far, failed attempts included.
-        in_flight: estimate of the answers that were in flight when a command or a worker was killed: not in `spent`.
-        simulated: whether simulated models answered, so that the money is made up.
-        seconds: wall time of this call.
-        request: that it answers.
+        before: cells that were already done.
+        finished: cells that ran now.
+        left: cells still to run.
+        damaged: reasons why existing cells were damaged, by name; those selected to run again were set aside.
+        failed: cells of the plan that ended in an error, now or earlier.
+        held: cells that wait behind a failed cell in their line.
+        stop: why the sweep ended early, if it did.
+        reason: the same as text.
+        spent: usage of all its cells so far, including failed attempts.
+        in_flight: estimated usage of answers in flight when a command or worker was killed; not part of `spent`.
+        simulated: whether simulated models answered, so that the cost is fictitious.
+        seconds: wall time of this command.
+        request: the request that it answers.
     """
 
     folder: Path
@@ -224,17 +224,17 @@ class SweepResult:
         }
 
     def _repr_mimebundle_(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> dict[str, str]:
-        """Return what `quorum sweep` prints, for notebooks."""
+        """Return the output of `quorum sweep`, for notebooks."""
         return self.table()._repr_mimebundle_(include, exclude)
 
     @property
     def used(self) -> Spent:
-        """Of the budget: what was spent, and what was in flight at a kill."""
+        """Usage that counts toward the budget: `spent` plus `in_flight`."""
         return self.spent + self.in_flight
 
     @property
     def overrun(self) -> str:
-        """Which bound was exceeded, and by how much; empty where none was."""
+        """The limit that was exceeded, and by how much; empty if none was."""
         used = self.used
         bound = self.request.budget.exceeded(used.usd, used.tokens, used.answers)
         if not bound:
@@ -244,13 +244,13 @@ class SweepResult:
 
     @property
     def exit_code(self) -> int:
-        """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
+        """0: success; 1: cells failed; 2: nothing more can run; 130: stopped by the user."""
         codes: dict[Stop | None, int] = {Stop.INTERRUPTED: 130, Stop.STUCK: 2}
         return codes.get(self.stop, 1 if self.failed else 0)
 
     @property
     def complaint(self) -> str:
-        """What to print on standard error; empty when all is well."""
+        """The message for standard error; empty on success."""
         said = [f"error: {self.reason}"] if self.stop in (Stop.STUCK, Stop.FAILURES) else []
         if self.stop is Stop.BUDGET:
             said.append(f"notice: {self.reason}; a larger one goes on")
@@ -288,10 +288,10 @@ class SweepResult:
 
 
 class Unfinished(Exception):
-    """What a sweep was played for cannot be had, as it was stopped or its cells failed.
+    """A sweep's purpose cannot be met because it was stopped or its cells failed.
 
     Attributes:
-        sweep: what it came to.
+        sweep: the result of the sweep.
     """
 
     def __init__(self, sweep: SweepResult) -> None:
@@ -300,16 +300,16 @@ class Unfinished(Exception):
 
 
 Guess = Callable[[PlannedCell], Expected | None]
-"""Returns what a cell is expected to take; None where nothing is known."""
+"""Returns the estimate for a cell; None if unknown."""
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
-"""Shows a sweep while it runs: returns what is called on every change."""
+"""Shows a sweep while it runs: a context manager that yields a callback for every change."""
 
 
 def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) -> SweepStatus:
-    """See what there is of a sweep. Nothing is changed.
+    """Read the state of a sweep without changing anything.
 
     Raises:
-        UserError: there are results of other code, and they are not accepted.
+        UserError: the sweep has results of other code versions, and the request does not accept them.
     """
     found, damaged = folder.look(plan.cells)
     broken = lines.broken(plan.cells, found)
@@ -324,7 +324,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
 
 
 def _costs(folder: SweepFolder, cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> Costs:
-    """Return what the cells that are done have cost, those of earlier plans, and the attempts that were put aside."""
+    """Return the costs of finished cells, of cells of earlier plans, and of attempts that were set aside."""
     costs = Costs(dropped_attempts(folder.path), folder.spent_elsewhere(cells), read_in_flight(folder.path))
     for cell in cells:
         if cell.name in done:
@@ -336,7 +336,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
     """Refuse to add results to those of another version or commit.
 
     Raises:
-        UserError: cells in the folder were run with another version, another commit, or other changes to one.
+        UserError: cells in the folder ran with another version, another commit, or other uncommitted changes.
     """
     others = Counter(str(cell.code) for cell in done if cell.code != present)
     if others:
@@ -356,18 +356,18 @@ def run_sweep(
     view: View,
     guess: Guess = lambda _: None,
 ) -> SweepResult:
-    """Run what is missing of a sweep.
+    """Run the missing cells of a sweep.
 
     Args:
-        plan: its cells.
-        folder: its folder.
-        engine: runs them.
-        request: the arguments.
-        view: shows it.
-        guess: returns what a cell is expected to take of a kind without a finished one; None where nothing is known.
+        plan: plan of the sweep.
+        folder: folder of the sweep.
+        engine: engine that runs the cells.
+        request: the arguments of the command.
+        view: shows the progress.
+        guess: returns the estimate for a cell of a kind without finished cells; None if unknown.
 
     Raises:
-        UserError: nothing can be written, another command is at work in the folder, there are results of other code,
+        UserError: nothing can be written, another command is using the folder, it has results of other code versions,
             or the engine cannot be used.
     """
     folder.check()
@@ -377,7 +377,7 @@ def run_sweep(
         status = sweep_status(plan, folder, request)
         same = folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
-        if chosen and (warm_up := getattr(engine, "warm_up", None)) is not None:  # which few engines can do
+        if chosen and (warm_up := getattr(engine, "warm_up", None)) is not None:  # only some engines have this method
             warm_up()
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for name in status.done.keys() - {cell.name for cell in chosen}:
@@ -422,7 +422,7 @@ def run_sweep(
 
 
 def _prepare(cells: Iterable[PlannedCell]) -> None:
-    """Compile the kernels of all cells before any worker starts: each of them would compile them otherwise."""
+    """Compile the kernels of all cells before any worker starts; otherwise every worker would compile them."""
     kinds = (orjson.loads(cell.configuration) for cell in {cell.kind: cell for cell in cells}.values())
     teams = {(kind["env"]["name"], mind) for kind in kinds for mind in minds_in(kind["agents"])}
     for world, mind in sorted(teams):

@@ -1,4 +1,4 @@
-"""How a sweep is stopped before all is done: by its user, by a signal, or by what happens to it."""
+"""Ways to stop a sweep early: by its user, by a signal, or because of an event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum.process.signals import handled
 
 
 class Stop(Enum):
-    """Why a sweep began no more cells."""
+    """Why a sweep started no more cells."""
 
     INTERRUPTED = "interrupted"
     CANCELLED = "cancelled"
@@ -27,9 +27,9 @@ class StopRequest:
     """A request to stop.
 
     Attributes:
-        stop: who asks.
-        reason: the same in words.
-        drop: whether to drop what is under way although nobody has asked to stop before.
+        stop: the source of the request.
+        reason: the same as text.
+        drop: whether to drop running cells even if this is the first request.
     """
 
     stop: Stop
@@ -38,7 +38,7 @@ class StopRequest:
 
 
 class Cancellation:
-    """Stops the sweeps that it is passed to, from any thread; those that have not begun begin no episode.
+    """Stops the sweeps that it is passed to, from any thread. A sweep that has not started starts no episode.
 
     ```python
     stop = quorum.Cancellation()
@@ -49,15 +49,15 @@ class Cancellation:
 
     def __init__(self) -> None:
         self.requests: list[StopRequest] = []
-        """All so far; it is only appended to, which a signal or another thread may do at any moment."""
+        """All requests so far; append-only, so that signals and other threads can add to it at any moment."""
 
     def cancel(self) -> None:
-        """Begin no more episodes; called again, drop those that are under way."""
+        """Start no more episodes; a second call drops the running ones."""
         self.requests.append(StopRequest(Stop.CANCELLED, Stop.CANCELLED.value))
 
     @contextmanager
     def by_signals(self) -> Iterator[None]:
-        """Have Ctrl-C cancel, as often as it is pressed, and SIGTERM drop what is under way at once."""
+        """Let Ctrl-C cancel, each time it is pressed, and SIGTERM drop running episodes immediately."""
         interrupted = StopRequest(Stop.INTERRUPTED, Stop.INTERRUPTED.value)
         terminated = StopRequest(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)
         ask = self.requests.append

@@ -1,4 +1,4 @@
-"""The folder of a sweep: the cells' own folders, and `sweep.json`, which says what was planned.
+"""The folder of a sweep: one folder per cell, and `sweep.json`, which holds the plan.
 
 <out>/<sweep>/
     sweep.json
@@ -7,13 +7,14 @@
     .lock, .workers     see `quorum.sweeps.engines.locks`
     .budget             see `quorum.sweeps.ledger`
     .in_flight          see `quorum.sweeps.in_flight`
-    .retried/           attempts that failed or were damaged, and were repeated; and what a dropped one had paid for
+    .retried/           failed or damaged attempts that were repeated, and the paid answers of dropped ones
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,18 +38,20 @@ from quorum_base.inside import list_inside, make_inside, move_inside, remove_ins
 from quorum_base.user_errors import UserError
 
 _HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.", f".{IN_FLIGHT}.")
-"""Beginnings of the passing names of files."""
+"""Prefixes of temporary files."""
 _PACKED = "packed"
 _READ_AT_ONCE = 8
-"""Cells that are read at once: they are read and digested in parallel."""
+"""Cells that are read in parallel from a file system that makes readers wait."""
+_SAMPLE = 32
+"""Cells whose reading shows whether it does."""
 
 
 class SweepFolder:
     """The folder of a sweep.
 
     Args:
-        out: the folder that holds many results.
-        name: of the sweep.
+        out: the folder that holds all results.
+        name: name of the sweep.
     """
 
     def __init__(self, out: Path, name: str) -> None:
@@ -56,11 +59,11 @@ class SweepFolder:
         self.name = name
 
     def check(self) -> None:
-        """Require that the sweep can be written, before anything is done for it. Nothing is made.
+        """Check that the sweep can be written, before anything runs. Creates nothing.
 
         Raises:
-            UserError: its folder cannot be made, nothing can be written there, or what has the name of one of its files
-                is no file.
+            UserError: its folder cannot be created or written, or one of its file names belongs to something that is
+                not a file.
         """
         require_writable(self.path, f"--out {self.path.parent}", "Give another folder: --out DIR.")
         for name in (PLAN, RESULTS):
@@ -70,28 +73,35 @@ class SweepFolder:
             raise UserError(f"{self.path / _PACKED}: an older Quorum packed cells into this folder", hint)
 
     def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
-        """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
+        """Read and verify the existing cells; return the finished ones, and the reasons why others are damaged."""
         present = self._folders()
         there = [cell for cell in cells if cell.name in present]
-        with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
-            found = list(threads.map(self._look_at, there))
+        begin, used = time.perf_counter(), time.thread_time()
+        found = [self._look_at(cell) for cell in there[:_SAMPLE]]
+        # On a network, reads wait; on a fast disk they compute, and threads would only get in each other's way.
+        waits = time.perf_counter() - begin > 2 * (time.thread_time() - used)
+        if waits:
+            with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
+                found += threads.map(self._look_at, there[_SAMPLE:])
+        else:
+            found += map(self._look_at, there[_SAMPLE:])
         return (
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
         )
 
     def spent_elsewhere(self, cells: Iterable[PlannedCell]) -> Spent:
-        """Return what the cells of earlier plans took that are in the folder and not among these."""
+        """Return the spending of cells in the folder that belong to earlier plans."""
         before, names = self._planned_before(), {cell.name for cell in cells}
         earlier = [cell.name for cell in before.cells if cell.name not in names] if before is not None else []
         found = (read_finished(self.path / name) for name in earlier)
         return sum((done.spent for done in found if done is not None), Spent())
 
     def _folders(self) -> set[str]:
-        """Return the names of what is there."""
+        """Return the names of the existing folders."""
         try:
             return set(os.listdir(self.path))
-        except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
+        except (FileNotFoundError, NotADirectoryError):  # `check` reports what stands in its place
             return set()
 
     def _look_at(self, cell: PlannedCell) -> FinishedCell | str:
@@ -102,12 +112,12 @@ class SweepFolder:
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
 
     def clear(self) -> dict[str, Amounts]:
-        """Remove what killed commands and workers left half-written. Only while no worker is at work.
+        """Remove files that killed commands and workers left half-written. Call only while no worker is running.
 
-        What was in flight is charged first, while it can be seen what has arrived.
+        Answers in flight are charged first, while the record of answers that did arrive still exists.
 
         Returns:
-            The dearest answer of a command that was killed, by kind of cell; nothing if none was.
+            The most expensive answer of a killed command, by kind of cell; empty if no command was killed.
         """
         dearest = charge_killed(self.path)
         for entry in list(os.scandir(self.path)):
@@ -119,19 +129,19 @@ class SweepFolder:
         return dearest
 
     def retire(self, cell: PlannedCell) -> None:
-        """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
+        """Set aside the folder of a failed or damaged cell that is to run again, if it exists."""
         here = self.path / cell.name
         if os.path.lexists(here):
             _put_aside(here, cell.name)
 
     def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> bool:
-        """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
+        """Write `sweep.json`: this plan, followed by the finished parts of earlier plans.
 
         Returns:
             Whether it names the same cells as before.
 
         Raises:
-            UserError: an arm of this plan meant something else before, a newer Quorum wrote the file, or it cannot be
+            UserError: an arm of this plan had another meaning before, a newer Quorum wrote the file, or it cannot be
                 written.
         """
         before = self._planned_before()
@@ -169,14 +179,14 @@ class SweepFolder:
         return before is not None and [cell.model_dump() for cell in before.cells] == cells
 
     def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
-        """Return what the cells branch off, seen from this folder: of this plan, and behind it that of earlier ones."""
+        """Return the runs from which cells branch, relative to this folder: this plan's, then earlier plans'."""
         here = os.path.realpath(self.path)
         now = [{**p.model_dump(), "run": os.path.relpath(os.path.realpath(p.run), here)} for p in plan.parents]
         earlier = [parent.model_dump() for parent in (before.parents if before is not None else ())]
         return [*now, *(parent for parent in earlier if parent not in now)]
 
     def _planned_before(self) -> Sweep | None:
-        """Read what was planned here; None where nothing was, or the file is damaged: it is written again."""
+        """Read the earlier plan; None if there is none or the file is damaged, in which case it is rewritten."""
         try:
             return read_sweep(self.path)
         except (DamagedPlan, DamagedFile):
@@ -184,16 +194,16 @@ class SweepFolder:
 
 
 def clear_partials(folder: Path, name: str) -> Spent:
-    """Clear away what a dead worker left of a cell; return what it had spent on it."""
+    """Remove what a dead worker left of a cell; return what the cell had spent."""
     left = [entry.path for entry in os.scandir(folder) if entry.name.startswith(f"{name}{PARTIAL}")]
     return sum((clear_partial(Path(path)) for path in sorted(left)), Spent())
 
 
 def clear_partial(folder: Path) -> Spent:
-    """Clear away a half-written folder: one that holds answers that were paid for is put aside, any other removed.
+    """Remove a half-written folder, or set it aside if it holds paid answers.
 
     Returns:
-        What was spent on it.
+        What the attempt had spent.
     """
     spent = read_paid(folder)
     if spent.answers:
@@ -204,7 +214,7 @@ def clear_partial(folder: Path) -> Spent:
 
 
 def _put_aside(folder: Path, name: str) -> None:
-    """Move the folder of an attempt at a cell to the others that are kept of it."""
+    """Move the folder of an attempt to the cell's other attempts that are kept."""
     aside = f"{RETRIED}/{name}"
     make_inside(folder.parent, aside)
     move_inside(folder.parent, folder.name, f"{aside}/{len(list_inside(folder.parent, aside)) + 1}")

@@ -1,6 +1,6 @@
 """A leader directs, followers acknowledge or object (EmCoop, `centralized`).
 
-In `hybrid` followers write to the leader and to their peers (the hybrid of arXiv 2512.08296).
+In `hybrid`, followers also write to their peers (the hybrid of arXiv 2512.08296).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from quorum.topologies.edges import complete, near, neighbours, ring
 LEADER, FOLLOWER = "leader", "follower"
 
 _WORDS = {
-    LEADER: "You lead this team: you tell the others what to do, and they follow your directives.",
-    FOLLOWER: "Your team has a leader. Follow its directives, or tell it why you cannot.",
+    LEADER: "You lead this team: you tell the others what to do, and they act on your directives.",
+    FOLLOWER: "Your team has a leader. Follow its directives; when you cannot, tell it why.",
 }
 
 
@@ -27,12 +27,12 @@ class LedConfig(ComponentConfig):
     """Parameters of a topology with one leader."""
 
     leader: NonNegativeInt | Literal["coordinator"]
-    """Index of the agent that leads; or `coordinator`, a mind without a body."""
+    """Index of the leading agent, or `coordinator` for a mind without a body."""
     rounds: NonNegativeInt
     """How often the leader may answer the acknowledgements."""
     feedback: Literal["none", "constraints"]
-    """Whether the leader, its directives and every turn that commits a plan have the open tasks with what each is
-    missing (EmCoop, RQ3)."""
+    """Whether the leader, its directives and all turns that commit a plan show the open tasks and what each still lacks
+    (EmCoop, RQ3)."""
 
 
 class CentralizedConfig(LedConfig):
@@ -42,10 +42,10 @@ class CentralizedConfig(LedConfig):
 
 
 class Centralized(Topology):
-    """Directive, acknowledgements, up to `rounds` answers, then all plan at once.
+    """Directive, acknowledgements, up to `rounds` answers, then all agents plan at once.
 
-    In mid-episode a leader that is busy with its own plan is asked first: those who need a plan write to it, which
-    interrupts it. It may answer as long as it has something to say: an answer without a message ends the talk.
+    If the leader is carrying out its own plan, the agents that need a plan write to it first, which interrupts it. The
+    leader may answer until it sends no message, which ends the conversation.
 
     Raises:
         ValueError: the leader is not one of the agents.
@@ -88,7 +88,7 @@ class Centralized(Topology):
         return self._plan(leader, conversation)
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:  # noqa: ARG002 (for topologies with peers)
-        """Return whom each follower can write to besides the leader: nobody.
+        """Return the agents each follower can write to besides the leader; none here.
 
         Args:
             followers: all agents but the leader, ascending.
@@ -107,7 +107,7 @@ class Centralized(Topology):
         ]
 
     def _write(self, act: Act, followers: Sequence[int], leader: int, conversation: ConversationState) -> list[Turn]:
-        """Let followers write to the leader, and to their peers."""
+        """Let followers write to the leader and to their peers."""
         peers = self.peers([agent for agent in range(conversation.agents) if agent != leader], conversation)
         return [
             Turn(agent, frozenset({act}), tuple(sorted({leader, *peers.get(agent, ())})), role=FOLLOWER)
@@ -115,25 +115,25 @@ class Centralized(Topology):
         ]
 
 
-_PEER_WORDS = f"{_WORDS[FOLLOWER]} You can also write to your peers: tell them what you are going to do."
+_PEER_WORDS = f"{_WORDS[FOLLOWER]} You can write to your peers, too: tell them what you are going to do."
 
 
 class HybridConfig(LedConfig):
-    """Parameters of `hybrid`: those of `centralized`, and the edges of peers."""
+    """Parameters of `hybrid`: those of `centralized`, and the edges between peers."""
 
     name: Literal["hybrid"]
     peers: Literal["ring", "near", "all"]
-    """Whom a follower can write to besides the leader: the ones before and after it in index order, those near it in
-    the world, or all; never the leader's place in the ring."""
+    """Whom a follower can write to besides the leader: its neighbours in index order (a ring without the leader), the
+    agents near it in the world, or all followers."""
     radius: NonNegativeFloat
-    """Largest distance of peers, in the world's measure, for `near`."""
+    """Largest distance between peers for `near`, in the world's measure."""
 
 
 class Hybrid(Centralized):
     """The star of `centralized` with edges between the followers.
 
-    What a follower writes, an acknowledgement or the request to a busy leader, can go to its peers in the same message.
-    A peer that carries out a plan is interrupted by that, as by any message, and decides again.
+    A follower's message (an acknowledgement, or the request to a busy leader) can also go to its peers. As with any
+    message, it interrupts a peer that is carrying out a plan, and the peer decides again.
     """
 
     name = "hybrid"
@@ -145,7 +145,7 @@ class Hybrid(Centralized):
         self._radius = config.radius
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:
-        """Return whom each follower can write to besides the leader."""
+        """Return the peers each follower can write to."""
         match self._peers:
             case "ring":
                 edges = ring(followers)
@@ -157,7 +157,7 @@ class Hybrid(Centralized):
 
 
 def roles(config: LedConfig) -> Sequence[str]:
-    """Return the roles of its turns."""
+    """Return the roles of the topology's turns."""
     return (LEADER, FOLLOWER, *([COORDINATOR] if config.leader == COORDINATOR else []))
 
 

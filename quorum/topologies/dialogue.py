@@ -1,4 +1,4 @@
-"""One speaks after the other, and all hear it, until one states a joint plan (DMAS and HMAS-1, arXiv 2309.15943)."""
+"""Agents speak one after another, heard by all, until one states a joint plan (DMAS and HMAS-1, arXiv 2309.15943)."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class DialogueConfig(ComponentConfig):
 
     name: Literal["dialogue"]
     rounds: PositiveInt
-    """How often each may speak before all plan."""
+    """How often each agent may speak before all plan."""
     opens: Literal["team", "coordinator"]
-    """Who begins: the agents that need a plan, who are its speakers; or a mind without a body, whose first message
-    says who they are."""
+    """Who opens: `team` (the agents that need a plan, who are the speakers), or `coordinator` (a mind without a body,
+    whose first message names the speakers)."""
 
 
 class Dialogue(Topology):
-    """Turns to speak in index order, `rounds` times round; a message of the kind `directive` ends it; then all plan.
+    """Agents speak in index order for up to `rounds` rounds; a `directive` message ends the dialogue; then all plan.
 
-    Speakers write to each other, so nobody else is woken. Those of a dialogue that the coordinator opens are whom it
-    has written to; they write to it too, so that it knows what they have come to. With a single speaker there is
-    nothing to talk about: it plans at once, `alone` when nobody has written to it either.
+    Speakers write only to each other, so they wake no other agent. If a coordinator opens the dialogue, the speakers
+    are the recipients of its message, and they also write to it so that it knows the result. A single speaker plans at
+    once, because it has no one to talk to; the turn is `alone` if it has no message either.
     """
 
     name = "dialogue"
     words = (
-        'The agents that need a plan speak in turn, and all of them hear each message. A message of kind "directive" '
-        "ends the dialogue. Then all decide at once."
+        "The agents that need a plan speak one after the other, and all of them hear it; a message of the kind "
+        '"directive" ends the talk. Then all decide at once.'
     )
     dialogue = True
 
@@ -47,7 +47,7 @@ class Dialogue(Topology):
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the next speaker, or a turn to plan for everybody."""
+        """Return the turn of the next speaker, or turns to plan for all."""
         if not conversation.quiet or not conversation.undecided:
             return []
         opening = next((taken for taken in conversation.taken if taken.turn.role == OPENER), None)
@@ -82,7 +82,7 @@ def _stated(taken: TurnTaken) -> bool:
 
 
 def roles(config: DialogueConfig) -> Sequence[str]:
-    """Return the roles of its turns."""
+    """Return the roles of the topology's turns."""
     return (OPENER, SPEAKER, COORDINATOR) if config.opens == COORDINATOR else (SPEAKER, ALONE)
 
 

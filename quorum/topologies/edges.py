@@ -1,4 +1,4 @@
-"""Edges of graphs on a team: rings, trees, small worlds, who is near whom; and who is whose neighbour by them."""
+"""Edges of communication graphs (rings, trees, small worlds, proximity), and the neighbours they define."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Edge = tuple[int, int]
 
 
 def check_edges(edges: Iterable[Edge], agents: int) -> None:
-    """Make sure that each edge joins two of the agents.
+    """Check that each edge joins two of the agents.
 
     Raises:
-        ValueError: one does not.
+        ValueError: an edge does not.
     """
     for a, b in edges:
         if a == b or max(a, b) >= agents:
@@ -22,7 +22,7 @@ def check_edges(edges: Iterable[Edge], agents: int) -> None:
 
 
 def neighbours(edges: Iterable[Edge], n: int) -> list[tuple[int, ...]]:
-    """Return whom each of `n` agents can write to, ascending, where every edge goes both ways."""
+    """Return the neighbours of each of `n` agents, ascending; every edge goes both ways."""
     found: list[set[int]] = [set() for _ in range(n)]
     for a, b in edges:
         found[a].add(b)
@@ -31,7 +31,7 @@ def neighbours(edges: Iterable[Edge], n: int) -> list[tuple[int, ...]]:
 
 
 def ring(agents: Sequence[int]) -> list[Edge]:
-    """Join each agent to the next one, and the last to the first; a single one to nobody."""
+    """Join each agent to the next one, and the last to the first; a single agent gets no edge."""
     n = len(agents)
     return [(agents[i], agents[(i + 1) % n]) for i in range(n) if n > 1]
 
@@ -42,7 +42,7 @@ def complete(agents: Sequence[int]) -> list[Edge]:
 
 
 def parent(agent: int, branching: int) -> int:
-    """Return whom an agent other than 0, the root, hangs on in the tree in which each has `branching` children."""
+    """Return the parent of a non-root agent in the tree with `branching` children per agent; agent 0 is the root."""
     return (agent - 1) // branching
 
 
@@ -54,8 +54,8 @@ def tree(n: int, branching: int) -> list[Edge]:
 def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edge]:
     """Draw a small-world graph (Watts and Strogatz, Nature 393, 1998).
 
-    A ring in which each of `n` nodes is joined to its `neighbours // 2` next ones on either side; then every edge is
-    given, with probability `rewiring`, another far end, never itself and never a neighbour that it has.
+    Start from a ring in which each of `n` nodes is joined to its `neighbours // 2` nearest nodes on either side. Then
+    rewire the far end of every edge with probability `rewiring`, never to the node itself or to one of its neighbours.
     """
     rng = random.Random(seed)
     edges = {tuple(sorted((a, (a + k) % n))) for a in range(n) for k in range(1, max(neighbours // 2, 1) + 1) if n > 1}
@@ -70,7 +70,7 @@ def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edg
 
 
 def near(agents: Sequence[int], conversation: ConversationState, radius: float) -> list[Edge]:
-    """Join those who are at most `radius` apart just now, in the world's own measure."""
+    """Join agents that are currently at most `radius` apart, in the world's measure."""
     found = []
     for a, b in complete(agents):
         distance = conversation.distance(a, b)

@@ -1,4 +1,4 @@
-"""Talk along the edges of any graph: fixed ones by name or as a list, or a dynamic one of who is near whom."""
+"""Conversation along the edges of a graph: a named graph, a list of edges, or a dynamic graph of nearby agents."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class GraphConfig(ComponentConfig):
 
     name: Literal["graph"]
     shape: Literal["ring", "star", "tree", "small_world", "edges", "near"]
-    """Which graph; every edge goes both ways."""
+    """The graph; every edge goes both ways."""
     rounds: PositiveInt
-    """How often all speak at once before all plan."""
+    """Number of rounds in which all speak at once before all plan."""
     edges: list[tuple[NonNegativeInt, NonNegativeInt]]
     """Pairs of agent indices, for `edges`."""
     branching: PositiveInt
@@ -33,15 +33,15 @@ class GraphConfig(ComponentConfig):
     rewiring_seed: NonNegativeInt
     """Seed of the rewiring, for `small_world`."""
     radius: NonNegativeFloat
-    """Largest distance of agents that can talk, in the world's measure, for `near`."""
+    """Largest distance between agents that can talk, for `near`, in the world's measure."""
 
 
 class AlongEdges(Topology):
-    """Rounds in which all who need a plan speak at once, each to whom it can; then they and those they woke decide.
+    """Rounds in which agents that need a plan speak at once to their neighbours; then they and those they woke decide.
 
     Args:
-        rounds: how often they speak.
-        edges: those that the configuration lists.
+        rounds: number of rounds.
+        edges: the edges that the configuration lists.
         context: the team.
 
     Raises:
@@ -54,7 +54,7 @@ class AlongEdges(Topology):
         self.rounds: int = rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turns of all speakers of the round, or a turn to plan for everybody."""
+        """Return the turns of all speakers of the round, or turns to plan for all."""
         if not conversation.quiet:
             return []
         spoken = turns_with(Act.SPEAK, conversation)
@@ -68,14 +68,14 @@ class AlongEdges(Topology):
 
     @abstractmethod
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
-        """Return whom each agent can write to, ascending."""
+        """Return the agents each agent can write to, ascending."""
 
 
 class Graph(AlongEdges):
     """Talk along the edges of a graph; each goes both ways."""
 
     name = "graph"
-    words = "Each agent can write only to its neighbours. Pass on what other agents should know."
+    words = "Each agent can write to its neighbours alone; what others should know has to be passed on."
 
     def __init__(self, config: GraphConfig, context: TopologyContext | None = None) -> None:
         super().__init__(config.rounds, config.edges, context)

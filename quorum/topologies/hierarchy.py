@@ -16,12 +16,12 @@ from quorum.topologies.edges import parent
 ROOT, BRANCH_LEADER, MEMBER = "root", "branch_leader", "member"
 
 _WORDS = {
-    ROOT: "You lead this team, a tree of leaders. Tell the agents that report to you what they and their own members "
-    "should do.",
-    BRANCH_LEADER: "This team is a tree of leaders. Tell the agents that report to you what they and their own members "
-    "should do, and pass on what your leader told you.",
-    MEMBER: "This team is a tree of leaders. You have a leader, and members may report to you. Report to your leader "
-    "for yourself and for them, then follow its directives.",
+    ROOT: "You lead this team, which is a tree of leaders. Tell those who report to you what they, and those who "
+    "report to them, are to do.",
+    BRANCH_LEADER: "This team is a tree of leaders. Tell those who report to you what they, and those who report to "
+    "them, are to do. Pass on what your own leader has told you for them.",
+    MEMBER: "This team is a tree of leaders. You have a leader, and may have members who report to you. Report to your "
+    "leader for yourself and for them; then follow its directives.",
 }
 
 
@@ -30,18 +30,18 @@ class HierarchyConfig(ComponentConfig):
 
     name: Literal["hierarchy"]
     branching: Annotated[int, Field(ge=2)]
-    """Members of each leader. Agent 0 is the root; the members of agent `i` are `i * branching + 1` and so on."""
+    """Members of each leader. Agent 0 is the root; agent `i` leads the agents from `i * branching + 1` on."""
 
 
 class Hierarchy(Topology):
-    """Up the tree, down the tree, then all plan at once.
+    """Reports go up the tree, directives come down, then all plan at once.
 
-    Whoever needs a plan reports to its leader, when all its members that need one have reported to it. A leader
-    that has nobody to report to, or has been directed, directs those who have reported to it. So a leader that is busy
-    with its plan is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
+    An agent that needs a plan reports to its leader after all its own members that need one have reported to it. A
+    leader directs the members that reported to it once it has been directed itself, or if it has no one to report to.
+    A report interrupts a leader that is carrying out a plan; that leader directs its members and reports no further up.
 
-    A conversation has at most one report and one directive turn of each agent: fewer than `2 n`, in at most
-    `2 log_k n` rounds of turns that go on at the same time. Nobody reads more than `k` reports and a directive.
+    Each agent has at most one report turn and one directive turn in a conversation: fewer than `2 n` turns, in at most
+    `2 log_k n` rounds of simultaneous turns. Each agent reads at most `k` reports and one directive.
     """
 
     name = "hierarchy"
@@ -51,7 +51,7 @@ class Hierarchy(Topology):
         self._branching = config.branching
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turns of all who can report, or can direct, or a turn to plan for everybody."""
+        """Return the turns of all agents that can report or direct, or turns to plan for all."""
         if not conversation.quiet or not conversation.undecided:
             return []
         members = self._members(conversation)
@@ -77,7 +77,7 @@ class Hierarchy(Topology):
         ]
 
     def _members(self, conversation: ConversationState) -> Mapping[int, Sequence[int]]:
-        """Those who need a plan, by their leader."""
+        """Members that need a plan, by leader."""
         found: dict[int, list[int]] = defaultdict(list)
         for agent in conversation.opened_by:
             if agent > 0:
@@ -87,7 +87,7 @@ class Hierarchy(Topology):
     def _reports(
         self, waiting: Sequence[int], members: Mapping[int, Sequence[int]], conversation: ConversationState
     ) -> list[Turn]:
-        """The reports of those whose own members have all reported, as far as they can."""
+        """Reports of the agents whose own members have all reported, as far as they can."""
         able = {agent for agent in waiting if conversation.may_speak(agent)}
         return [
             Turn(agent, frozenset({Act.SPEAK}), (parent(agent, self._branching),), role=MEMBER)

@@ -1,7 +1,7 @@
-"""Those who need a plan agree on who does what, and then each plans alone (DR. WELL, arXiv 2511.04646).
+"""Agents that need a plan agree on who does what, then each plans alone (DR. WELL, arXiv 2511.04646).
 
-The agents of a room agree on an allocation by consensus, under the number of agents that each task takes at least. The
-votes are counted by pure rules, the same for all who count them. What happens without consensus is decided here.
+The agents of a room allocate tasks by consensus, given the minimum number of agents of each task. Pure functions count
+the votes, so every counter gets the same result. Without consensus, `allot` decides.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from maeil.tasks import OpenTask
 from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
 
 Votes = Mapping[int, Task | None]
-"""The task that each agent of a room has committed itself to; None: it abstains."""
+"""The task that each agent of a room has committed to; None if it abstains."""
 Lacking = Mapping[Task, int]
-"""How many agents each open task lacks, in the order in which the world lists its tasks."""
+"""How many agents each open task lacks, in the world's task order."""
 
 
 def lacking(tasks: Sequence[OpenTask], room: Collection[int]) -> dict[Task, int]:
-    """Return how many agents each task lacks besides those outside the room whose plans serve it; at least 0.
+    """Return how many agents each task lacks, not counting those outside the room with plans for it; at least 0.
 
     Args:
         tasks: the open tasks.
-        room: the agents that negotiate; their own plans are over.
+        room: the negotiating agents, whose own plans are over.
     """
     return {task.task: max(0, task.needs - len(set(task.planned).difference(room))) for task in tasks}
 
 
 def is_consensus(votes: Votes, missing: Lacking) -> bool:
-    """Return whether every task that got a vote gets all the agents that it lacks; abstentions hinder nothing."""
+    """Return whether every task with votes gets all the agents it lacks; abstentions do not prevent consensus."""
     named = {task for task in votes.values() if task is not None}
     return all(task in missing and _votes_for(task, votes) >= missing[task] for task in named)
 
 
 def allot(votes: Votes, missing: Lacking) -> dict[int, Task]:
-    """Return the task of each agent of a room; agents without one are not in it.
+    """Return the task of each agent of a room; agents without a task are absent.
 
-    1. A task that gets as many votes as it lacks has its voters. With consensus these are all.
-    2. Of the other open tasks that got votes, those with most votes come first, of these those that lack fewest, then
-       in the order of the world. Each is filled up: with its own voters, then with those who have no task yet, lower
-       indices first. One that cannot be filled is left out.
-    3. Who has no task then keeps the one that it voted for, if that is open: it waits there for others.
+    1. A task with as many votes as it lacks agents goes to its voters. With consensus, this covers every vote.
+    2. The other open tasks with votes follow: most votes first, then fewest lacking agents, then the world's order.
+       Each is filled with its own voters, then with agents that have no task yet, lowest indices first. Tasks that
+       cannot be filled are skipped.
+    3. Remaining agents keep the task they voted for, if it is open, and wait there for others.
     """
     wanted = {agent: task for agent, task in votes.items() if task is not None and task in missing}
     placed = {agent: task for agent, task in wanted.items() if _votes_for(task, votes) >= missing[task]}
@@ -68,27 +68,27 @@ class NegotiationConfig(ComponentConfig):
 
     name: Literal["negotiation"]
     rounds: PositiveInt
-    """Rounds of commitment, at most: while there is no consensus, all commit themselves again."""
+    """Maximum rounds of commitment: all agents commit again until they reach consensus."""
 
 
 class Negotiation(Topology):
-    """A communication room of the agents that need a plan: proposals, commitments, and then each plans alone.
+    """A communication room of the agents that need a plan: proposals, commitments, then individual plans.
 
-    - **Proposals** (turns to speak): one after the other in index order, each having read the earlier ones.
-    - **Commitments** (turns to acknowledge): all at once, each having read all proposals, and in a further round all
-      commitments of the one before. A commitment counts by the task that its message names, never by its text. There is
-      consensus when every task that is named gets as many agents as it lacks. A message that names no task abstains.
-    - **Plans**: all at once, alone. The turn names the task that is allotted to its holder: the one that it has
-      committed itself to, or, when the last round has ended without consensus, that of `allot`.
+    - **Proposals** (turns to speak): one after another in index order; each agent has read the earlier ones.
+    - **Commitments** (turns to acknowledge): all at once; each agent has read all proposals and, in later rounds, all
+      commitments of the round before. Only the task that a message names counts, never its text; a message that names
+      no task abstains. The room has consensus when every named task gets as many agents as it lacks.
+    - **Plans**: all at once, alone. The turn names the agent's task: the one it committed to, or the result of `allot`
+      if the last round ended without consensus.
 
-    Who has a plan is not woken. Who is alone in the room plans at once, and nothing is allotted to it.
+    Agents with a plan are not woken. An agent alone in the room plans at once, without an allotted task.
     """
 
     name = "negotiation"
     words = (
-        "The agents that need a plan negotiate. First, each in turn proposes one task, with a reason in 1 or 2 "
-        "sentences. Then each acknowledges the one task that it commits to; a task must get all the agents that it "
-        "needs. Then each plans alone for its task (`task` in its turn), without discussing its plan."
+        "The agents that need a plan negotiate. First each in turn proposes one task, with a reason in 1 to 2 "
+        "sentences. Then each acknowledges which one task it commits itself to; a task needs all the agents that it "
+        "takes. Then each plans alone for its task (`task` of its turn), and plans are not talked about."
     )
     feedback = True
     negotiates = True
@@ -97,7 +97,7 @@ class Negotiation(Topology):
         self.rounds: int = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the next proposer, those of a round of commitments, or a turn to plan for everybody."""
+        """Return the turn of the next proposer, the turns of a round of commitments, or turns to plan for all."""
         if not conversation.quiet or not conversation.undecided:
             return []
         room = [agent for agent in conversation.opened_by if conversation.may_speak(agent)]
@@ -128,14 +128,14 @@ def _write(act: Act, agent: int, room: Sequence[int]) -> Turn:
 
 
 def _plan(agent: int, allotted: Mapping[int, Task]) -> Turn:
-    """A turn to plan alone, with what is allotted to its holder and to whom else."""
+    """A turn to plan alone, with the agent's allotted task and the agents that share it."""
     task = allotted.get(agent)
     partners = tuple(other for other in sorted(allotted) if other != agent and allotted[other] == task)
     return Turn(agent, frozenset({Act.PLAN}), feedback=True, task=task, partners=partners if task is not None else ())
 
 
 def _last_round(commitments: Sequence[TurnTaken], room: Sequence[int]) -> Votes:
-    """The task that each has named in its last commitment, None where it has named none; empty before the first."""
+    """The task each agent named in its last commitment, None if it named none; empty before the first round."""
     named = {taken.turn.agent: taken.task for taken in commitments}
     return {agent: named[agent] for agent in room} if named else {}
 

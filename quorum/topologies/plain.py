@@ -1,11 +1,11 @@
-"""The plain topologies: nobody talks, one after the other, all hear all, anybody to anybody.
+"""The plain topologies: no messages, a chain, a debate, and free messages.
 
 | name | who talks | source |
 |---|---|---|
-| `individual` | nobody: every agent plans alone, all at once | EmCoop |
-| `chain` | one after the other: read, speak to all later ones, plan | COOP2's broadcast chain, its variant of debate |
-| `debate` | everybody hears everybody, in index order, before anybody plans | EmCoop |
-| `decentralized` | anybody may write to anybody, within a budget for each environment step | EmCoop |
+| `individual` | no one: every agent plans alone, all at once | EmCoop |
+| `chain` | one after another: read, speak to all later agents, plan | COOP2's broadcast chain, its variant of debate |
+| `debate` | all hear all, in index order, before any agent plans | EmCoop |
+| `decentralized` | any agent may write to any other, within a budget for each environment step | EmCoop |
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from maeil.topology import ConversationState, Topology, everyone_but, turns_with
 
 
 class Individual(Topology):
-    """No edges; whoever needs a plan makes one at once."""
+    """No edges; every agent that needs a plan makes one at once."""
 
     name = "individual"
     talks = False
-    words = "Nobody talks in this team: each agent decides alone, from what it sees."
+    words = "Nobody talks in this team: each agent decides alone, by what it sees."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return a turn to plan for every undecided agent."""
@@ -33,14 +33,15 @@ class Individual(Topology):
 
 
 class Chain(Topology):
-    """The undecided agent with the smallest index has the turn; what it says goes to all with a larger one.
+    """The undecided agent with the smallest index has the turn and speaks to all agents with a larger index.
 
-    Messages only go up, so nobody is woken who had its turn before, and the conversation ends with the last agent.
+    Messages only go up, so they never wake an agent that already had its turn, and the conversation ends with the last
+    agent.
     """
 
     name = "chain"
     words = (
-        "The agents decide in turn. Each agent hears the agents before it, and tells the agents after it what it is "
+        "The agents decide one after the other. Each hears those before it and tells those after it what it is "
         "going to do."
     )
 
@@ -58,25 +59,25 @@ class DebateConfig(ComponentConfig):
 
     name: Literal["debate"]
     rounds: PositiveInt
-    """How often each speaks before all plan."""
+    """How often each agent speaks before all plan."""
 
 
 class Debate(Topology):
-    """Those who need a plan broadcast in index order, `rounds` times; then they and all whom they woke decide at once.
+    """Agents that need a plan broadcast in index order, `rounds` times; then they and those they woke decide at once.
 
-    Each has read all earlier speeches when it speaks. Those whom a broadcast has interrupted listen and decide; they do
-    not speak, so a conversation has at most `rounds` speeches for each agent that needs a plan.
+    Each speaker has read all earlier messages. Agents interrupted by a broadcast listen and decide but do not speak, so
+    a conversation has at most `rounds` messages per agent that needs a plan.
     """
 
     name = "debate"
-    words = "The agents that need a plan speak in turn, and all agents hear them. Then all decide at once."
+    words = "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
 
     def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the next speaker, or a turn to plan for everybody."""
+        """Return the turn of the next speaker, or turns to plan for all."""
         if not conversation.quiet:
             return []
         spoken = turns_with(Act.SPEAK, conversation)
@@ -92,16 +93,16 @@ class DecentralizedConfig(ComponentConfig):
 
     name: Literal["decentralized"]
     budget: NonNegativeInt
-    """Messages that an agent may send in one environment step; a broadcast is one."""
+    """Messages that an agent may send in one environment step; a broadcast counts as one."""
 
 
 class Decentralized(Topology):
-    """Whoever has a decision to make may speak with it, as long as its budget lasts; nobody waits for anybody."""
+    """Every agent that has a decision to make may also speak, within its budget; agents do not wait for each other."""
 
     name = "decentralized"
     words = (
-        "Any agent may write to any other, a few messages in each step. A message interrupts its recipients, so write "
-        "only what they need."
+        "Anybody may write to anybody, a few messages in each step. A message interrupts those whom it reaches, so "
+        "write what they need."
     )
 
     def __init__(self, config: DecentralizedConfig, _context: TopologyContext | None = None) -> None:

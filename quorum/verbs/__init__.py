@@ -1,1 +1,1 @@
-"""The verbs of the command `quorum`, a file each: parse, call, print. Each imports what it needs when it runs."""
+"""The verbs of the `quorum` command, one file each: parse, call, print. Each imports its dependencies when it runs."""

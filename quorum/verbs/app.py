@@ -1,4 +1,4 @@
-"""The command line: its verbs by heading, in the order of the help, and the options that all of them take."""
+"""The command line: its verbs by heading, in the order of the help, and their common options."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class VerbGroup(TyperGroup):
         return list(all_verbs())
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command is for, with an example of each verb."""
+        """Write the purpose of the command, with an example of each verb."""
         examples = "\n".join(f"  {verb.example}" for verb in all_verbs().values() if verb.example)
         about = (self.help or "").partition("\n")[0]
         self.help = f"{about}\n\n\b\nExamples:\n{examples}"
         super().format_help_text(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Write the part of the help that lists the verbs."""
+        """Write the list of verbs in the help."""
         width = max(map(len, all_verbs()))
         listed = [(name, verb) for name, verb in all_verbs().items() if verb.heading]
         for heading, verbs in groupby(listed, key=lambda item: item[1].heading):
@@ -49,7 +49,7 @@ class VerbGroup(TyperGroup):
                 formatter.write_dl([(name.ljust(width), verb.short_help) for name, verb in verbs])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the first words name, and the rest."""
+        """Return the command named by the first words, and the remaining words."""
         _refuse_empty(args)
         two = " ".join(args[:2])
         if len(args) > 1 and (command := command_of(two)) is not None:
@@ -109,10 +109,10 @@ def _leave_out(name: str, error: Exception) -> None:
 
 
 def _refuse_empty(args: list[str]) -> None:
-    """Refuse an option or an argument that is the empty text: of a path, that would be the current folder.
+    """Reject empty options and arguments: an empty path would mean the current folder.
 
     Raises:
-        UserError: there is one.
+        UserError: one is empty.
     """
     for before, word in pairwise(args):
         option, given, value = word.partition("=")
@@ -155,11 +155,11 @@ def _log_options(
     verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE, hidden=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help=_DEBUG, hidden=True)] = False,
 ) -> None:
-    """Take the options of logs; `quorum --help` explains them once for all verbs."""
+    """Declare the logging options; `quorum --help` explains them once for all verbs."""
 
 
 def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of `_log_options`, and do before it what `--quiet` and `--plugin` ask for."""
+    """Add the options of `_log_options` to a verb, and apply `--quiet` and `--plugin` before it runs."""
     own, shared = (inspect.signature(part, eval_str=True) for part in (function, _log_options))
 
     @wraps(function)
@@ -175,7 +175,7 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
             function(**arguments)
 
     parameters = [*own.parameters.values(), *shared.parameters.values()]
-    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads
+    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # Typer reads it
     verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return verb
 

@@ -1,4 +1,4 @@
-"""`quorum cache`: the cache of language models' answers."""
+"""`quorum cache`: the cache of model answers."""
 
 from __future__ import annotations
 

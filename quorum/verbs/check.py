@@ -39,19 +39,19 @@ def check(
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
-    It checks the packages, the folder for results, and everything that a run would refuse: whether the configuration
-    composes, its components build, and its first turn can be asked. With llm=... it also sends one tiny request to the
+    It checks the packages, the folder for results, and everything that a run would reject: whether the configuration
+    composes, its components build, and its first prompt renders. With llm=... it also sends one tiny request to the
     model, which a provider may charge for. The exit code is 1 if a needed part fails.
 
-    It reads every byte of a RUN or a SWEEP, and checks files against their digests, the hash against the configuration,
+    For a RUN or a SWEEP, it reads every byte, and checks files against digests, the hash against the configuration,
     and metrics against the trace. It names what is damaged, and the command that repairs it. The exit code is 1 if
     something is damaged.
 
-    Of a STUDY, it also makes the sheet again, and plays every run again from the recorded
-    replies: each trace must come out the same but for the wall clock. No model is asked.
+    For a STUDY, it also rebuilds the sheet, and plays every run again from the recorded
+    replies: each trace must be identical except for the wall clock. It calls no model.
 
-    With --drift it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
-    configuration names, and compares the answers. The budget is for these. The exit code is 1 if drift is shown.
+    With --drift, it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
+    configuration names, and compares the answers. The budget covers these calls. The exit code is 1 if drift is found.
 
     \b
     Examples:

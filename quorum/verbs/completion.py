@@ -1,4 +1,4 @@
-"""`quorum completion`: verbs, options, keys and groups while you type. Its scripts ask the hidden verb `complete`."""
+"""`quorum completion`: completes verbs, options, keys and groups. Its scripts call the hidden verb `complete`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _FISH = r"""# Completion of quorum in fish:  quorum completion fish > ~/.config/
 complete -c quorum -a '(quorum complete -- (commandline -opc)[2..] (commandline -ct) 2> /dev/null)'
 """
 SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-"""The script of each shell. It asks `quorum complete -- WORDS...`: a word a line, a tab, and what it is."""
+"""The script of each shell. It calls `quorum complete -- WORDS...`; each line is a word, a tab and a description."""
 
 
 def completion(
@@ -73,10 +73,10 @@ def complete(words: Annotated[list[str] | None, typer.Argument()] = None) -> Non
 
 
 def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return what the last word may become, with what it is. Shells complete the names of files by themselves.
+    """Yield completions of the last word, with descriptions. Shells complete file names by themselves.
 
     Args:
-        words: after `quorum`, with the word at the cursor last; empty if it has no letter yet.
+        words: words after `quorum`, up to the word at the cursor; the last is empty if it has no letter yet.
     """
     *before, word = words
     found: Iterable[tuple[str, str]] = ()
@@ -97,7 +97,7 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _choices(params: Sequence[object], before: Sequence[str]) -> Sequence[str]:
-    """Return what the help lists, as in `agent|message`, for the first argument or the option that stands before."""
+    """Return the choices in the help, such as `agent|message`, for the first argument or the preceding option."""
     own = [part for part in params if isinstance(part, TyperArgument | TyperOption)]
     asked = [part for part in own if (before[-1] in part.opts if before else isinstance(part, TyperArgument))]
     metavar = asked[0].metavar or "" if asked else ""

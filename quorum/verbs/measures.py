@@ -1,4 +1,4 @@
-"""How measures add their options and their help to `quorum results`."""
+"""Adds the options and help of measures to `quorum results`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def measured(verb: Callable[..., None]) -> Callable[..., None]:
         parameters += inspect.signature(function, eval_str=True).parameters.values()
         more, _, others = (function.__doc__ or "").partition(_EXAMPLES)
         text, examples = f"{text}\n\n    {more}", f"{examples.rstrip()}\n{others}"
-    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads
+    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # Typer reads it
     verb.__doc__ = f"{text}{_EXAMPLES}{examples}"
     return verb
 
 
 def chosen(options: Mapping[str, Any]) -> list[Measure]:
-    """Return the measures that the options of a verb ask for.
+    """Return the measures selected by the options of a verb.
 
     Raises:
-        UserError: the options of one do not go together.
+        UserError: the options of a measure do not fit together.
     """
     functions = map(measures.get, measures.names())
     asked = (one(**{name: options[name] for name in inspect.signature(one).parameters}) for one in functions)

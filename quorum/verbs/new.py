@@ -1,4 +1,4 @@
-"""`quorum new`: a package with a component of your own."""
+"""`quorum new`: writes a package with your own component."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments and options that several verbs have: each has one name, one meaning and one help text."""
+"""Arguments and options shared by several verbs: each has one name, one meaning and one help text."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also
     """Declare an option that takes a value.
 
     Args:
-        name: of the option, `--name`.
-        metavar: what the value is, with its unit.
+        name: name of the option, `--name`.
+        metavar: kind of value, with its unit.
         help_: what the option does, in a sentence.
-        unset: what holds without the option; True: the help shows the default.
+        unset: description of the behavior without the option; True: the help shows the default.
         also: another name of the option.
-        bounds: of a number, `min` and `max`.
+        bounds: `min` and `max` of a number.
     """
     return typer.Option(*filter(None, (name, also)), metavar=metavar, help=help_, show_default=unset, **bounds)
 
 
 def values(name: str, metavar: str, help_: str, **more: Any) -> Any:
-    """Declare an option that takes a value and may be repeated; the arguments are those of `value`."""
+    """Declare an option that takes a value and may be repeated; see `value` for the arguments."""
     return value(name, metavar, f"{help_} May be repeated.", **more)
 
 
 def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
-    """Separate folders from parts of a configuration: a word without `=` is a folder, unless it deletes a key (`~KEY`).
+    """Separate folders from configuration arguments: a word without `=` is a folder, unless it deletes a key (`~KEY`).
 
-    A folder whose own name has a `=` needs a slash before it.
+    A folder whose own name contains `=` needs a slash before it.
     """
     folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
     return [Path(folder) for folder in folders], [word for word in words if word not in folders]
 
 
 def print_estimate(expected: Mapping[str, object], *, as_json: bool) -> None:
-    """Print what a command would take, by name; an amount that is not known is `unknown`."""
+    """Print what a command would take, by name; unknown amounts are shown as `unknown`."""
     if as_json:
         echo_json(dict(expected))
         return

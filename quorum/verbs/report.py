@@ -75,7 +75,7 @@ def report(
 
 
 def _episode_pages(results: Results, folder: Path, write_page: Callable[[list[Path], Output], Path]) -> dict[str, Path]:
-    """Write the page of each run into `episodes/` in a folder; return the files by the names of the runs."""
+    """Write the page of each run into the subfolder `episodes/`; return the files by run name."""
     from quorum.storage.files import os_errors
     from quorum.storage.outputs import Output
     from quorum_base.inside import make_inside

@@ -1,4 +1,4 @@
-"""`quorum results`: a row for each run, SQL over them, and metrics computed again from the traces."""
+"""`quorum results`: one row for each run, SQL queries over them, and metrics recomputed from the traces."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def results(
     columns of results.csv and the wall times, events has the traces, per_agent and per_message have the tables of
     --per. Put names with a dot in double quotes.
 
-    --recompute shows every metric, computed from the trace; --write also keeps them in metrics.json. The trace of a
+    --recompute shows every metric, computed from the trace; --write also saves them in metrics.json. The trace of a
     killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated, and the exit
     code is 2. --per agent shows what each participant thought and said, with its latency and its cost of
-    synchronisation. --per message shows whom each message interrupted, and the cost for the team.
+    synchronisation. --per message shows which agents each message interrupted, and the cost for the team.
 
     \b
     Examples:
@@ -109,7 +109,7 @@ def results(
 
 
 def _runs(folders: list[Path]) -> list[Path]:
-    """Return the runs in folders, and folders that hold none; a link that nobody has named is not followed."""
+    """Return the runs in folders, and folders that contain none; a link is followed only if the user named it."""
     from quorum.runs.run_folder import is_run, runs_inside
 
     found: list[Path] = []
@@ -163,12 +163,12 @@ def _recompute(runs: list[Path], measures: Sequence[Measure], *, write: bool, as
         done = recompute(run)
         for measure in measures:
             done = replace(done, metrics={**done.metrics, **measure.metrics(run)})
-        if write and measures:  # at once: an interruption loses no long computation
+        if write and measures:  # immediately, so that an interruption loses no long computation
             write_metrics(done)
         return done
 
     with of_all(runs, computed) as done:
-        if write and not measures:  # before anything is printed: a reader may close the pipe after the first line
+        if write and not measures:  # before anything is printed, as a reader may close the pipe after the first line
             for run in done:
                 write_metrics(run)
         if as_json:

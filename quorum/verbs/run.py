@@ -33,10 +33,10 @@ def run(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Run one episode, and keep its trace and metrics.
+    """Run one episode and save its trace and metrics.
 
-    Before it asks a paid model, it shows the expected calls, tokens and cost. While models think, it shows which agents
-    think and for how long, with the tokens and the money so far.
+    Before it calls a paid model, it shows expected calls, tokens and cost. While models think, it shows which agents
+    think and for how long, with the tokens and the cost so far.
 
     track=NAME logs the finished run to MLflow or Weights & Biases.
 
@@ -92,8 +92,8 @@ def run(
 def ending() -> Iterator[None]:
     """End the command with a line on what is left if the user or SIGTERM stops the episode.
 
-    Python's own way to take SIGTERM, which schedulers, containers and `kill` send, is to end at once, with what is
-    under way unwritten. Here it does what Ctrl-C does.
+    By default, Python exits immediately on SIGTERM, which schedulers, containers and `kill` send, and loses unwritten
+    data. Here it acts like Ctrl-C.
     """
     import signal
 
@@ -120,7 +120,7 @@ def ending() -> Iterator[None]:
 
 
 def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any] | None = None) -> None:
-    """Print the result of an episode, in JSON with more keys; the exit code is 1 if it failed."""
+    """Print the result of an episode, with additional keys in JSON; the exit code is 1 if it failed."""
     from quorum.display.consoles import Console
     from quorum.runs import summary
 

@@ -22,8 +22,8 @@ def show(
     """Show a resolved configuration and its hash; or a prompt, or the failures of runs.
 
     `quorum show prompt` shows a prompt of a language model, and `quorum show failures` why the teams of recorded runs
-    failed; each has its own --help. `inputs` in a configuration are digests of prompt templates, plug-ins and files
-    that also decide; they are part of the hash.
+    failed; each has its own --help. `inputs` in a configuration are digests of prompt templates, plugins and files
+    that also affect the result; they are part of the hash.
 
     \b
     Examples:
@@ -62,9 +62,9 @@ def show_prompt(
 ) -> None:
     """Show a prompt of a language model, word for word.
 
-    The prompt is that of the first turn of a participant (agent=0), of a role (role=), or of a kind (turn=plan, talk,
-    acknowledge, interrupted, refused). No real model is asked: the simulated model answers until that turn.
-    at=RUN:STEP shows what was asked in a recorded run.
+    The prompt is that of the first turn of a participant (agent=0), a role (role=), or a kind (turn=plan, talk,
+    acknowledge, interrupted, refused). It calls no real model: the simulated model answers until that turn.
+    at=RUN:STEP shows a prompt of a recorded run.
 
     \b
     Examples:

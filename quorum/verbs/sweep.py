@@ -53,8 +53,8 @@ def sweep(
 
     Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
     experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. track=NAME logs
-    finished cells to MLflow or Weights & Biases. A budget is for the whole sweep, including finished cells: when it is
-    used up, no more calls start, and a larger one goes on. Ctrl-C lets running episodes finish; a second one drops
+    finished cells to MLflow or Weights & Biases. A budget covers the whole sweep, including finished cells: once it is
+    used up, no more calls start; a larger budget continues. Ctrl-C lets running episodes finish; a second one drops
     them. The exit code is 1 if cells ended as `error`.
 
     \b
@@ -104,7 +104,7 @@ def sweep(
 def run_or_show(
     request: SweepRequest, *, dry_run: bool, names: bool = False, as_json: bool = False, quiet: bool = False
 ) -> SweepResult | None:
-    """Run what is missing of a sweep, and return what it came to; or only show its plan, and return None.
+    """Run the missing cells of a sweep and return the result; or only show its plan and return None.
 
     Raises:
         UserError: the arguments are not valid, or the sweep cannot run.

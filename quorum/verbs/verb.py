@@ -1,7 +1,8 @@
-"""The contract of a verb, and the registry of verbs: those of the core, and those found by entry points.
+"""The contract of a verb, and the registry of verbs: those of the core, of satellites, and of installed packages.
 
-A satellite, or an installed package of your own, declares its verbs in the entry-point group `quorum.verbs`. The name
-of the entry point is the verb's name, and the entry point resolves to a `Verb`. See docs/writing-a-verb.md.
+The core and the satellites list their verbs in `components.json`, under the group `verbs`. An installed package
+declares its own in the entry-point group `quorum.verbs`. The name of the entry point is the verb's name, and the entry
+point resolves to a `Verb`. See docs/writing-a-verb.md.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Verb:
 
     @property
     def short_help(self) -> str:
-        """What the list of verbs says about it."""
+        """Its description in the list of verbs."""
         return (self.function.__doc__ or "").partition("\n")[0]
 
 

@@ -1,1 +1,1 @@
-"""Views of a run: the browser, films, exports for other tools, trackers of experiments."""
+"""Views of a run: the browser, films, exports for other tools, experiment trackers."""

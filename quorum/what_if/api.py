@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Runs:
-    """Runs in a folder, and how to find what made them fail."""
+    """A folder of runs, with the method that finds the cause of their failure."""
 
     __slots__ = ()
     folder: Path
@@ -54,7 +54,7 @@ class _Runs:
         plugins: Sequence[str] = (),
         config_dir: Folder | Sequence[Folder] = (),
     ) -> Blame | ManyRuns:
-        """Find the decision that made a run fail, as `quorum blame` does; of several runs, for each that failed.
+        """Find the decision that made a run fail, as `quorum blame` does; in a folder, for each failed run.
 
         ```python
         print(result.blame(method="rules"))
@@ -65,17 +65,17 @@ class _Runs:
             reference: the mind or model that corrects decisions, or `self`; empty: the usual one.
             success: what counts as a success: `success`, `steps<=60` or `score>=3`.
             margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
-            shares: whether the failure is shared out among the agents.
+            shares: whether to divide the failure among the agents.
             shares_from: step from which the reference decides for the shares.
-            draws: samples of each correction, if models are asked.
+            draws: samples of each correction, if the team or the reference uses models.
             budget_reruns: play at most this many episodes of a run.
-            budget_calls: ask paid models at most this often.
+            budget_calls: make at most this many calls of paid models.
             budget_usd: spend at most this much, in US dollars.
             plugins: modules that register components.
-            config_dir: folders with more options of the groups; one may stand alone.
+            config_dir: a folder, or several, with more options of the groups.
 
         Returns:
-            The verdict on a run, or those on all failed runs; `print` shows either as the verb does.
+            The verdict on a run, or the verdicts on all failed runs; `print` shows either as the verb does.
 
         Raises:
             UserError: there is no such method, or no run can be blamed.
@@ -122,7 +122,7 @@ class Result(_Runs):
         ```
 
         Args:
-            words: what differs from the branch point on, `KEY=VALUE`.
+            words: what changes from the branch point on, `KEY=VALUE`.
             at: the branch point, a step or `STEP:TIME`; None with `drop`: the thought that sends the message.
             mind: `AGENT=MIND`: other minds.
             say: `AGENT:TEXT`: what participants say in their next turn.
@@ -131,10 +131,10 @@ class Result(_Runs):
             world: a change of the world, as JSON.
             out: folder for results.
             plugins: modules that register components.
-            config_dir: folders with more options of the groups; one may stand alone.
+            config_dir: a folder, or several, with more options of the groups.
 
         Returns:
-            The branch. What the verb prints as a notice is logged as a warning.
+            The branch. Notices that the verb prints are logged as warnings.
 
         Raises:
             UserError: there is no such branch point, or the change is not possible; or as `quorum.run`.
@@ -184,26 +184,26 @@ class Results(_Runs):
         """Continue all runs that did not fail with something changed, as a sweep, as `quorum branch SWEEP` does.
 
         Args:
-            words: a grid of what differs from the branch points on, `KEY=VALUES`.
+            words: a grid of what changes from the branch points on, `KEY=VALUES`.
             at: the branch points, each a step or `STEP:TIME`.
-            mind: as of `Result.branch`; so are `say`, `plan`, `drop` and `world`.
-            say: see there.
-            plan: see there.
-            drop: see there.
-            world: see there.
+            mind: as for `Result.branch`; so are `say`, `plan`, `drop` and `world`.
+            say: see `mind`.
+            plan: see `mind`.
+            drop: see `mind`.
+            world: see `mind`.
             draws: samples of each branch.
             control: whether each run also continues without a change.
             out: folder for results.
-            name: of the sweep, and of its folder in `out`; None for the usual one.
+            name: name of the sweep, and of its folder in `out`; None for the usual one.
             budget_usd: spend at most this much on the whole sweep, in US dollars. Paid models need one of the budgets.
-            budget_tokens: use at most so many tokens in the whole sweep.
-            budget_calls: ask language models at most this often in the whole sweep.
+            budget_tokens: use at most this many tokens in the whole sweep.
+            budget_calls: make at most this many calls of language models in the whole sweep.
             plugins: modules that register components.
-            config_dir: folders with more options of the groups; one may stand alone.
-            progress: show how far it is on standard error.
+            config_dir: a folder, or several, with more options of the groups.
+            progress: show progress on standard error.
 
         Returns:
-            The sweep; `quorum.compare(result.folder)` has the gain of each change.
+            The sweep; `quorum.compare(result.folder)` gives the gain of each change.
 
         Raises:
             UserError, KeyboardInterrupt: as `quorum.sweep`.

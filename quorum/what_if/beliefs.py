@@ -1,4 +1,4 @@
-"""What the agents of probed runs believed: right answers by fact, agent, hop and step."""
+"""Beliefs of agents in probed runs: right answers by fact, agent, hop and step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GROUPS: Mapping[str, Callable[[int, str, Belief], str]] = {
     "hop": lambda _t, _agent, belief: _hop(belief),
     "step": lambda t, *_: str(t),
 }
-"""What answers are grouped by, in the order of the rows."""
+"""Groupings of answers, in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Beliefs:
         )
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return a row for each group of answers, JSON-ready: by what they are grouped, the group, and its figures."""
+        """Return a row for each group of answers, JSON-ready: the grouping, the group, and its figures."""
         rows = []
         for by, group_of in _GROUPS.items():
             groups: dict[str, list[Belief]] = {}

@@ -1,7 +1,7 @@
-"""Compilation of kernels with Numba, for worlds and minds: what is imported, what is compiled, and where that is kept.
+"""Compilation of kernels with Numba, for worlds and minds: importing Numba, compiling, and caching compiled code.
 
-Compiled code is kept as pickles, and a pickle is code. So nothing here comes from the current folder, which may be
-untrusted: neither Numba's configuration nor its cache.
+Compiled code is cached as pickles, and loading a pickle can run code. So nothing here is read from the current folder,
+which may be untrusted: neither Numba's configuration nor its cache.
 """
 
 from quorum_base.compilation.kernels import KernelSet

@@ -1,4 +1,4 @@
-"""Numba's cache of compiled functions, in a folder of ours."""
+"""Numba's cache of compiled functions, in a folder of this project."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ WAY_OUT = "Set NUMBA_CACHE_DIR to a folder of yours that can be written to."
 
 
 class NoFolder(Exception):
-    """Compiled kernels cannot be kept, or not where only the user can write; the text says why, and what to set."""
+    """There is no cache folder that only the user can write to; the message says why, and what to set."""
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels, and make it if need be.
+    """Return the folder of compiled kernels; create it if necessary.
 
-    It is `kernels` in `$XDG_CACHE_HOME/quorum` or `~/.cache/quorum`, with access for its owner alone, or the folder
-    that the variable `NUMBA_CACHE_DIR` names, which is taken as it is. What lies there is loaded as code.
+    The variable `NUMBA_CACHE_DIR` names the folder, which is then used as it is. The default is `kernels` in
+    `$XDG_CACHE_HOME/quorum` or `~/.cache/quorum`, accessible to its owner only, since its contents are loaded as code.
 
     Raises:
-        NoFolder: there is none and it cannot be made, or others can write to it.
+        NoFolder: the folder cannot be created, or others can write to it.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
@@ -44,13 +44,13 @@ def cache_folder() -> Path:
 
 
 def _require_own(folder: Path) -> None:
-    """Require that nobody but its owner, who is the user or root, can write to a folder.
+    """Require that a folder belongs to the user or to root, and that only its owner can write to it.
 
     Raises:
-        NoFolder: somebody can.
+        NoFolder: otherwise.
     """
     if os.name == "nt":
-        return  # the home of a user is closed to others there, and says nothing in these bits
+        return  # Windows protects the user's home by other means than these permission bits
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
         raise NoFolder(f"{folder}: others can write to it, and what lies there is run as code. {WAY_OUT}")
@@ -60,15 +60,15 @@ caching: Any = numba.core.caching
 
 
 class KernelCacheWarning(UserWarning):
-    """Compiled kernels are not kept, so that each process compiles them again."""
+    """Compiled kernels are not cached, so each process compiles them again."""
 
 
 def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
-    """Return the class of caches of one set of kernels, which takes the function that is compiled.
+    """Return the cache class for one set of kernels; its constructor takes the function to compile.
 
     Args:
-        folder: where they are kept; made when the first is.
-        stamp: returns the digest of all sources that went into one; others are out of date.
+        folder: where compiled kernels are stored; created with the first one.
+        stamp: returns the digest of all sources. Entries with another digest are out of date.
     """
 
     class Locator(caching._CacheLocator):  # type: ignore[misc] # Numba has no types
@@ -100,12 +100,12 @@ def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             try:
-                # Numba would first import all that it compiles with, which takes longer than to import Numba itself.
-                # What is loaded needs nothing of that but the runtime.
+                # Numba would first import its whole compiler, which takes longer than importing Numba itself.
+                # Cached code needs only the runtime.
                 numba.core.runtime.rtsys.initialize(context)
                 with self._guard_against_spurious_io_errors():
                     return self._load_overload(signature, context)
-            except Exception:  # whatever a damaged pickle raises, as after a power cut: it is compiled again
+            except Exception:  # a pickle damaged by a power cut, say, can raise anything: compile again
                 self._forget()
                 return None
 
@@ -129,5 +129,5 @@ def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
 
 
 def warn_of_no_cache(reason: str) -> None:
-    """Warn that what is compiled is not kept; Python shows equal warnings once."""
+    """Warn that compiled kernels are not cached; Python shows equal warnings once."""
     warnings.warn(f"compiled kernels cannot be kept: {reason}", KernelCacheWarning, stacklevel=2)

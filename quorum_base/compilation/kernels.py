@@ -1,4 +1,4 @@
-"""Kernels: functions that are compiled when they are first called, and kept for later processes."""
+"""Kernels: functions that are compiled on their first call and cached for later processes."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from quorum_base.compilation.numba_alone import numba
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(numba.core.options.DefaultOptions, "_nrt") else {}
-"""Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
+"""Turns off Numba's reference counting, if this version can: counting views costs more than the step itself."""
 
 COMPILES: bool = not numba.core.config.DISABLE_JIT
-"""Whether kernels are compiled: not with `NUMBA_DISABLE_JIT=1`, which lets a debugger step through them."""
+"""Whether kernels are compiled. With `NUMBA_DISABLE_JIT=1` they are not, so a debugger can step through them."""
 
 
 def as_written(function: _Function) -> _Function:
-    """Return a kernel as Python runs it: sums of integers that go beyond 64 bits wrap, as those of compiled code."""
+    """Return a kernel for plain Python: integer sums beyond 64 bits wrap around, as in compiled code."""
     return np.errstate(over="ignore")(function)
 
 
 class KernelSet:
-    """The kernels of a package, which are renewed together when one of their sources changes.
+    """The kernels of a package. All of them are compiled again when one of their sources changes.
 
     Args:
-        name: of the package; of its folder of compiled code, with the digest of the sources.
-        sources: every file of which something is compiled into a kernel: functions, and constants that they read.
-        rehearsal: arguments of `quorum run` for short episodes, which together call every kernel that longer ones call.
+        name: name of the package. With the digest of the sources it names the folder of compiled code.
+        sources: every file with code that is compiled into a kernel: functions and the constants that they read.
+        rehearsal: arguments of `quorum run` for short episodes that together call every kernel used by longer ones.
     """
 
     def __init__(self, name: str, sources: Sequence[Path], rehearsal: Sequence[str] = ()) -> None:
@@ -41,28 +41,28 @@ class KernelSet:
         self.sources = tuple(sources)
         self.rehearsal = tuple(rehearsal)
         self.dispatchers: list[Any] = []
-        """The compiled functions that Python calls, in the order of their definition."""
+        """The compiled functions that Python calls, in order of definition."""
 
     def compiled(self, function: _Function) -> _Function:
-        """Return Numba's `njit` of a function, kept on disk, under the function's own type: for what Python calls."""
+        """Compile a function that Python calls: Numba's `njit`, cached on disk, with the function's own type."""
         return cast(_Function, self._kept(numba.njit(function)))
 
     def borrowing(self, function: _Function) -> _Function:
-        """`compiled`, for a kernel that only borrows the arrays it is given: it allocates none and returns none.
+        """Like `compiled`, for a kernel that neither allocates nor returns arrays, but only borrows its arguments.
 
-        One that did would not compile. Without reference counts a batch of worlds is stepped about twice as fast. Other
-        threads of Python go on in the meantime.
+        Other kernels do not compile this way. Without reference counting, a batch of worlds steps about twice as fast.
+        The kernel releases the GIL.
         """
         return cast(_Function, self._kept(numba.njit(nogil=True, **BORROWING)(function)))
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the sources."""
+        """SHA-256 of the sources."""
         return hashlib.sha256(b"\0".join(source.read_bytes() for source in self.sources)).hexdigest()
 
     @cached_property
     def folder(self) -> Path | None:
-        """Where the compiled code is kept; None if it cannot be kept."""
+        """Folder of the compiled code; None if it cannot be cached."""
         try:
             return cache_folder() / f"{self.name}-{self.digest[:16]}"
         except NoFolder as reason:

@@ -1,9 +1,9 @@
-"""Numba, which reads nothing of the current folder.
+"""Numba, imported so that it reads nothing from the current folder.
 
-Numba takes its configuration from `.numba_config.yaml` of the current folder, when it is imported and whenever it
-compiles: also the folder of its cache, whose pickles it loads, and files that it overwrites. So `numba.core.config` is
-imported with another name for that file, one that no file can have. The variables `NUMBA_*` of the environment are the
-user's own, and hold.
+Numba reads its configuration from `.numba_config.yaml` in the current folder, both on import and on every compilation.
+That file can set the cache folder, from which Numba loads pickles and in which it overwrites files. So this module
+imports `numba.core.config` with another name for the file, one that cannot exist. The environment variables `NUMBA_*`
+are the user's own and stay in force.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from quorum_base.forks import hold_in_forks
 _CONFIG = "numba.core.config"
 _FILE = ".numba_config.yaml"
 _NO_FILE = os.path.join(os.devnull, _FILE)
-"""A name that no file can have: the null device is no folder."""
+"""A path that cannot exist: the null device is not a folder."""
 
 
 class _Finder(MetaPathFinder):
-    """Finds one module, which it has loaded by `_Loader`."""
+    """Finds one module, and has `_Loader` load it."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -39,7 +39,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module with `_NO_FILE` in the place of `_FILE`."""
+    """Loads a module with `_NO_FILE` instead of `_FILE`."""
 
     def get_code(self, fullname: str) -> CodeType | None:
         code = super().get_code(fullname)
@@ -57,10 +57,10 @@ def _import() -> Any:
         import numba.core.config  # noqa: PLC0415
     finally:
         sys.meta_path.remove(finder)
-    numba.core.config._config_fname = _NO_FILE  # where somebody had imported it before
+    numba.core.config._config_fname = _NO_FILE  # in case it was imported before, without the finder
     hold_in_forks(numba.core.compiler_lock.global_compiler_lock)
     return numba
 
 
 numba: Any = _import()
-"""The package. Nothing of this project imports it from elsewhere."""
+"""The package. All code of this project imports it from here."""

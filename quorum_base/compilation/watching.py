@@ -1,4 +1,4 @@
-"""Reports that kernels are being compiled, which takes much longer than to load them."""
+"""Reports that kernels are being compiled, which takes much longer than loading them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class _First(_event.Listener):  # type: ignore[misc] # Numba has no types
 
 @contextmanager
 def on_first_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Call a function, once, when a kernel begins to be compiled; not when one is loaded that was kept."""
+    """Call a function once, when the first compilation starts; loading a cached kernel does not count."""
     with _event.install_listener("numba:compile", _First(tell)):
         yield

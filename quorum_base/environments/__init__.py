@@ -1,4 +1,4 @@
-"""What the environments of several worlds share: errors, checks of arguments, wrappers, ids, and ways on a grid.
+"""Code shared by the environments of several worlds: errors, argument checks, wrappers, ids and grid paths.
 
-It imports nothing of the project, and knows neither the loop nor a world.
+It imports no other package of the project, and depends neither on the loop nor on a world.
 """

@@ -1,4 +1,4 @@
-"""Checks of joint actions: integers, one for each agent. Nothing is rounded or cut to fit."""
+"""Checks of joint actions: one integer for each agent. Values are never rounded or clipped."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ IntArray = npt.NDArray[np.int64]
 
 
 def in_order(actions: Mapping[str, Any], names: Collection[str]) -> list[Any]:
-    """Return the actions of the agents, in the order of their names.
+    """Return the actions of the agents, in the order of `names`.
 
     Raises:
-        ActionError: An agent has none, or an action is of no agent.
+        ActionError: An agent has no action, or an action belongs to no agent.
     """
     if not isinstance(actions, Mapping):
         raise ActionError(f"the actions are a {type(actions).__name__}: give a dictionary of one action for each agent")
@@ -34,28 +34,28 @@ def in_order(actions: Mapping[str, Any], names: Collection[str]) -> list[Any]:
 
 
 def numbers(actions: Mapping[str, Any], names: Collection[str], choices: Collection[str] | int) -> list[int]:
-    """Return the actions of the agents as integers, in the order of their names.
+    """Return the actions of the agents as integers, in the order of `names`.
 
     Args:
         actions: One for each agent, by name.
         names: Names of the agents.
-        choices: Names of the actions by number, or how many there are.
+        choices: Names of the actions by number, or the number of actions.
 
     Raises:
-        ActionError: They are not that; the message names the agent.
+        ActionError: An action is missing, unknown or invalid; the message names the agent.
     """
     found = in_order(actions, names)
     return [number(name, action, choices) for name, action in zip(names, found, strict=True)]
 
 
 def number(who: str, action: object, choices: Collection[str] | int) -> int:
-    """Return one action as an integer; arguments as of `numbers`.
+    """Return one action as an integer. For `choices` see `numbers`.
 
     Raises:
-        ActionError: It is none of the choices.
+        ActionError: The action is not one of the choices.
     """
     try:
-        found = index(action)  # type: ignore[arg-type] # an action without an index is refused below
+        found = index(action)  # type: ignore[arg-type] # the error below rejects what is not an integer
     except TypeError:
         found = -1
     if not 0 <= found < (choices if isinstance(choices, int) else len(choices)):
@@ -64,16 +64,16 @@ def number(who: str, action: object, choices: Collection[str] | int) -> int:
 
 
 def wrong_action(who: str, action: object, choices: Collection[str] | int) -> ActionError:
-    """Return the error of an action that is none of the choices; arguments as of `numbers`."""
+    """Return the error for an action that is not one of the choices. For `choices` see `numbers`."""
     listed = f"0 to {choices - 1}" if isinstance(choices, int) else ", ".join(f"{i} {c}" for i, c in enumerate(choices))
     return ActionError(f"{who}: action {action!r} is none of {listed}")
 
 
 def integers(actions: npt.ArrayLike, *shapes: tuple[int, ...]) -> IntArray:
-    """Return the actions as a contiguous array of one of these shapes; an int64 array is not copied.
+    """Return the actions as a contiguous array of one of these shapes, without copying a contiguous int64 array.
 
     Raises:
-        ActionError: They are no integers of such a shape.
+        ActionError: The actions are not integers, or have another shape.
     """
     try:
         joint = np.asarray(actions)
@@ -89,13 +89,13 @@ def _wrong_shape(found: str, shapes: Iterable[tuple[int, ...]]) -> ActionError:
 
 
 def in_range(joint: IntArray, choices: Collection[str] | int) -> IntArray:
-    """Return the actions of agents, `(n,)` or `(num_envs, n)`, if all are among the choices.
+    """Return the actions, `(n,)` or `(num_envs, n)`, after checking that all are among the choices.
 
     Raises:
-        ActionError: One is not; the message names its world and agent.
+        ActionError: One is not; the message names the world and the agent.
     """
     count = choices if isinstance(choices, int) else len(choices)
-    if joint.size and joint.view(np.uint64).max() >= count:  # as unsigned numbers the negative ones are the largest
+    if joint.size and joint.view(np.uint64).max() >= count:  # read as unsigned, negative numbers are the largest
         *world, agent = np.argwhere((joint < 0) | (joint >= count))[0].tolist()
         where = "".join(f"world {number}, " for number in world)
         raise wrong_action(f"{where}agent_{agent}", int(joint[(*world, agent)]), choices)
@@ -103,7 +103,7 @@ def in_range(joint: IntArray, choices: Collection[str] | int) -> IntArray:
 
 
 def _some(names: Iterable[object]) -> str:
-    """The first few names, and how many more there are."""
+    """The first three names, and the number of others."""
     listed = list(map(str, names))
     more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
     return ", ".join(listed[:3]) + more

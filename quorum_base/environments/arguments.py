@@ -1,4 +1,4 @@
-"""Checks of the arguments of environments. Each raises one error that names the argument and what it may be."""
+"""Checks of the arguments of environments. Each error names the argument and the allowed values."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def agent_name(index: int) -> str:
 
 
 def whole(name: str, value: object, least: int | None = None) -> int:
-    """Return an integer, Python's or NumPy's; floats and strings are refused, not rounded.
+    """Return a Python or NumPy integer as an `int`. Floats and strings are rejected, not converted.
 
     Args:
         name: Name of the argument.
-        value: What the caller gave.
+        value: The caller's value.
         least: The smallest value allowed; None for no bound.
 
     Raises:
-        WorldError: It is no integer, or too small.
+        WorldError: It is not an integer, or too small.
     """
     try:
-        number = index(value)  # type: ignore[arg-type] # a value without an index is refused below
+        number = index(value)  # type: ignore[arg-type] # the error below rejects what is not an integer
     except TypeError:
         number = None
     if number is None or (least is not None and number < least):
@@ -41,10 +41,10 @@ def whole(name: str, value: object, least: int | None = None) -> int:
 
 
 def finite(name: str, value: float) -> float:
-    """Return a finite number.
+    """Return a number as a float, if it is finite.
 
     Raises:
-        WorldError: It is not one.
+        WorldError: It is not a finite number.
     """
     try:
         if isfinite(value):
@@ -55,10 +55,10 @@ def finite(name: str, value: float) -> float:
 
 
 def one_of(name: str, value: _Choice, choices: Iterable[_Choice]) -> _Choice:
-    """Return a value that is one of some choices.
+    """Return a value if it is one of the choices.
 
     Raises:
-        WorldError: It is not; the message lists them.
+        WorldError: It is not; the message lists the choices.
     """
     offered = tuple(choices)
     if value not in offered:
@@ -70,20 +70,20 @@ def seed_number(seed: object, least: int | None = 0) -> int | None:
     """Return a seed as an integer; None stays None.
 
     Raises:
-        WorldError: It is no integer, or below `least`.
+        WorldError: It is not an integer, or below `least`.
     """
     return None if seed is None else whole("seed", seed, least)
 
 
 def layout_option(options: Mapping[str, Any] | None, kind: type[_Layout]) -> _Layout | None:
-    """Return the layout among the options of a reset, if there is one.
+    """Return the layout from the options of a reset; None if they have none.
 
     Raises:
-        WorldError: A misspelt key, or no layout.
+        WorldError: A key looks like a misspelled `layout`, or the value is not a layout.
     """
     options = options or {}
     for key in options:
-        # PettingZoo's own test passes a foreign option, so only what looks like a misspelling is refused.
+        # PettingZoo's own test passes an unrelated option, so only probable misspellings are rejected.
         if key != "layout" and get_close_matches(key, ["layout"]):
             raise WorldError(f'unknown option {key!r} of reset: did you mean "layout"?')
     layout = options.get("layout")
@@ -93,27 +93,27 @@ def layout_option(options: Mapping[str, Any] | None, kind: type[_Layout]) -> _La
 
 
 def no_render_mode(env: object) -> WorldError:
-    """Return the error of an environment that was made without a render mode."""
+    """Return the error for rendering an environment that was made without a render mode."""
     return WorldError(
         f'this environment has no render mode: make it with {type(env).__name__}(..., render_mode="rgb_array")'
     )
 
 
 def no_state() -> EpisodeError:
-    """Return the error of an environment that has not been reset yet."""
+    """Return the error for using an environment before its first reset."""
     return EpisodeError("there is no state before the first reset: call reset(seed=...) first")
 
 
 def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapping[str, Any]:
-    """Return an object with names that a change from outside gives.
+    """Return a JSON object from an external change, after checking its keys.
 
     Args:
-        place: Where it stands, such as `agents.agent_0`; empty for the whole.
-        value: What was given.
-        known: The names that there may be; None for any.
+        place: Path of the object within the change, such as `agents.agent_0`; empty for the whole change.
+        value: The value at that path.
+        known: The allowed keys; None for any.
 
     Raises:
-        WorldError: It is no such object, or has an unknown name; the message names the place.
+        WorldError: It is not an object, or has an unknown key; the message names the path.
     """
     if not isinstance(value, Mapping):
         raise WorldError(f"{place}: {value!r} is no object with names")
@@ -126,15 +126,15 @@ def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapp
 
 
 def whole_pair(place: str, value: object, names: str) -> tuple[int, int]:
-    """Return two integers that a change from outside gives.
+    """Return a pair of integers from an external change.
 
     Args:
-        place: Where they stand.
-        value: What was given.
-        names: What they are: `[row, column]`.
+        place: Path of the pair within the change.
+        value: The value at that path.
+        names: What the pair stands for: `[row, column]`.
 
     Raises:
-        WorldError: They are not that; the message names the place.
+        WorldError: It is not a pair of integers; the message names the path.
     """
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(part) is int for part in value):
         raise WorldError(f"{place}: {value!r} is no cell: give {names}")

@@ -1,4 +1,4 @@
-"""What the batches of the worlds share."""
+"""The base class of batches of worlds."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Infos = dict[str, Any]
 
 
 class WorldBatch(ABC):
-    """Worlds of one size and one team that are stepped in one call: seeds, autoreset, copies and pictures.
+    """Worlds of one size and with one team, stepped in one call. Handles seeds, autoreset, copies and rendering.
 
-    World i is, to the bit, the environment of agents with the same arguments after `reset(seed=seed + i)`; when an
-    episode ends, its next one is that environment's `reset()`, which goes on with the same stream of worlds.
+    World i is bit-identical to the multi-agent environment with the same arguments after `reset(seed=seed + i)`. When
+    an episode ends, the next one starts as with that environment's `reset()`, which continues the same random stream.
 
     Autoreset is either of Gymnasium's modes. `NEXT_STEP`: the step that ends an episode returns its last observation;
-    the next step ignores that world's actions, begins its next episode, and returns the first observation with reward
+    the next step ignores that world's actions, starts its next episode, and returns the first observation with reward
     0. `SAME_STEP`: the step that ends an episode returns the first observation of the next one, and its infos hold
     `final_obs` and `final_info` of the worlds that `_final_obs` marks.
 
-    Copies and pickles go on exactly as the original does.
+    Copies and unpickled batches continue exactly as the original does.
 
     Args:
         num_envs: Number of worlds.
-        single: The environment of agents, which has checked the arguments and knows sizes and spaces.
+        single: The multi-agent environment, which has checked the arguments and knows sizes and spaces.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller its own arrays; without, what a step returns may be read-only views of arrays that are
-            allocated once, and that the next step overwrites.
+        copy: Give the caller its own arrays. Otherwise a step may return read-only views of arrays that are allocated
+            once, and that the next step overwrites.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`, or its value.
 
     Raises:
@@ -46,7 +46,7 @@ class WorldBatch(ABC):
     """
 
     _seeded = staticmethod(lambda seed: np_random(seed)[0])
-    """Begins a world's stream at a seed."""
+    """Starts a world's random stream from a seed."""
 
     def __init__(
         self, num_envs: int, single: WorldEnv[Any, Any], *, infos: str, copy: bool, autoreset_mode: AutoresetMode | str
@@ -60,26 +60,27 @@ class WorldBatch(ABC):
         self.autoreset_mode = AUTORESET_MODES[one_of("autoreset_mode", mode, AUTORESET_MODES)]
         self.metadata = {**batch_metadata(single), "autoreset_mode": self.autoreset_mode}
         self._streams: list[Any] = []
-        """What the next world of each is drawn from; empty before the first reset."""
+        """The random stream of each world; empty before the first reset."""
         self._begins = np.zeros(self.num_envs, dtype=np.bool_)
-        """Worlds whose next step begins an episode."""
+        """Marks the worlds that start an episode in their next step."""
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Any, Infos]:
-        """Begin an episode in every world.
+        """Start an episode in every world.
 
         Args:
-            seed: World i begins its stream at `seed + i`; or one seed for each world. Where there is none, the stream
-                goes on, or begins anywhere.
-            options: There are none.
+            seed: One seed for each world, or one integer: world i starts its random stream from `seed + i`. A world
+                without a seed continues its stream; on the first reset it gets a random one.
+            options: None are supported.
 
         Returns:
             Observations and infos.
 
         Raises:
-            WorldError: A seed is no integer from 0 on, their number is not that of the worlds, or there are options.
-            PlacementError: A world has no room for what should stand in it.
+            WorldError: A seed is not an integer of at least 0, the number of seeds is not the number of worlds, or
+                there are options.
+            PlacementError: A world has no room for everything to be placed in it.
         """
         if options:
             raise WorldError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
@@ -102,11 +103,11 @@ class WorldBatch(ABC):
 
     @abstractmethod
     def _begin(self, world: int) -> None:
-        """Begin the next episode of a world."""
+        """Start the next episode of a world."""
 
     @abstractmethod
     def _observations(self) -> Any:
-        """What the agents see: an array, or a dictionary of arrays."""
+        """The observations of the agents: an array, or a dictionary of arrays."""
 
     @abstractmethod
     def _infos(self) -> Infos:
@@ -128,7 +129,7 @@ class WorldBatch(ABC):
         ]
 
     def _finish(self) -> Infos:
-        """In `SAME_STEP`, keep what the last step of some worlds has shown, and begin their next episodes."""
+        """In `SAME_STEP`, keep the final observations of worlds that have ended, and start their next episodes."""
         if self.autoreset_mode is AutoresetMode.NEXT_STEP or not self._begins.any():
             return {}
         ended = self._begins.copy()
@@ -153,10 +154,10 @@ class WorldBatch(ABC):
 
 
 def batch_seeds(seed: object, num_envs: int, least: int | None = 0) -> list[int | None]:
-    """Return one seed for each world of a batch: the one given for it, or `seed + i`.
+    """Return one seed for each world of a batch: its own seed, or `seed + i`.
 
     Raises:
-        WorldError: A seed is no integer, or below `least`; or there are more or fewer seeds than worlds.
+        WorldError: A seed is not an integer, or below `least`; or there are more or fewer seeds than worlds.
     """
     if np.ndim(seed) == 0:  # type: ignore[arg-type] # None is allowed for here
         first = seed_number(seed, least)

@@ -1,8 +1,8 @@
-"""The errors of the environments; each message names the thing, its place and the way out.
+"""The errors of the environments. Each message says what is wrong, where, and how to fix it.
 
 WorldError (a ValueError)
-├── LayoutError      a layout that cannot be a world, or text that is not a layout
-├── PlacementError   a world without room for all that should stand in it
+├── LayoutError      an invalid layout, or text that is not a layout
+├── PlacementError   a world without room for everything to be placed in it
 ├── ActionError      a joint action that is not one action for every living agent
 └── EpisodeError     a call at the wrong moment of the episode
 """
@@ -15,11 +15,11 @@ class WorldError(ValueError):
 
 
 class LayoutError(WorldError):
-    """A layout that cannot be a world, or text that is not a layout."""
+    """An invalid layout, or text that is not a layout."""
 
 
 class PlacementError(WorldError):
-    """A world without room for all that should stand in it."""
+    """A world without room for everything to be placed in it."""
 
 
 class ActionError(WorldError):

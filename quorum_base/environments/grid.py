@@ -1,4 +1,4 @@
-"""Cells of a grid: how far apart they are, and the shortest way from one to others."""
+"""Distances and shortest paths between the cells of a grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Cell = tuple[int, int]
 
 
 def distance(one: Cell, other: Cell) -> int:
-    """Return the Manhattan distance of two cells."""
+    """Return the Manhattan distance between two cells."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
@@ -20,13 +20,13 @@ def shortest(
     neighbours: Callable[[Cell], Iterable[Cell]],
     is_free: Callable[[Cell], bool],
 ) -> tuple[Cell, ...]:
-    """Return a shortest way from a cell to the nearest goal, both among it; empty where none leads.
+    """Return a shortest path from a cell to the nearest goal, including both; empty if no goal can be reached.
 
     Args:
-        start: where it begins, even if it is not free.
-        goals: where it may end.
-        neighbours: returns the cells next to a cell; of ways of the same length, their order decides.
-        is_free: whether the way may lead through a cell.
+        start: first cell of the path; it need not be free.
+        goals: cells where the path may end.
+        neighbours: returns the cells next to a cell; their order breaks ties between paths of equal length.
+        is_free: whether the path may enter a cell.
     """
     before: dict[Cell, Cell | None] = {start: None}
     queue = deque([start])

@@ -1,4 +1,4 @@
-"""What the PettingZoo environments of the worlds share."""
+"""The base classes of the worlds' PettingZoo environments."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from quorum_base.environments.errors import EpisodeError
 
 RenderMode = Literal["human", "ansi", "rgb_array"]
 RETURNED: tuple[RenderMode, ...] = ("ansi", "rgb_array")
-"""Render modes whose text or picture `render()` returns: all that batches and teams have."""
+"""Render modes in which `render()` returns text or a picture: the modes of batches and teams."""
 RENDER_MODES: tuple[RenderMode, ...] = ("human", *RETURNED)
 InfoKind = Literal["none", "plain", "symbolic"]
 INFOS: tuple[InfoKind, ...] = ("none", "plain", "symbolic")
-"""What infos hold: nothing, numbers and arrays, or what a person or a language model reads."""
+"""Contents of the infos: nothing, numbers and arrays, or descriptions for a person or a language model."""
 
 Observations = dict[str, Any]
 Infos = dict[str, dict[str, Any]]
@@ -40,32 +40,32 @@ def read_only(array: _Array) -> _Array:
 
 
 def metadata(name: str, fps: int) -> dict[str, Any]:
-    """Return the metadata of an environment: its name, what it renders, and its pictures a second in a film."""
+    """Return the metadata of an environment: its name, its render modes, and the frames per second of a film."""
     return {"name": name, "render_modes": list(RENDER_MODES), "render_fps": fps, "is_parallelizable": True}
 
 
 def batch_metadata(env: type[ParallelEnv] | ParallelEnv) -> dict[str, Any]:
-    """Return the metadata of an environment for its batches and teams, which write to no terminal."""
+    """Return the metadata of an environment for its batches and teams, which do not write to the terminal."""
     return {**env.metadata, "render_modes": list(RETURNED)}
 
 
 class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type: ignore[misc]
-    """A parallel environment of agents that all see the same space and have action spaces of one kind.
+    """A parallel environment whose agents share an observation space and have action spaces of one kind.
 
     Args:
         n: Number of agents.
         observation_space: The space of an agent's observation, one object for all agents.
-        action_space: Makes the space of an agent's actions: sampling from one must not shift another.
+        action_space: Makes one agent's action space. Each agent has its own, since sampling advances its random state.
         render_mode: What `render()` returns: one of `RENDER_MODES`, or None.
-        infos: What the infos hold: one of `INFOS`.
-        copy: Give the caller its own arrays; else they are read-only.
+        infos: Contents of the infos: one of `INFOS`.
+        copy: Give the caller its own arrays; otherwise they are read-only.
 
     Raises:
         WorldError: The render mode or the kind of infos is unknown.
     """
 
     report: Any = None
-    """What the last step did; None before the first step of an episode."""
+    """Report of the last step; None before the first step of an episode."""
 
     def __init__(
         self,
@@ -96,11 +96,11 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The world as text, or as an image, uint8 `(height, width, 3)`, by `render_mode`.
 
-        With `"human"` its text is written to the terminal, which each reset and step do by themselves.
+        With `"human"` it writes the text to the terminal and returns None; each reset and step do so by themselves.
 
         Raises:
             WorldError: The environment was made without a render mode.
-            EpisodeError: There was no reset yet.
+            EpisodeError: The environment has not been reset yet.
         """
         if self.render_mode is None:
             raise no_render_mode(self)
@@ -118,7 +118,7 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
         """The world as an image."""
 
     def _show(self) -> None:
-        """With the mode `"human"`, write the world to the terminal, after every reset and step."""
+        """In the mode `"human"`, write the world to the terminal. Called after every reset and step."""
         if self.render_mode == "human":
             sys.stdout.write(f"{self._text().rstrip()}\n\n")
 
@@ -128,18 +128,18 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
 
 
 class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
-    """A `WorldEnv` whose agents all act in every step, earn the same, and end together."""
+    """A `WorldEnv` whose agents all act in every step, get the same reward, and end together."""
 
     @abstractmethod
     def symbolic_observation(self, index: int | None) -> Any:
-        """What an agent sees, for planning; None: a participant who sees the world from outside."""
+        """An agent's observation for planning; for None, that of a participant outside the world."""
 
     @abstractmethod
     def _observations(self) -> Observations:
         """The observations of all agents."""
 
     def _masked(self, seen: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Observations:
-        """Observations that hold a mask of actions, by name: a row of both arrays for each agent."""
+        """Observations with action masks, by agent name; each array has one row per agent."""
         if not self.copy:
             seen.flags.writeable = masks.flags.writeable = False
         rows = zip(self.possible_agents, seen, masks, strict=True)
@@ -160,7 +160,7 @@ class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
         }
 
     def _stepped(self, reward: float, *, terminated: bool, truncated: bool) -> Step:
-        """What `step` returns."""
+        """The return value of `step`."""
         self._show()
         names = self.possible_agents
         return (

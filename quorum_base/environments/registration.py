@@ -1,7 +1,7 @@
 """Ids in Gymnasium's registry.
 
-Gymnasium has no entry points for environments any more: a package registers its ids when it is imported. Names that
-need no arrays should not load Gymnasium, so the ids are registered as soon as both are imported, in either order.
+Gymnasium no longer has entry points for environments: a package registers its ids when it is imported. But importing a
+package of this project should not import Gymnasium, so the ids are registered once both are imported, in either order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def register_with_gymnasium(name: str, entry_point: str, vector_entry_point: str
     Args:
         name: The id.
         entry_point: Module and name of the environment, with a colon between them.
-        vector_entry_point: Those of its batch, if there is one.
+        vector_entry_point: The same for its batch, if it has one.
     """
 
     def register_it() -> None:
@@ -36,7 +36,7 @@ def register_with_gymnasium(name: str, entry_point: str, vector_entry_point: str
 
 
 class _WithGymnasium(MetaPathFinder):
-    """Lets Gymnasium be found as usual, and calls a function once it is loaded."""
+    """Finds Gymnasium as usual, and calls a function after it is loaded."""
 
     def __init__(self, loaded: Callable[[], None]) -> None:
         self._loaded = loaded

@@ -1,4 +1,4 @@
-"""Spaces of actions that sample by the masks that infos have."""
+"""Action spaces that sample with the action masks from infos."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from gymnasium.spaces import MultiDiscrete
 
 
 class MaskedMultiDiscrete(MultiDiscrete):
-    """A `MultiDiscrete` of one dimension that takes its mask as an array, too.
+    """A one-dimensional `MultiDiscrete` that also accepts its mask as a single array.
 
-    Gymnasium's wants a tuple with an array for each number; learners want one array, which they can stack.
+    Gymnasium expects a tuple with one array per number; learners prefer one array, which they can stack.
     """
 
     def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[Any]:
-        """Draw an action.
+        """Sample an action.
 
         Args:
-            mask: Int8, the choices of one number after those of the other: `(sum(nvec),)`, or `(n, choices)` where all
-                numbers have as many. Or Gymnasium's tuple.
-            probability: Gymnasium's tuple of the probabilities of the choices.
+            mask: Int8 array with the choices of all numbers concatenated, `(sum(nvec),)`; or `(n, choices)` if all
+                numbers have equally many choices; or Gymnasium's tuple.
+            probability: Gymnasium's tuple of probabilities of the choices.
         """
         if isinstance(mask, np.ndarray):
             mask = tuple(np.split(mask.ravel(), np.cumsum(self.nvec)[:-1]))

@@ -1,4 +1,4 @@
-"""The team as one agent: one world of a batch as a Gymnasium environment."""
+"""The team as one agent: a batch of one world as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from quorum_base.environments.errors import EpisodeError, WorldError
 
 
 class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
-    """The one world of a batch, for a learner that decides for the whole team.
+    """A batch of one world as a single-agent environment, for a learner that decides for the whole team.
 
     Observations, infos, state and masks are those of the batch, without their leading dimension.
 
     Args:
-        envs: A batch of one world, whose reward is that of the team.
+        envs: A batch of one world with a team reward.
 
     Raises:
-        WorldError: The batch begins the next episode in the step that ends one: its last observation would be lost.
+        WorldError: The batch starts the next episode in the step that ends one, so the last observation would be lost.
     """
 
     def __init__(self, envs: Any) -> None:
@@ -39,16 +39,16 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
         self._running = False
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode.
+        """Start an episode.
 
         Args:
-            seed: Begins the stream of worlds, as in the environment of agents; without one the stream goes on, or
-                begins anywhere.
-            options: There are none.
+            seed: Starts the random stream, as in the multi-agent environment. Without a seed the stream continues; the
+                first reset starts a random one.
+            options: None are supported.
 
         Raises:
-            WorldError: The seed is no integer from 0 on, or there are options.
-            PlacementError: The world has no room for what should stand in it.
+            WorldError: The seed is not an integer of at least 0, or there are options.
+            PlacementError: The world has no room for everything to be placed in it.
         """
         super().reset(seed=seed_number(seed))
         observations, infos = self.envs.reset(seed=seed, options=options)
@@ -62,8 +62,8 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
             action: Integers, shape (n,), by agent index.
 
         Raises:
-            ActionError: The actions are not that; nothing has moved.
-            EpisodeError: There is no running episode.
+            ActionError: The actions are invalid; the world is unchanged.
+            EpisodeError: No episode is running.
         """
         joint = integers(action, self._shape)
         if not self._running:
@@ -74,20 +74,20 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
         return _first(observations), float(rewards[0]), terminated, truncated, _first(infos)
 
     def state(self) -> npt.NDArray[Any]:
-        """The state for a central critic, of `state_space`, an array of the caller's own."""
+        """The state for a central critic, an element of `state_space`; the caller owns the array."""
         state: npt.NDArray[Any] = self.envs.state()[0]
         return state
 
     def action_masks(self) -> npt.NDArray[Any]:
-        """What each agent can do now, int8 `(n, actions)`."""
+        """The actions available to each agent now, int8 `(n, actions)`."""
         masks: npt.NDArray[Any] = self.envs.action_masks()[0]
         return masks
 
     def render(self) -> Any:
-        """What the environment of agents gives."""
+        """The world as text or as an image, as in the multi-agent environment."""
         return self.envs.render()[0]
 
 
 def _first(batch: Any) -> Any:
-    """What is the first world's in an array, or in each of a dictionary of them."""
+    """The first world's part of an array, or of each array in a dictionary."""
     return {name: array[0] for name, array in batch.items()} if isinstance(batch, dict) else batch[0]

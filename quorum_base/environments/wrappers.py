@@ -1,4 +1,4 @@
-"""Wrappers for learners that work with every world."""
+"""Wrappers for learners. They work with every world."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MASK = "action_mask"
 
 
 class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore[misc]
-    """An environment, or a wrapper of one, with other observations; all agents have the same space.
+    """Base class of wrappers that change the observations; all agents have the same space.
 
     Args:
-        env: The environment.
+        env: The environment, or a wrapper of one.
         space: The space of an agent's observation.
     """
 
@@ -37,14 +37,14 @@ class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore
 
     @abstractmethod
     def observe(self, observations: Observations) -> Observations:
-        """Return what the agents see in place of their observations, by name."""
+        """Return the new observations of the agents, by name."""
 
     def inform(self, infos: Infos, observations: Observations) -> Infos:  # noqa: ARG002 (for those who need them)
         """Return the infos of the agents; `observations` are those of the wrapped environment."""
         return infos
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
-        """Begin an episode, as the wrapped environment does."""
+        """Start an episode of the wrapped environment."""
         observations, infos = self.env.reset(seed=seed, options=options)
         return self.observe(observations), self.inform(infos, observations)
 
@@ -57,10 +57,10 @@ class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore
 class FlatObservations(ObservingWrapper):
     """An environment in which each agent's observation is one flat vector.
 
-    Observation: float32 `(F,)`, the parts of the observation as `gymnasium.spaces.flatten` puts them. Numbers that
-        stand for kinds, as the materials of the open world, stay numbers: planes of zeros and ones are learnt from
-        better.
-    Infos: with the `action_mask` of an observation that has one, for which a vector has no place.
+    Observation: float32 `(F,)`, the parts of the observation in the order of `gymnasium.spaces.flatten`. Integer codes
+        of kinds, such as the materials of the open world, are not one-hot encoded; planes of zeros and ones are easier
+        to learn from.
+    Infos: include the `action_mask` of observations that have one, since the vector leaves it out.
 
     Args:
         env: The environment, or a wrapper of one.
@@ -76,11 +76,11 @@ class FlatObservations(ObservingWrapper):
         super().__init__(env, Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32))
 
     def observe(self, observations: Observations) -> Observations:
-        """The flat vectors of the agents, by name."""
+        """Flatten the observations of the agents."""
         return {name: np.asarray(flatten(self._seen, seen), dtype=np.float32) for name, seen in observations.items()}
 
     def inform(self, infos: Infos, observations: Observations) -> Infos:
-        """The infos with the masks of the observations."""
+        """Add the masks of the observations to the infos."""
         return {
             name: {**info, _MASK: observations[name][_MASK]} if _MASK in observations[name] else info
             for name, info in infos.items()
@@ -90,15 +90,15 @@ class FlatObservations(ObservingWrapper):
 class TeamReward(BaseParallelWrapper[str, Any, Any]):  # type: ignore[misc]
     """An environment in which every agent gets the mean, or the sum, of the team's rewards.
 
-    The mean is over the whole team; dead agents earn 0, so that a death does not make what the others earn worth more.
-    In worlds that share their reward already, the mean changes nothing, and the sum is the undivided reward.
+    The mean is over the whole team. Dead agents count with 0, so that a death does not increase the value of the other
+    agents' rewards. In worlds with a shared reward, the mean changes nothing, and the sum is the undivided reward.
 
     Args:
         env: The environment, or a wrapper of one.
         reduce: `"mean"` or `"sum"`.
 
     Raises:
-        WorldError: It is neither.
+        WorldError: `reduce` is neither.
     """
 
     def __init__(self, env: ParallelEnv, reduce: Literal["mean", "sum"] = "mean") -> None:

@@ -1,1 +1,1 @@
-"""Paints drawings of worlds on pixels: for films, and for models that see. Pillow is imported with its modules."""
+"""Paints drawings of worlds as pixels, for films and for vision models. Its modules import Pillow."""

@@ -1,4 +1,4 @@
-"""Paints the drawing of a world on pixels."""
+"""Paints the drawing of a world as pixels."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from quorum_base.painting.colours import EDGE, PAPER_WHITE
 from quorum_base.painting.sprites import figure, tile
 
 IMAGE_EDGE = 720
-"""Pixels of the longer edge of `board_image`, unless the board has too few or too many cells for it."""
+"""Longer edge of `board_image` in pixels, unless the board has too few or too many cells for it."""
 
 
 class BoardPainter:
     """Paints drawings of one canvas.
 
     Args:
-        canvas: what stays as it is.
-        cell: pixels along an edge of a cell.
+        canvas: the canvas of all drawings.
+        cell: edge of a cell in pixels.
     """
 
     def __init__(self, canvas: Canvas, cell: int) -> None:
@@ -53,7 +53,7 @@ class BoardPainter:
         return round(cells * self._cell)
 
     def _ground(self, ground: bytes) -> Image.Image:
-        """Lay the tiles: shape of the result `(height * cell, width * cell, 3)`."""
+        """Lay the tiles; the result has shape `(height * cell, width * cell, 3)`."""
         width, height = self._canvas.width, self._canvas.height
         kinds = np.frombuffer(ground or bytes([PAPER]) * (width * height), dtype=np.uint8).reshape(height, width)
         laid = self._tiles[np.where(kinds == PAPER, self._paper, kinds)]
@@ -61,12 +61,12 @@ class BoardPainter:
 
 
 def board_size(canvas: Canvas, cell: int) -> tuple[int, int]:
-    """Return width and height of a painted board in pixels: its cells, its margins, and its last rule."""
+    """Return the width and height of a painted board in pixels: its cells, its margins and its last line."""
     margin = 2 * round(canvas.margin * cell) + 1
     return canvas.width * cell + margin, canvas.height * cell + margin
 
 
 def board_image(canvas: Canvas, drawing: Drawing) -> npt.NDArray[np.uint8]:
-    """Paint a board for a screen, uint8 `(height, width, 3)`: a cell has 4 to 48 pixels."""
+    """Paint a board for a screen, uint8 `(height, width, 3)`, with cells of 4 to 48 pixels."""
     cell = max(4, min(48, IMAGE_EDGE // max(canvas.width, canvas.height)))
     return np.array(BoardPainter(canvas, cell).paint(drawing))

@@ -1,4 +1,4 @@
-"""Paints what an agent observes: the board with its rows and columns numbered on all four edges, and words below it."""
+"""Paints an agent's observation: the board with numbered rows and columns on all four edges, and text below it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from quorum_base.painting.scale import EDGE, LINE, MOST_LINES, NUMBER, Scale, sc
 from quorum_base.painting.text import font
 
 _TEXT = 16
-"""Pixels of a letter of the words below."""
+"""Font size of the text below, in pixels."""
 _STEPS = (1, 2, 5, 10, 20, 50)
-"""Every so many cells there is a number."""
+"""Possible distances between numbers along an edge, in cells."""
 
 
 def picture_size(shown: Depiction) -> tuple[int, int]:
-    """Return width and height of the picture of a depiction, in pixels.
+    """Return the width and height of the picture of a depiction, in pixels.
 
     Raises:
-        quorum_base.painting.scale.TooManyCells: it cannot be read on a picture.
+        quorum_base.painting.scale.TooManyCells: the cells would be too small to read.
     """
     scale, _ = _laid_out(shown)
     return scale.width, scale.height
 
 
 def paint(shown: Depiction) -> bytes:
-    """Paint a depiction: PNG, of `picture_size`.
+    """Paint a depiction as PNG, with the size `picture_size`.
 
     Raises:
-        quorum_base.painting.scale.TooManyCells: it cannot be read on a picture.
+        quorum_base.painting.scale.TooManyCells: the cells would be too small to read.
     """
     scale, lines = _laid_out(shown)
     image = Image.new("RGB", (scale.width, scale.height), PAPER_WHITE)
@@ -47,7 +47,7 @@ def paint(shown: Depiction) -> bytes:
 
 
 def _number(pen: ImageDraw.ImageDraw, shown: Depiction, cell: int) -> None:
-    """Write the numbers of columns and rows next to their cells, and what they are called in the corner."""
+    """Write the numbers of columns and rows next to their cells, and the names of both axes in the corner."""
     face, middle = font(NUMBER), EDGE // 2
     columns, rows = shown.canvas.width, shown.canvas.height
     right, bottom = 2 * EDGE + columns * cell, 2 * EDGE + rows * cell
@@ -64,16 +64,16 @@ def _number(pen: ImageDraw.ImageDraw, shown: Depiction, cell: int) -> None:
 
 
 def _numbered(first: int, cells: int, room: float, cell: int) -> list[int]:
-    """Return the numbers that are written along an edge: as many as fit, all of them where they do."""
+    """Return the numbers to write along an edge: all of them, or as many as fit."""
     step = next((step for step in _STEPS if step * cell >= room), _STEPS[-1])
     return [place for place in range(first, first + cells) if place % step == 0]
 
 
 def _laid_out(shown: Depiction) -> tuple[Scale, list[str]]:
-    """Return the scale, and the words below as lines that fit its width."""
+    """Return the scale, and the text below broken into lines that fit its width."""
     columns, rows = shown.canvas.width, shown.canvas.height
     scale, lines = scale_of(columns, rows), list[str]()
-    while True:  # more lines may leave room for smaller cells alone, between which fewer words fit
+    while True:  # more lines may force smaller cells, and so a narrower picture with shorter lines
         lines = [part for line in shown.lines for part in _broken(line, scale.width - 2 * EDGE)]
         if len(lines) > MOST_LINES:
             lines = [*lines[: MOST_LINES - 1], "..."]

@@ -1,9 +1,10 @@
-"""How large the picture of what an agent observes is, in pixels: arithmetic alone, without an imaging library.
+"""The size of the picture of an agent's observation, in pixels. Needs no imaging library.
 
-A picture of a usual board fits 768 x 768: OpenAI scales the shorter edge of larger ones down to that
-(developers.openai.com/api/docs/guides/images-vision, "Calculating costs"), and Anthropic those with an edge of more
-than 1,568 or about 1,600 tokens (platform.claude.com/docs/en/build-with-claude/vision; both as of 2026-11-23). A board
-with more cells gets a larger picture rather than smaller cells, up to that edge.
+A picture of a typical board fits into 768 x 768. OpenAI scales larger pictures down until the shorter edge has 768
+pixels (developers.openai.com/api/docs/guides/images-vision, "Calculating costs"). Anthropic scales down pictures with
+an edge of more than 1,568 pixels or with more than about 1,600 tokens
+(platform.claude.com/docs/en/build-with-claude/vision; both as of 2026-11-23). A board with more cells gets a larger
+picture rather than smaller cells, up to an edge of 1,568 pixels.
 """
 
 from __future__ import annotations
@@ -11,37 +12,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 STYLE = 1
-"""Counts the ways in which drawings have been painted: one more whenever the same one comes to look another way."""
+"""Version of the painting: increase it whenever the same drawing comes out differently."""
 USUAL_EDGE = 768
-"""Pixels of the longer edge of a picture, unless the board has too few or too many cells for it."""
+"""Longer edge of a picture in pixels, unless the board has too few or too many cells for it."""
 LONGEST_EDGE = 1568
-"""Pixels of the longest edge that a picture may have."""
+"""Maximum edge of a picture in pixels."""
 LARGEST_CELL, USUAL_LEAST_CELL, SMALLEST_CELL = 64, 16, 12
-"""Pixels of a cell: at most; at least, while there is room; and below which nothing on it can be read."""
+"""Edge of a cell in pixels: maximum; minimum while there is room; minimum that is still legible."""
 LEAST_WIDTH = 640
-"""Pixels of a picture's width, at least, so that the words below a narrow board have room."""
+"""Minimum width of a picture in pixels, so that the text below a narrow board has room."""
 EDGE = 30
-"""Pixels around the board, in which its rows and columns are numbered."""
+"""Border around the board in pixels, with the numbers of rows and columns."""
 NUMBER = 13
-"""Pixels of a figure of a number."""
+"""Font size of the numbers in pixels."""
 LINE = 24
-"""Pixels of a line of words below."""
+"""Height of a line of the text below, in pixels."""
 MOST_LINES = 16
-"""Lines of words below, at most: longer words end in an ellipsis."""
+"""Maximum number of lines below the board; longer text ends in an ellipsis."""
 
 
 class TooManyCells(ValueError):
-    """A board has so many cells that they cannot be read on a picture."""
+    """A board has so many cells that a picture of them would not be legible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large a part of a world is painted.
+    """The size of a picture, in pixels.
 
     Attributes:
-        cell: pixels along an edge of a cell.
-        width: of the board with its numbers, and of the words below it, in pixels.
-        height: the same.
+        cell: edge of a cell.
+        width: width of the whole picture: the board with its numbers, and the text below it.
+        height: height of the whole picture.
     """
 
     cell: int
@@ -55,10 +56,10 @@ def scale_of(columns: int, rows: int, lines: int = 0) -> Scale:
     Args:
         columns: cells across.
         rows: cells down.
-        lines: lines of words below.
+        lines: lines of text below.
 
     Raises:
-        TooManyCells: a cell would have less than `SMALLEST_CELL` pixels.
+        TooManyCells: a cell would have fewer than `SMALLEST_CELL` pixels.
     """
     fits = [_cell(edge, columns, rows, lines) for edge in (USUAL_EDGE, LONGEST_EDGE)]
     cell = min(max(fits[0], min(fits[1], USUAL_LEAST_CELL)), LARGEST_CELL)

@@ -1,4 +1,4 @@
-"""The tiles of the ground and the figures of marks, drawn once in each size and shape."""
+"""Images of ground tiles and marks, each drawn once per size and shape."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from quorum_base.painting.colours import INK, PAPER_WHITE, RULE, legible_on, mix
 from quorum_base.painting.text import fitting
 
 _FINE = 4
-"""Pixels that are drawn for one along an edge, so that edges are smooth."""
+"""Supersampling factor along an edge, for smooth outlines."""
 _SMALLEST_RULED = 6
-"""Pixels of the smallest cell that has a rule."""
+"""Edge of the smallest cell with separating lines, in pixels."""
 _WIDEST_RIM = 3
-"""Pixels of the darker edge of a large block."""
+"""Maximum width of a mark's darker rim, in pixels."""
 _SMALLEST_SHAPED = 5
-"""Pixels of the smallest mark whose shape can be seen; smaller ones are filled."""
+"""Size of the smallest mark with a visible shape, in pixels; smaller marks are filled rectangles."""
 _SMALLEST_TEXTURED = 4
-"""Pixels of the smallest part of a texture."""
+"""Minimum pitch of a texture, and size of the smallest textured mark, in pixels."""
 
 
 @cache
@@ -27,9 +27,9 @@ def tile(kind: MarkKind | None, cell: int, *, ruled: bool) -> Image.Image:
     """Draw a cell of ground.
 
     Args:
-        kind: of the ground; None for paper.
-        cell: pixels along an edge.
-        ruled: whether lines part the cells.
+        kind: kind of the ground; None for paper.
+        cell: edge in pixels.
+        ruled: whether lines separate the cells.
     """
     image = Image.new("RGB", (cell, cell), PAPER_WHITE)
     if kind is not None:
@@ -48,10 +48,10 @@ def figure(kind: MarkKind, size: tuple[int, int], label: str, turn: Rotation) ->
     """Draw a mark, RGBA.
 
     Args:
-        kind: of the mark.
+        kind: kind of the mark.
         size: width and height in pixels.
-        label: is written on it where it is legible.
-        turn: where it looks.
+        label: text on the mark, drawn if it is legible.
+        turn: direction in which the mark faces.
     """
     colour, hollow = parse(kind.light), kind.shape is Shape.RING
     if min(size) < _SMALLEST_SHAPED:
@@ -75,7 +75,7 @@ def _rim(size: tuple[int, int], *, hollow: bool) -> int:
 
 
 def _mask(shape: Shape, size: tuple[int, int], turn: Rotation, inset: int) -> Image.Image:
-    """Return what a shape covers of its rectangle, without a rim of `inset` pixels."""
+    """Return the mask of a shape within its rectangle, without a rim of `inset` pixels."""
     right, bottom = size[0] * _FINE - 1, size[1] * _FINE - 1
     mask = Image.new("L", (right + 1, bottom + 1))
     pen = ImageDraw.Draw(mask)
@@ -137,7 +137,7 @@ def _textured(kind: MarkKind, size: tuple[int, int]) -> Image.Image:
 
 
 def _write(image: Image.Image, text: str, kind: MarkKind) -> None:
-    """Write in the middle of a rectangle, with a halo where a texture lies under the text."""
+    """Write text in the middle of an image, with a halo if a texture lies under it."""
     face = fitting(text, *image.size)
     if face is None:
         return

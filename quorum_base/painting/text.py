@@ -1,4 +1,4 @@
-"""Text on a picture, in the typeface that Matplotlib brings: the same on every machine."""
+"""Text in pictures, in the typeface that ships with Matplotlib, so that it looks the same on every machine."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from quorum_base.painting.colours import PAPER_WHITE, Colour
 
 _FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 _SMALLEST = 7
-"""Pixels of the smallest label that is legible."""
+"""Font size of the smallest legible label, in pixels."""
 _LARGEST = 26
 
 
 @cache
 def font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
-    """Return the typeface in a size of pixels."""
+    """Return the typeface in a size, in pixels."""
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     return ImageFont.truetype(_FONTS / name, size, layout_engine=ImageFont.Layout.BASIC)
 
 
 @cache
 def fitting(text: str, width: float, height: float) -> ImageFont.FreeTypeFont | None:
-    """Return the largest size in which a label fits a box; None where it would not be legible."""
+    """Return the largest font in which a label fits a box; None if it would not be legible."""
     size = min(0.62 * height, _LARGEST)
     if size < _SMALLEST:
         return None
@@ -35,7 +35,7 @@ def fitting(text: str, width: float, height: float) -> ImageFont.FreeTypeFont | 
 
 
 def clipped(text: str, width: float, face: ImageFont.FreeTypeFont) -> str:
-    """Cut a text that is too wide; it then ends in an ellipsis."""
+    """Cut a text that is too wide, and end it with an ellipsis."""
     if face.getlength(text) <= width:
         return text
     room = bisect_right(range(len(text)), width, key=lambda end: face.getlength(text[:end] + "…"))
@@ -44,7 +44,7 @@ def clipped(text: str, width: float, face: ImageFont.FreeTypeFont) -> str:
 
 @lru_cache(maxsize=64)
 def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[str, str]:
-    """Break a text into a line and a second one, which is cut where it is too wide."""
+    """Break a text into two lines, and cut the second one if it is too wide."""
     first = clipped(text, width, face)
     if first == text:
         return text, ""
@@ -55,9 +55,9 @@ def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[st
 
 @lru_cache(maxsize=64)
 def strip(text: str, size: tuple[int, int], face: ImageFont.FreeTypeFont, colour: Colour) -> Image.Image:
-    """Write a line on its own strip of paper, over whose edges no character gets.
+    """Write a line on its own strip of paper, which clips characters at its edges.
 
-    It is kept for the pictures to come: paste it, and do not draw on it.
+    The strip is cached for later pictures: paste it, but do not draw on it.
     """
     image = Image.new("RGB", size, PAPER_WHITE)
     ImageDraw.Draw(image).text((0, size[1] / 2), text, colour, face, anchor="lm")

@@ -16,7 +16,7 @@ import yaml
 
 from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
-from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
+from maeil import Act, Extension, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -25,12 +25,10 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.configuration.option_folders import SHIPPED
 from quorum.configuration.registry import topologies
-from quorum.methods.dytopo.describing import Describing
-from quorum.methods.dytopo.matchers import Matcher
 from tests.maeil.scripted import play
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 TOPOLOGIES = (
     "individual", "debate", "chain", "centralized", "coordinator", "hybrid", "hierarchy", "decentralized", "graph",
 )  # fmt: skip
@@ -77,7 +75,8 @@ def settings(**rates: float) -> SimulatedSettings:
 @cache
 def shipped(group: str, name: str) -> Mapping[str, Any]:
     """The values of a shipped option. They are read once: to parse them takes longer than to write a prompt."""
-    return MappingProxyType(yaml.safe_load((CONFIGS / group / f"{name}.yaml").read_text(encoding="utf-8")))
+    (file,) = (file for folder in SHIPPED if (file := folder / group / f"{name}.yaml").is_file())
+    return MappingProxyType(yaml.safe_load(file.read_text(encoding="utf-8")))
 
 
 def prompts(name: str = "default") -> dict[str, Any]:
@@ -137,7 +136,7 @@ def episode(
     max_steps: int = 300,
     loop: LoopSettings | None = None,
     prompt_set: str = "default",
-    matcher: Matcher | None = None,
+    extensions: Sequence[Extension] = (),
     **rates: float,
 ) -> list[Stamped]:
     """Run a team of naive agents over a simulated model."""
@@ -148,7 +147,7 @@ def episode(
     coordinators = [("coordinator", mind) for mind in minds[n:]]
     return play(
         minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop,
-        extensions=[Describing(matcher)] if matcher is not None else [],
+        extensions=extensions,
     )  # fmt: skip
 
 

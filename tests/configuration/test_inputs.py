@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from quorum.agents.prompting import templates
-from quorum.agents.skills import lookup
 from quorum.configuration import package_files, plugins
 from quorum.configuration.cell import Cell
 from quorum.configuration.compose import compose
@@ -43,11 +42,11 @@ CRAFTER = ("env=crafter_coop", "agents=naive")
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a copy of the shipped templates that stands in their place, as in an editable checkout."""
-    copy = tmp_path / "shipped"
-    shutil.copytree(templates.SHIPPED, copy)
-    monkeypatch.setattr(templates, "SHIPPED", copy)
-    monkeypatch.setattr(lookup, "SHIPPED", copy)
-    return copy
+    quorum, copy = templates.SHIPPED.parent, tmp_path / "shipped"
+    for folder in (templates.SHIPPED, *quorum.glob("*/prompts")):
+        shutil.copytree(folder, copy / folder.relative_to(quorum))
+    monkeypatch.setattr(templates, "SHIPPED", copy / "prompts")
+    return copy / "prompts"
 
 
 def edit(file: Path) -> None:
@@ -63,6 +62,7 @@ def names() -> dict[str, str]:
     return {team: Cell.of(raw(words)).name for team, words in {**TEAMS, "crafter": CRAFTER}.items()}
 
 
+@pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize(
     ("template", "renamed"),
     [
@@ -83,11 +83,10 @@ def names() -> dict[str, str]:
         ("baselines/debater.jinja", {"debaters"}),
     ],
 )
-def test_an_edited_template_renames_the_cells_that_can_show_it_and_no_others(
-    template: str, renamed: set[str], shipped: Path
-) -> None:
+def test_an_edited_template_renames_the_cells_that_can_show_it_and_no_others(template: str, renamed: set[str]) -> None:
     before = names()
-    edit(shipped / template)
+    folder, _, file = template.partition("/")
+    edit(templates.shipped_templates(folder) / file)
     assert {team for team, name in names().items() if name != before[team]} == renamed
 
 

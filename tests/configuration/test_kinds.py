@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.configuration.cell import Cell, PlannedCell
+from quorum.configuration.cell import Cell
 from quorum.configuration.compose import compose
 from quorum.configuration.kinds import Kinds
+from quorum.episode.planned_cell import PlannedCell
 from quorum_base.user_errors import UserError
 
 RAWS = [compose(words) for words in ([], ["agents=naive", "topology=debate"], ["env=transport", "n=2"])]

@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.runs.packed_rows import _of_plain, _plain
 
 from quorum.configuration.cell import Cell
 from quorum.configuration.origin import CHANGE, DRAW, NO_CHANGE, PARENT, Origin, read_origin
@@ -33,7 +32,6 @@ def test_the_hash_and_the_name_of_a_branch_stay_what_they_were() -> None:
 @pytest.mark.parametrize("origin", [BRANCH, replace(BRANCH, t_hat=5.5, copied=("agent_1",)), BRANCH.unchanged()])
 def test_an_origin_is_read_as_it_was_written(origin: BranchOrigin) -> None:
     assert read_origin(orjson.loads(orjson.dumps(origin.plain()))) == origin
-    assert _of_plain(Origin, _plain(origin)) == origin
     assert {PARENT, CHANGE, DRAW} <= origin.factors.keys()
 
 

@@ -8,12 +8,13 @@ from maeil.component import Component, ComponentConfig
 from quorum.configuration.plugins import load_plugins
 from quorum.configuration.registry import REGISTRIES
 from quorum.installation.extension_errors import ExtensionError
+from quorum_base.components import shipped
 from quorum_base.registry import Registry
 from quorum_base.user_errors import UserError, nearest
 
 
 def _registry() -> Registry:
-    return Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world:component"}, lambda: Component)
+    return Registry("world", "worlds", "env", "quorum.worlds", lambda: Component)
 
 
 COMPONENT = Component(ComponentConfig, lambda config, context: config)
@@ -52,7 +53,7 @@ def test_installed_packages_offer_components_by_entry_points(tmp_path, monkeypat
     )
     monkeypatch.syspath_prepend(tmp_path)
     registry = _registry()
-    assert registry.names() == ("cube", "broken", "maze")
+    assert registry.names() == (*shipped("worlds"), "broken", "maze")
     assert "mazes_one" not in sys.modules, "names are listed without importing anything"
     assert isinstance(registry.get("maze"), Component)
     with pytest.raises(UserError, match="it is a int, not a maeil"):

@@ -79,7 +79,7 @@ CONSTRUCTIONS = (
     r"(?:what|where|as) there (?:is|are)",  # name the thing; if there is
     r"by what (?:it|they) (?!predict)",  # from its observation
     r"(?:with|for|by|those|one|somebody|anybody) who" + r"m",  # name the participants
-    r"(?:those|one) wh" + r"o\b",  # agents that
+    r"(?:those|one)(?: \w+)? wh" + r"o\b",  # agents that
     r"(?<!the )other" + r"s'(?= \w)",  # of the others
     r"(?:is|are) shown (?:the|all|its|itself|what|why)",  # sees
     r"in va" + r"in",  # without success

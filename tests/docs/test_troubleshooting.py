@@ -11,9 +11,7 @@ from tests.conftest import ROOT
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 MESSAGES = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 NOT_OURS = {"quorum: command not found"}
-
-
-PACKAGES = ("agents", "experiments", "maeil", "pettingzoo_env")
+PACKAGES = ("quorum", "quorum_base", "maeil", "pettingzoo_env")
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +19,7 @@ def sources() -> str:
     files = [
         ROOT / "Makefile",
         ROOT / "quorum_harness.py",
-        *(
-            file
-            for folder in ("agents", "experiments", "maeil", "pettingzoo_env")
-            for file in (ROOT / folder).rglob("*.py")
-        ),
+        *(file for package in PACKAGES for file in (ROOT / package).rglob("*.py")),
     ]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 

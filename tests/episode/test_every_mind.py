@@ -20,12 +20,12 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
+from quorum.configuration.option_folders import SHIPPED
 from quorum.configuration.registry import minds
 from quorum.episode.parts import build, play
 from quorum.methods.repair.events import RepairEnded, RepairStarted
 from quorum.methods.repair.gate import Mode, Repair, RepairConfig
 from tests.agents.naive_team import settings
-from tests.conftest import ROOT
 
 LED = "topology=centralized topology.leader=coordinator topology.rounds"
 TOPOLOGIES = {
@@ -94,7 +94,7 @@ def of(events: Sequence[Stamped], kind: type[Any]) -> list[Any]:
 
 
 def test_the_matrix_has_every_mind() -> None:
-    shipped = {path.stem for path in (ROOT / "configs" / "agents").glob("*.yaml")} - {"debaters_personas"}
+    shipped = {path.stem for folder in SHIPPED for path in (folder / "agents").glob("*.yaml")} - {"debaters_personas"}
     assert set(TOPOLOGIES) == shipped <= set(minds.names())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from agent_prune import EdgeLogits, Fitted, fit
 
-from quorum.topologies.graph import LearnedConfig
+from quorum.methods.learned import LearnedConfig
 from quorum_base.user_errors import UserError
 
 WORDS = ("n=2", "agents=negotiator", "max_steps=4", "engine.workers=1")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lbf_env import GoTo, Load, Wait
-from tests.agents.test_policy import solved
 from tests.lbf_env.test_foraging_world import placed, world
+from tests.methods.test_policy import solved
 
 TEAM = ("env=foraging", "n=2", "env.foods=2", "env.coop=true", "topology=individual")
 

@@ -1,6 +1,6 @@
 """The server of the product, made to misbehave: faults, thinking, prompt caches, batches and counts, over real HTTP."""
 
-from quorum.serving.app import Addresses
+from quorum.more_providers.serving.app import Addresses
 from tests.loopback.app import BodyBounds
 from tests.loopback.batches import Batches, RowFault
 from tests.loopback.faults import Fault, FaultKind, Faults

@@ -18,9 +18,9 @@ from starlette.routing import Route
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import Model, Reply
-from quorum.serving import app
-from quorum.serving.app import BODY_SECONDS, MOST_BYTES, as_json
-from quorum.serving.formats import BadBody, Format, WireRequest
+from quorum.more_providers.serving import app
+from quorum.more_providers.serving.app import BODY_SECONDS, MOST_BYTES, as_json
+from quorum.more_providers.serving.formats import BadBody, Format, WireRequest
 from tests.loopback.batches import AnthropicBatches, Batches, GeminiBatches, OpenAIBatches
 from tests.loopback.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from tests.loopback.formats import AnthropicFormat, OpenAIEmbeddings, OpenAIFormat

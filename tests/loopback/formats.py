@@ -13,8 +13,8 @@ import orjson
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.protocol import ChatMessage, Reply, Request, Sampling, Usage
 from quorum.agents.llm.protocol import ThinkingEffort as Effort
-from quorum.serving import formats
-from quorum.serving.formats import BadBody, WireRequest, integer, part
+from quorum.more_providers.serving import formats
+from quorum.more_providers.serving.formats import BadBody, WireRequest, integer, part
 
 MOST_TEXTS = 2048
 """Texts of one request for embeddings, as OpenAI has it."""

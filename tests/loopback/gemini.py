@@ -9,7 +9,7 @@ import orjson
 
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
 from quorum.agents.llm.protocol import ThinkingEffort as Effort
-from quorum.serving.formats import DEFAULT_MAX_TOKENS, BadBody, Format, WireRequest, part, read_content
+from quorum.more_providers.serving.formats import DEFAULT_MAX_TOKENS, BadBody, Format, WireRequest, part, read_content
 from tests.loopback.formats import read_effort
 
 PATH = "/v1beta/models/{model}:generateContent"

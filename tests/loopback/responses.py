@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Sampling
-from quorum.serving.formats import DEFAULT_MAX_TOKENS, BadBody, WireRequest, integer, part, read_content
+from quorum.more_providers.serving.formats import DEFAULT_MAX_TOKENS, BadBody, WireRequest, integer, part, read_content
 from tests.loopback.formats import OpenAIFormat, read_effort
 
 _PARTS = {"input_text": "text", "output_text": "text", "input_image": "image_url"}

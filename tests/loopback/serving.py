@@ -13,9 +13,9 @@ from starlette.types import ASGIApp
 
 from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import NAME
-from quorum.serving import app
-from quorum.serving.app import KEEP_ALIVE, Addresses
-from quorum.serving.http import HEAD_SECONDS, listen, server_config
+from quorum.more_providers.serving import app
+from quorum.more_providers.serving.app import KEEP_ALIVE, Addresses
+from quorum.process.http import HEAD_SECONDS, listen, server_config
 from tests.loopback.app import App, BodyBounds
 from tests.loopback.batches import Batches
 from tests.loopback.faults import Faults

@@ -40,7 +40,7 @@ def test_a_method_adds_no_field_to_what_minds_see_and_say() -> None:
     }  # fmt: skip
     assert names(Thought) == {"decision", "messages", "calls", "failure", "answers"}
     assert names(Component) == {
-        "config", "build", "uses_models", "talks", "inputs", "roles", "requires", "answers", "remembers", "compatible",
+        "config", "build", "uses_models", "talks", "inputs", "roles", "requires", "remembers", "compatible",
         "handover", "draws", "modules",
     }  # fmt: skip
     assert len(inspect.signature(run_episode).parameters) <= 8

@@ -30,7 +30,7 @@ def registered(monkeypatch) -> Registered[int]:
 
 
 def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(package, monkeypatch):
-    package("from maeil import registry\nregistry.THINGS.register('added', len(registry.THINGS))\n")
+    package("from quorum_base import registry\nregistry.THINGS.register('added', len(registry.THINGS))\n")
     things = registered(monkeypatch)
     things.register("ours", 0)
     assert dict(things) == {"ours": 0, "added": 1}
@@ -41,7 +41,7 @@ def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(packag
 def test_known_things_keep_their_order_whichever_is_imported_first(first, package, monkeypatch):
     calls = [line.split(" = ") for line in first.split("; ")]
     lines = "\n".join(f"registry.THINGS.register({name!r}, {value})" for name, value in calls)
-    package(f"from maeil import registry\n{lines}\n")
+    package(f"from quorum_base import registry\n{lines}\n")
     things = Registered("thing", "quorum.things", "[a-z.]+", ("a", "b", "c", "d"))
     monkeypatch.setattr("quorum_base.registry.THINGS", things, raising=False)
     for name in ("d.one", "a.one"):

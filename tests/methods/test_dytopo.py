@@ -11,7 +11,7 @@ from maeil.errors import ContractError
 from maeil.messages import Draft
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace, read_trace
-from quorum.methods.dytopo.describing import DESCRIBE, Describing
+from quorum.methods.dytopo.describe import DESCRIBE, Describing
 from quorum.methods.dytopo.descriptors import Affinity, Descriptor, Need, Offer
 from quorum.methods.dytopo.topology import Dytopo, DytopoConfig
 from quorum.topologies.plain import Individual

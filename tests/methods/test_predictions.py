@@ -131,7 +131,7 @@ def test_a_world_with_one_task_is_refused_with_those_that_have_several() -> None
     cell = Cell.compose(["env=squeeze", *PREDICT])
     with pytest.raises(
         UserError,
-        match=r"agents\.predict=true predicts .* 'squeeze' .*: cube, crafter, transport, foraging, overcooked",
+        match=r"agents\.predict=true predicts .* 'squeeze' .*: cube, transport, crafter, foraging, overcooked",
     ):
         build_parts(cell, lambda name: None)
 

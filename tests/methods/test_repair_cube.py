@@ -12,7 +12,7 @@ from maeil.judging import Moment
 from maeil.plans import LivePlan
 from maeil.tasks import Constraint
 from maeil.trace.reader import Trace
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import role_of
 from quorum.methods.repair.gate import Repair, RepairConfig
 from quorum.methods.repair.metrics import judged_groups
 from quorum.methods.repair.rollout import roll_out
@@ -49,7 +49,7 @@ def idle() -> Plan:
 
 
 def moment(cube: CubeWorld, *plans: Plan) -> Moment:
-    rules = skills_of("cube").repair(cube)
+    rules = role_of("cube", "repair", "repair")(cube)
     served = {agent: rules.task_of(cube, agent, plan) for agent, plan in enumerate(plans)}
     tasks = {agent: task for agent, task in served.items() if task is not None}
     live = [LivePlan(f"P{agent}.1", agent, plan) for agent, plan in enumerate(plans)]
@@ -65,7 +65,7 @@ def expected(found) -> dict[str, set[Constraint]]:
 
 def both(cube: CubeWorld, *plans: Plan):
     now = moment(cube, *plans)
-    return expected(skills_of("cube").repair(cube).predict(now)), expected(roll_out(now, 60))
+    return expected(role_of("cube", "repair", "repair")(cube).predict(now)), expected(roll_out(now, 60))
 
 
 def test_a_team_that_meets_moves_its_block():
@@ -168,14 +168,14 @@ def test_the_words_of_emcoop_are_read_as_well():
 def test_a_push_from_nowhere_is_one_from_the_left():
     cube = world(PAIR)
     plan = Plan((PushBlock(block=0, steps=1),))
-    assert skills_of("cube").repair(cube).task_of(cube, 0, plan) == Task("push", "block_0/left")
-    assert skills_of("cube").repair(cube).task_of(cube, 0, idle()) is None
+    assert role_of("cube", "repair", "repair")(cube).task_of(cube, 0, plan) == Task("push", "block_0/left")
+    assert role_of("cube", "repair", "repair")(cube).task_of(cube, 0, idle()) is None
 
 
 def test_advice_staffs_the_failing_block_with_those_who_are_nearest_and_free():
     cube = world(PAIR)
     now = moment(cube, at_once(0), idle(), deliver(1))
-    rules = skills_of("cube").repair(cube)
+    rules = role_of("cube", "repair", "repair")(cube)
     advice = rules.advise(now, rules.predict(now))
     assert advice is not None
     assert (advice.task, advice.agents) == (Task("push", "block_0/left"), (0, 1))
@@ -197,7 +197,7 @@ def test_advice_takes_nobody_from_a_block_that_will_be_moved_as_long_as_others_a
             )
         ),
     )
-    rules = skills_of("cube").repair(cube)
+    rules = role_of("cube", "repair", "repair")(cube)
     advice = rules.advise(now, rules.predict(now))
     assert advice is not None
     assert (advice.task.target, advice.agents) == ("block_1/left", (2,))
@@ -238,7 +238,7 @@ def test_a_rehearsal_ends_as_the_same_plans_do_where_nobody_acts_afterwards():
         cube, rng = world(PAIR), np.random.default_rng(seed)
         idle = Thought(Plan((Idle(steps=60),)))
         minds = [Scripted(Thought(drawn(cube, agent, rng)), idle) for agent in range(3)]
-        gate = Repair(judging, skills_of("cube").repair(cube))
+        gate = Repair(judging, role_of("cube", "repair", "repair")(cube))
         found = play(minds, cube, settings=LoopSettings(max_thoughts_per_step=100), extensions=[gate])
         groups += [group for group in judged_groups(Trace(tuple(found))) if group.happened is not None]
     assert [group.expected for group in groups] == [group.happened for group in groups]

@@ -9,7 +9,7 @@ from maeil import Plan, Task, World
 from maeil.judging import Moment
 from maeil.plans import LivePlan
 from maeil.tasks import Constraint
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import role_of
 from quorum.methods.repair.rollout import NoCopy, roll_out
 from tests.agents.naive_team import cube
 from tests.crafter_env.joined import world as crafter
@@ -24,7 +24,7 @@ SPATIAL, TEMPORAL, PARTICIPATION, DEPENDENCY = (
 
 
 def moment(world: World, *plans: Plan) -> Moment:
-    rules = skills_of(world.name).repair(world)
+    rules = role_of(world.name, "repair", "repair")(world)
     served = {agent: rules.task_of(world, agent, plan) for agent, plan in enumerate(plans)}
     live = [LivePlan(f"P{agent}.1", agent, plan) for agent, plan in enumerate(plans)]
     tasks = {agent: task for agent, task in served.items() if task is not None}
@@ -40,7 +40,7 @@ def found(violations) -> dict[str, set[Constraint]]:
 
 def both(world: World, *plans: Plan):
     now = moment(world, *plans)
-    return found(skills_of(world.name).repair(world).predict(now)), found(roll_out(now, 40))
+    return found(role_of(world.name, "repair", "repair")(world).predict(now)), found(roll_out(now, 40))
 
 
 TREE = """
@@ -114,16 +114,16 @@ def test_a_tool_that_takes_two_is_not_made_by_one():
 
 
 def test_kinds_of_targets_cool_down_together():
-    rules = skills_of("crafter").repair(forest())
+    rules = role_of("crafter", "repair", "repair")(forest())
     keys = [rules.cooldown_key(Task("collect", target)) for target in ("tree_5", "tree_9", "iron_5")]
     assert keys == ["collect:tree", "collect:tree", "collect:iron"]
-    assert (rules.cooldown, skills_of("cube").repair(cube()).cooldown) == (20, 5)
+    assert (rules.cooldown, role_of("cube", "repair", "repair")(cube()).cooldown) == (20, 5)
 
 
 def test_the_nearest_capable_agents_are_advised_to_gather():
     world = forest()
     now = moment(world, collect(wood(world)), Plan((Noop(steps=9),)))
-    rules = skills_of("crafter").repair(world)
+    rules = role_of("crafter", "repair", "repair")(world)
     advice = rules.advise(now, rules.predict(now))
     assert advice is not None
     assert advice.agents == (0, 1)

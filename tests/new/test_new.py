@@ -41,7 +41,7 @@ def quorum(folder: Path, *words: str, path: str = "") -> str:
 
 
 def quorum_anew(folder: Path, *words: str, path: str = "") -> str:
-    """Run a command in a Python of its own, which has looked for no metrics of installed packages yet."""
+    """Run a command in its own Python process, which has looked for no metrics of installed packages yet."""
     variables = environment(PYTHONPATH=f"{ROOT}:{path}")
     return subprocess.run(command(*words), cwd=folder, env=variables, capture_output=True, text=True, check=True).stdout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quorum.comparison.statistics.anytime import Plan
+from quorum.study.anytime import Plan
 from quorum.study.until import Until
 from quorum_base.user_errors import UserError
 

@@ -15,7 +15,6 @@ from quorum.more_providers.batches.journal import BATCHES, BatchJournal, orphans
 from quorum.sweeps.command import choose_engine
 from quorum.sweeps.engines.locks import claim_of, sign_in, sweep_lock, wait_for_workers
 from quorum.sweeps.engines.protocol import SweepJob
-from quorum.sweeps.sweep_folder import SweepFolder
 from quorum_base.user_errors import UserError
 
 
@@ -76,8 +75,10 @@ def test_a_journal_of_batches_that_is_no_file_is_refused(
 
 def test_a_journal_of_batches_with_a_second_name_is_refused_before_anything_is_asked(folder: Path) -> None:
     (folder / BATCHES).hardlink_to(folder.parent / "secret")
+    courier = choose_engine(["engine=batch"]).courier
+    assert courier is not None
     with pytest.raises(UserError, match=rf"{BATCHES}: it has a second name"):
-        SweepFolder(folder.parent, folder.name).check()
+        courier.check(folder, ())
     assert (folder.parent / "secret").read_text() == "keep me"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
+from quorum.sweeps import sweep_folder
 from quorum.sweeps.engines.locks import sweep_lock
 from quorum_base.user_errors import UserError
 from tests.sweeps.conftest import Sweep, leftovers, stamps
@@ -114,3 +116,22 @@ def test_two_commands_do_not_work_in_one_folder(sweep: Sweep, tmp_path: Path) ->
     with sweep_lock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is at work.*process \d+ on"):
         sweep(*GRID)
     assert sweep(*GRID, limit=1).left == 3
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_however_cells_are_read_all_of_them_are_seen(
+    waits: bool, sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In threads where reading waits, one after the other where it computes."""
+    words = (*GRID[:2], "seed=range(0,5)")
+    sweep(*words)
+    damaged, *_ = sorted((tmp_path / "s").glob("corridor*"), reverse=True)
+    (damaged / "meta.json").write_text("{")
+    used = []
+    pool = sweep_folder.ThreadPoolExecutor
+    monkeypatch.setattr(sweep_folder, "_SAMPLE", 2)
+    monkeypatch.setattr(sweep_folder, "ThreadPoolExecutor", lambda number: used.append(number) or pool(number))
+    monkeypatch.setattr(sweep_folder.time, "thread_time", lambda: 0.0 if waits else time.perf_counter())
+    again = sweep(*words)
+    assert (again.before, [done.name for done in again.finished]) == (4, [damaged.name])
+    assert bool(used) == waits

@@ -11,7 +11,7 @@ from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
-from quorum.methods.dytopo.describing import DESCRIBE, Describing
+from quorum.methods.dytopo.describe import DESCRIBE, Describing
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
 from quorum.methods.dytopo.matchers import MATCHERS
 from quorum.methods.dytopo.topology import Dytopo, DytopoConfig

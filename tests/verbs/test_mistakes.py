@@ -33,7 +33,7 @@ MISTAKES = {
     ("sweep", "n=2", "+engine=local"): "+engine: every sweep has this group already; write engine=OPTION",
     ("sweep", "n=2", "~engine"): "~engine: every sweep has this group already",
     ("sweep", "n=2", "engine=null"): "engine: null is not the name of an option\nOptions of engine: batch, local, ",
-    ("sweep", "n=2", "+engine.workers=1"): "+engine.workers: there is this key already\nLeave the + out",
+    ("sweep", "n=2", "+engine.episodes=1"): "+engine.episodes: there is this key already\nLeave the + out",
     ("show", "+n=3"): "+n: there is this key already\nLeave the + out: n=VALUE.",
     ("show", "~n"): "~n: env.n needs it\nSet it instead: n=VALUE.",
     ("run", *NAIVE, "llm.model=gpt-5"): "llm.model: there is no such key\nSet the provider, too: llm=openai.",

@@ -33,8 +33,9 @@ OUTPUTS = {
 """The options that name what a verb writes, and a command that would write it."""
 SUFFIXES = {"replay": ".gif", "view": ".html", "show prompt": ".png"}
 WORK = (
-    "episode.parts.run_episode", "sweep.engines.local.hand_out", "compare.compare", "replay.command.prepare_replay",
-    "viewer.page.exported_page", "export.command.Runs", "results.derived.compute_metrics", "new.package._render",
+    "episode.parts.run_episode", "sweeps.engines.local.hand_out", "comparison.compare",
+    "view.replay.command.prepare_replay", "view.viewer.page.exported_page", "view.export.command.Runs",
+    "runs.derived.compute_metrics", "new.package._render",
 )  # fmt: skip
 """What plays, asks or draws."""
 Quorum = Callable[..., tuple[BaseException | None, list[str]]]
@@ -101,7 +102,7 @@ def quorum(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Q
         raise RuntimeError("the work has started")
 
     for name in WORK:
-        monkeypatch.setattr(f"quorum.display.{name}", begin)
+        monkeypatch.setattr(f"quorum.{name}", begin)
     return typed
 
 

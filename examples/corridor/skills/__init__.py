@@ -1,4 +1,4 @@
-"""What minds know of the corridor: one module a role. A world may have few of them, or none."""
+"""The minds' skills for the corridor, one module per role. A world may have only some of them, or none."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class CorridorSkills(WorldSkills):
         return [CommandedMind(lambda view: walk(view.observation)) for _ in world.agents]
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rule that nobody walks further than what is left."""
+        """Return the gates: no agent may walk further than the end."""
         return CorridorGates()
 
     def briefing(self) -> Briefing:
-        """Return how far everybody is."""
+        """Return the briefing with each agent's position."""
         return CorridorBriefing()
 
     def speaker(self) -> Speaker[Any]:

@@ -1,4 +1,4 @@
-"""What a coordinator reads about the corridors."""
+"""The coordinator's view of the corridors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from quorum.agents.skills import Briefing
 
 
 class CorridorBriefing(Briefing):
-    """How many cells each agent has left, by index: all of the state, so that no digest is needed."""
+    """Shows the number of cells each agent has left, by index. This is the whole state, so there is no digest."""
 
     def state(self, sight: TeamSight) -> object:
-        """Return the cells that are left."""
+        """Return the cells left."""
         return {"left": [left(seen) for seen in sight.agents]}

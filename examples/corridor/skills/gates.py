@@ -1,4 +1,4 @@
-"""The gates of the corridor, which judge joint plans without a call."""
+"""The gates of the corridor, which judge joint plans without model calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sigh
 
 
 class CorridorGates:
-    """Fulfils `quorum.agents.skills.Gates`. Nobody is in another's way, so scrutiny finds nothing."""
+    """Implements `quorum.agents.skills.Gates`. Agents cannot block each other, so scrutiny finds nothing."""
 
     rules: Mapping[str, Rule] = {"C-FAR": Rule(Fault.FRUITLESS, None, "nobody walks further than what is left")}
 
@@ -20,7 +20,7 @@ class CorridorGates:
         return ()
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Return that an agent's plan goes too far."""
+        """Reject an agent's plan if it goes too far."""
         cells = sum(action.cells for action in joint.plans[agent].actions if isinstance(action, Walk))
         if cells <= left(observation):
             return None

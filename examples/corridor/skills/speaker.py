@@ -1,4 +1,4 @@
-"""How the simulated model answers in a corridor."""
+"""The simulated model's answers in a corridor."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TIRED = Plan((Rest(),), END, "I am tired")
 
 
 class CorridorSpeaker(Speaker[Sight]):
-    """Walks to the end, and says so."""
+    """Walks to the end and announces it."""
 
     observation = Sight
     vocabulary = VOCABULARY
     needs = frozenset({"walk"})
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn. A coordinator without a body has no corridor, and has nothing to say."""
+        """Answer a turn. A coordinator without a body has no corridor and says nothing."""
         assert isinstance(view.observation, Sight)
         if not view.observation.agent:
             return Thought()
@@ -30,7 +30,7 @@ class CorridorSpeaker(Speaker[Sight]):
         return take_turn(view, plan, "I am there.")
 
     def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:
-        """Return a joint plan: everybody who is asked walks to the end."""
+        """Return a joint plan: every requested agent walks to the end."""
         left = request.state["left"]
         plans = {agent: Plan((Walk(cells=left[agent]),), END, "to the end") for agent in request.asked if left[agent]}
         return plans | dict.fromkeys(request.drawn_at_random(), TIRED)

@@ -1,4 +1,4 @@
-"""The one thing to do in a corridor, which several roles share."""
+"""The only task in a corridor, shared by several roles."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def left(observation: Observation) -> int:
 
 
 def walk(observation: Observation) -> Plan:
-    """Return the plan that walks all that is left."""
+    """Return the plan to walk all remaining cells."""
     cells = left(observation)
     return Plan((Walk(cells=cells),), END, f"{cells} cells are left") if cells else Plan((Rest(),), END, "I am there")

@@ -1,1 +1,1 @@
-"""The squeeze as the loop draws it."""
+"""Pictures of the squeeze for the main loop."""

@@ -1,4 +1,4 @@
-"""The rounds of the squeeze as shapes, after `quorum_base.drawing`."""
+"""The rounds of the squeeze as shapes of `quorum_base.drawing`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ KINDS = (
 _ASPECT = 0.7
 """Height of the chart, as a share of its width."""
 _THIN = 0.006
-"""Height of a line, as a share of the chart's."""
+"""Height of a line, as a share of the chart's height."""
 _SMALLEST = 10
-"""Cells of the chart's width, at least."""
+"""Minimum width of the chart in cells."""
 
 
 def canvas(rounds: int) -> Canvas:
-    """Return the frame of the chart: a cell of width for each round."""
+    """Return the frame of the chart, one cell wide per round."""
     width = max(rounds, _SMALLEST)
     return Canvas(width, round(width * _ASPECT), KINDS, ruled=False)
 
@@ -35,11 +35,11 @@ def canvas(rounds: int) -> Canvas:
 class Chart:
     """The rounds of a game so far: sums as bars, rewards as diamonds over them, the best sum as a line.
 
-    The marks of past rounds stay the same objects, so that who compares two drawings skips them at once.
+    The marks of past rounds stay the same objects, so that comparisons of two drawings can skip them.
 
     Args:
-        game: that is played.
-        length: rounds of the episode.
+        game: the current game.
+        length: number of rounds in the episode.
     """
 
     def __init__(self, game: Game, length: int) -> None:
@@ -51,7 +51,7 @@ class Chart:
         self._picks: Sequence[int] = ()
         self._share = 0.0
         self.rounds = 0
-        """Those that have been added."""
+        """The rounds added so far."""
 
     def _best(self) -> Mark:
         best, thin = self._game.best_x, _THIN * self._frame.height
@@ -59,13 +59,13 @@ class Chart:
         return Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {best}")
 
     def show(self, game: Game) -> None:
-        """Draw the best sum of the game that the coming round has."""
+        """Draw the best sum of the coming round's game."""
         if game != self._game:
             self._game = game
             self._marks["best"] = self._best()
 
     def add(self, game: Game, picks: Sequence[int]) -> None:
-        """Take in the next round: its game, and the picks by agent."""
+        """Add the next round: its game, and the picks by agent."""
         if self.rounds:
             name = f"sum {self.rounds - 1}"
             self._marks[name] = replace(self._marks[name], kind=_PAST)
@@ -96,8 +96,8 @@ def image(rounds: int, game: Game, played: Sequence[tuple[Game, Sequence[int]]])
     """Paint the rounds of an episode, uint8 `(height, width, 3)`.
 
     Args:
-        rounds: of the episode.
-        game: of the coming round.
+        rounds: number of rounds in the episode.
+        game: game of the coming round.
         played: game and picks of each round played.
     """
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)

@@ -1,4 +1,4 @@
-"""The symbolic actions of grid transportation, and how each becomes a move."""
+"""The symbolic actions of grid transportation, and their translation into moves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Destination = Annotated[
 
 
 class Move(SymbolicAction):
-    """Move a box within your reach to a place within your reach, in one step."""
+    """Bring a box that you can reach to a place that you can reach, in one step."""
 
     phrase: ClassVar[str] = "bring {box} to {to}"
     action: Literal["move"] = "move"
@@ -62,18 +62,18 @@ VOCABULARY = Vocabulary(Move, Wait)
 
 
 _ROOM, _INSET = 0.5, 0.25
-"""Edge of what is ringed around a place, and its distance from the edges of a cell."""
+"""Edge length of the ring around a place, and its distance from the edges of a cell."""
 
 
 class MoveController:
-    """Makes one move: it fails at once when the state does not allow it, and after the step when it failed.
+    """Makes one move: it fails at once if the state does not allow it, or after the step if the move failed.
 
-    One that the state does not allow is an attempt at the task of its box.
+    A move that the state does not allow is an attempt at the task of its box.
 
     Args:
         env: the environment.
         agent: index of the agent.
-        action: what it carries out.
+        action: the action to carry out.
     """
 
     def __init__(self, env: TransportEnv, agent: int, action: Move) -> None:
@@ -89,7 +89,7 @@ class MoveController:
             self._refusal = error.code
 
     def status(self) -> ActionEnd | None:
-        """Return the end when the move is made, or cannot be."""
+        """Return the end once the move is made or impossible."""
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
         code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
@@ -102,10 +102,10 @@ class MoveController:
         return encode(self._env.grid, self._agent, self._move)
 
     def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: no resources are shared."""
 
     def way(self) -> Way | None:
-        """From where the box is to where it is brought: see `quorum_base.drawing.ShowsWays`."""
+        """Return the way from the box to its destination; see `quorum_base.drawing.ShowsWays`."""
         start = self._env.board.box_at(self._agent, self._move.colour) if self._move is not None else None
         if self._move is None or start is None:
             return None
@@ -131,10 +131,10 @@ def make_controller(env: TransportEnv, agent: int, action: SymbolicAction) -> Co
 
 
 def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
-    """Return why an agent cannot carry out a plan, each with its code in front.
+    """Return why an agent cannot carry out a plan, each reason preceded by its code.
 
-    Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
-    the destinations must be in reach, and there must be a box of the colour, since none comes back.
+    The first action must be possible in the current state. Moves of other agents can enable the later ones, so only
+    their destinations must be within reach, and a box of the colour must be left, because placed boxes never come back.
     """
     found = []
     for number, action in enumerate(plan.actions):
@@ -157,14 +157,14 @@ def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
 
 
 def known_tasks(board: Board) -> Tasks:
-    """Return the tasks of a board: to place the boxes of each colour that is left."""
+    """Return the tasks of a board: placing the boxes of each remaining colour."""
     return {"place": _boxes_left(board)}
 
 
 def known_ids(board: Board, agent: int | None) -> Ids:
-    """Return what moves of an agent, or of anybody, may name: boxes that others can bring within reach, and places.
+    """Return the names for moves of an agent, or of any agent: places, and boxes that others can bring within reach.
 
-    A box goes on a target of its colour alone. A place has several spellings; these are those in which the board
+    A box fits only a target of the same colour. A place has several spellings; the result uses those in which the board
     is shown.
     """
     boxes, slots = _boxes_left(board), board.grid.slots
@@ -183,6 +183,6 @@ def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
     """Return the move that an action stands for.
 
     Raises:
-        Unreadable: its destination is nowhere on this grid, or a target of another colour.
+        Unreadable: its destination is not on this grid, or is a target of another colour.
     """
     return read_destination(grid, agent, Colour(action.box.removeprefix("box_")), action.to)

@@ -1,4 +1,4 @@
-"""The board as shapes, after `quorum_base.drawing`."""
+"""The board as shapes of `quorum_base.drawing`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ KINDS = (
     MarkKind("agent of the cell", "#8a8a92", "#85858f", Shape.DISC),
 )
 _MARGIN = 0.25
-"""Cells around a grid whose boxes stand on its corners."""
+"""Margin, in cells, around a grid with boxes on its corners."""
 _ITEM, _DISC = 0.26, 0.2
-"""Edge of a box, and of the disc of an agent."""
+"""Edge length of a box and of an agent's disc."""
 _WAYS = {
     False: ("up", "down", "left", "right", "onto its target"),
     True: ("to the top left", "to the top right", "to the bottom left", "to the bottom right", "onto its target"),
@@ -49,7 +49,7 @@ def canvas(grid: Grid) -> Canvas:
 def draw(board: Board) -> Drawing:
     """Draw a board: boxes are filled, targets are frames.
 
-    The disc of its agent stands in the upper left of each cell; in the middle where boxes stand on the corners.
+    The disc of an agent is in the upper left of its cell, or in the middle if boxes are on the corners.
     """
     marks: dict[str, Mark] = {}
     aside = 0.5 - _DISC / 2 if board.grid.is_hard else 0.04
@@ -74,14 +74,14 @@ def draw(board: Board) -> Drawing:
 
 
 def image(board: Board) -> npt.NDArray[np.uint8]:
-    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    """Paint the drawing of `draw`, uint8 `(height, width, 3)`."""
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
     return board_image(canvas(board.grid), draw(board))
 
 
 def _spot(place: Place, number: int, crowd: int) -> tuple[float, float]:
-    """Left and upper edge of one of the items that share a place: they stand in a square around its centre."""
+    """Return the left and upper edge of one of the items that share a place; they form a square around its centre."""
     columns = ceil(sqrt(crowd))
     down, right = divmod(number, columns)
     step = _ITEM + 0.03

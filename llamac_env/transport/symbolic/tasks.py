@@ -1,15 +1,15 @@
-"""The tasks of grid transportation as the loop follows them: `place` of the boxes of a colour (`box_green`).
+"""The tasks of grid transportation, as the main loop tracks them: `place` the boxes of a colour (`box_green`).
 
-A task is active while boxes of its colour are left. Under a joint action it has
+A task is active while boxes of its colour are left. Under a joint action, it has these numbers:
 
-- threshold: 1, a box takes one agent;
-- spatial: agents with a box of the colour in reach;
+- threshold: 1, because a box requires one agent;
+- spatial: agents with a box of the colour within reach;
 - temporal: agents whose primitive moves a box of the colour;
-- participation: agents whose live plan moves a box of the colour first, and those of temporal;
-- joint: agents whose primitive moves a box of the colour that they have in reach;
-- dependency: nothing else is in the way: no two agents name one box, and no two boxes come to its corner.
+- participation: agents whose live plan first moves a box of the colour, plus those of temporal;
+- joint: agents whose primitive moves a box of the colour that is within their reach;
+- dependency: nothing else prevents the move: no two agents name one box, and no two boxes come to its corner.
 
-So a conflict and a collision are violations of the dependency, and failed attempts are attributed to it.
+So conflicts and collisions violate the dependency, and failed attempts are attributed to it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TaskBoard:
     def changes(
         self, board: Board, joint: Mapping[int, BoxMove], plans: Sequence[Plan | None]
     ) -> tuple[TaskState, ...]:
-        """Return the tasks that are not what they were at the last call; one that is over has the threshold 0."""
+        """Return the tasks that have changed since the last call; a finished one has the threshold 0."""
         now = {state.task: state for state in _states(board, joint, [_colour_of(plan) for plan in plans])}
         for task, state in self._known.items():
             if task not in now and state.threshold:
@@ -44,7 +44,7 @@ class TaskBoard:
 
 
 def attempts(before: Board, joint: Mapping[int, BoxMove], step: Step) -> tuple[Attempt, ...]:
-    """Return the attempts of a step: one for each box that is acted on, succeeded when it was moved or placed."""
+    """Return the attempts of a step: one per box acted on, successful if the box was moved or placed."""
     crowded = {box.colour for box in step.board.boxes if box.place in step.collisions}
     acting: dict[tuple[Colour, object], list[int]] = {}
     for agent, move in sorted(joint.items()):
@@ -57,7 +57,7 @@ def attempts(before: Board, joint: Mapping[int, BoxMove], step: Step) -> tuple[A
 
 
 def task_of(colour: Colour) -> Task:
-    """The task of a colour."""
+    """Return the task of a colour."""
     return Task("place", f"box_{colour}")
 
 
@@ -77,7 +77,7 @@ def _states(board: Board, joint: Mapping[int, BoxMove], planned: Sequence[Colour
 
 
 def _colour_of(plan: Plan | None) -> Colour | None:
-    """The colour of the first box that a plan moves; of one without actions, that of its task."""
+    """Return the colour of the first box that a plan moves; without actions, that of its task."""
     if plan is None:
         return None
     boxes: list[str] = [action.box for action in plan.actions if isinstance(action, Move)]
@@ -87,10 +87,10 @@ def _colour_of(plan: Plan | None) -> Colour | None:
 
 
 def open_tasks(board: Board, plans: Sequence[Plan | None]) -> list[OpenTask]:
-    """Return the colours that are left.
+    """Return the tasks of the remaining colours.
 
     Args:
-        board: the state as it is.
+        board: the current board.
         plans: the live plan of each agent.
     """
     planned: dict[Colour, list[int]] = {box.colour: [] for box in board.boxes}
@@ -105,7 +105,7 @@ def open_tasks(board: Board, plans: Sequence[Plan | None]) -> list[OpenTask]:
 
 
 def _boxes(board: Board, colour: Colour) -> list[tuple[int, Place]]:
-    """The boxes of a colour, each with the fewest steps onto a target."""
+    """Return the boxes of a colour, each with the fewest steps onto a target."""
     return [(_steps(board, colour, box.place), box.place) for box in board.boxes if box.colour == colour]
 
 
@@ -132,7 +132,7 @@ def _open_task(board: Board, colour: Colour, planned: tuple[int, ...]) -> OpenTa
 
 
 def _nearer(board: Board, colour: Colour, agent: int, place: Place, steps: int) -> list[Place]:
-    """Where an agent can bring a box so that fewer steps are left, its own cell for a target there."""
+    """Return where an agent can move a box to reduce the remaining steps; its own cell stands for a target."""
     grid = board.grid
     if Item(colour, grid.cells[agent]) in board.targets:
         return [grid.cells[agent]]

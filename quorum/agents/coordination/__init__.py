@@ -1,1 +1,1 @@
-"""What LLaMAC and the baselines share: joint plans and their faults, the letters, the prompts, the memory."""
+"""Code shared by LLaMAC and the baselines: joint plans and their faults, messages, prompts and memory."""

@@ -1,9 +1,9 @@
-"""How a model is asked in a role, and how its answer is read: the joint plan as a typed answer.
+"""Requests to a model in a role, and the joint plan as a typed answer.
 
-A joint plan is `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`. The thoughts are those of the whole
-answer: a plan in it has a task and actions, and no separate reason, so that the answer for a large team stays short.
-An agent without an entry waits. Entries are a list, not an object by agent, so that an agent that is named twice is
-seen and refused.
+A joint plan is `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`. The thoughts apply to the whole answer: a
+plan in it has a task and actions but no rationale, so that the answer for a large team stays short. Agents without an
+entry wait. Entries are a list, not an object keyed by agent, so that the reader can detect and reject an agent that
+appears twice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Misread(Exception):
-    """An answer that cannot be used; `rejections` say why."""
+    """An unusable answer; `rejections` say why."""
 
     def __init__(self, rejections: Iterable[Rejection]) -> None:
         self.rejections = tuple(rejections)
@@ -51,10 +51,10 @@ class Misread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SpeakerReply:
-    """What came of a call.
+    """Result of one call.
 
     Attributes:
-        value: the answer as JSON; None when there is none.
+        value: the answer as JSON; None if there is none.
         rejections: why there is none.
         call: the call, for the trace.
     """
@@ -67,7 +67,7 @@ class SpeakerReply:
         """Read the answer.
 
         Raises:
-            Misread: there is none, or the reader cannot use it.
+            Misread: there is no answer, or the reader cannot use it.
         """
         if self.value is None:
             raise Misread(self.rejections)
@@ -76,11 +76,11 @@ class SpeakerReply:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """What came of asking until an answer can be used.
+    """Result of asking with retries.
 
     Attributes:
-        answer: what was read; None when all retries are used up.
-        rejections: what is wrong with the last answer then.
+        answer: the answer as read; None if all retries failed.
+        rejections: in that case, what is wrong with the last answer.
         calls: all calls, in order.
     """
 
@@ -91,12 +91,12 @@ class Outcome(Generic[T]):
 
 @dataclass
 class RoleSpeaker:
-    """Asks the model of one participant.
+    """Sends the requests of one participant to its model.
 
     Attributes:
-        model: what answers.
+        model: the model.
         prompts: writes the prompts.
-        rules: those beyond grammar that answers are judged by, for the records of rejections.
+        rules: rules beyond grammar that apply to answers, for the records of rejections.
     """
 
     model: Model
@@ -107,18 +107,18 @@ class RoleSpeaker:
     async def ask(
         self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object], *, agents: int = 1
     ) -> SpeakerReply:
-        """Ask in a role; a prompt that was asked before gets another sample.
+        """Make one request in a role; repeating a prompt requests another sample.
 
         Args:
-            role: who is to answer.
-            wanted: the form of the answer.
-            view: the turn in which it is asked.
-            blocks: the data of the prompt by name; empty ones are left out.
-            agents: for how many agents the answer has a plan, at most.
+            role: the role that answers.
+            wanted: schema of the answer.
+            view: the turn.
+            blocks: the data of the prompt by name; empty blocks are omitted.
+            agents: maximum number of agents that the answer plans for.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
-            maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
+            quorum.agents.llm.errors.LanguageModelError: the model cannot be used at all.
+            maeil.errors.EpisodeStop: a budget is exhausted, or the provider does not answer.
         """
         messages = self.prompts.write(role, view, blocks, wanted.schema)
         form = self.prompts.wanted(wanted, role, view, blocks.get("asked"))
@@ -149,18 +149,18 @@ class RoleSpeaker:
         problems: Iterable[Rejection] = (),
         plain: bool = False,
     ) -> Outcome[T]:
-        """Ask until an answer can be used, or all retries are used up.
+        """Ask until an answer is usable or all retries are used up.
 
         Args:
-            role: who is to answer.
-            wanted: the form of the answer.
+            role: the role that answers.
+            wanted: schema of the answer.
             reader: reads an answer, or raises `Misread`.
-            view: the turn in which it is asked.
-            blocks: the data of the prompt; `refused` and `feedback` are added: the answer before, and what was wrong.
-            retries: times that it asks again.
-            agents: for how many agents the answer has a plan, at most.
-            problems: what is known to be wrong before the first answer.
-            plain: whether feedback is shown as texts alone.
+            view: the turn.
+            blocks: the data of the prompt; retries add `refused` and `feedback`, the last answer and its problems.
+            retries: maximum number of retries.
+            agents: maximum number of agents that the answer plans for.
+            problems: problems known before the first answer.
+            plain: whether to show feedback as plain texts.
         """
         calls: list[Call] = []
         refused: object = None
@@ -180,14 +180,14 @@ class RoleSpeaker:
             refused = reply.value
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
-        """Note in the record of a call what the rules found wrong with it: the keys that the metrics `gates.*` read."""
+        """Record which rules a call's answer breaks, under the keys that the metrics `gates.*` read."""
         rules = {**GRAMMAR, **self.rules}
         found = [{"code": r.code, "constraint": rules[r.code].constraint, "agents": list(r.agents)} for r in rejections]
         return call.noted(rejections=found) if found else call
 
 
 def _read_text(reply: Reply, role: str, notation: Notation) -> dict[str, Any]:
-    """Read an answer that is a text in the notation of a world."""
+    """Read a text answer in a world's notation."""
     if reply.finish is not Finish.STOP:
         is_refusal = reply.finish is Finish.REFUSAL
         raise InvalidThought(("the answer is a refusal" if is_refusal else "the answer was cut off: be shorter",))
@@ -199,18 +199,18 @@ def _of_form(reasons: Iterable[str]) -> tuple[Rejection, ...]:
 
 
 def note(calls: Sequence[Call], **notes: object) -> list[Call]:
-    """Return the calls of a thought with something noted in the record of the last one."""
+    """Return the calls of a thought, with notes added to the record of the last one."""
     return [*calls[:-1], calls[-1].noted(**notes)]
 
 
 class JointAnswers:
-    """The answers of those who plan for a team.
+    """Answer schemas of planners of joint plans.
 
     Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
-        names: of the agents, by index.
-        tasks: whether plans name what they are for.
+        vocabulary: the actions that a plan may use.
+        max_actions: maximum number of actions in a plan.
+        names: names of the agents, by index.
+        tasks: whether plans name their task.
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
@@ -219,20 +219,20 @@ class JointAnswers:
         self.instead: Any = Annotated[
             self.plan | None, Field(description="the plan that you would have instead; null for none")
         ]
-        """The model of a plan that one who objects may propose."""
+        """The model of a plan that an objecting agent may propose."""
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
-        """The model of one agent's part of a joint plan."""
+        """The model of one entry of a joint plan."""
         self._names = tuple(names)
         self._index = {name: index for index, name in enumerate(names)}
         self._joint = part("JointPlanAnswer", "", thoughts=Thoughts, plans=list[self.entry])  # type: ignore[name-defined]
         self.joint = form("joint_plan", self._joint)
-        """The form of a joint plan."""
+        """The schema of a joint plan."""
 
     def read_joint(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan]]:
         """Read the thoughts and the joint plan of an answer.
 
         Raises:
-            Misread: it has not the form, or names agents that it may not name.
+            Misread: it does not match the schema, or names agents that are not allowed.
         """
         answer = read(self._joint, value)
         return answer.thoughts, self.read_entries(answer.plans, asked)
@@ -241,16 +241,16 @@ class JointAnswers:
         """Read the plans of validated entries.
 
         Raises:
-            Misread: they name agents that they may not name.
+            Misread: they name agents that are not allowed.
         """
         indices = self.agents([entry.agent for entry in entries], asked)
         return {agent: read_plan(entry.plan) for agent, entry in zip(indices, entries, strict=True)}
 
     def agents(self, names: Sequence[str], asked: Collection[int]) -> list[int]:
-        """Find the agents that entries name.
+        """Return the indices of the agents that entries name.
 
         Raises:
-            Misread: one is not in the team, is named twice, or was not asked about.
+            Misread: an agent is not in the team, appears twice, or was not part of the request.
         """
         allowed = ", ".join(fold_names([self._names[agent] for agent in sorted(asked)]))
         rejections = [
@@ -276,15 +276,15 @@ class JointAnswers:
 
 
 def form(name: str, model: type[BaseModel]) -> AnswerFormat:
-    """Return the form of an answer."""
+    """Return the format of an answer."""
     return AnswerFormat(name, tidy(model.model_json_schema()))
 
 
 def read(model: type[BaseModel], value: object) -> Any:
-    """Validate an answer; null for keys of other roles, which share the schema, is left out of account.
+    """Validate an answer; null values for keys of other roles, which share the schema, are ignored.
 
     Raises:
-        Misread: it has not the form.
+        Misread: it does not match the schema.
     """
     if isinstance(value, Mapping):
         value = {key: part for key, part in value.items() if part is not None or key in model.model_fields}

@@ -1,4 +1,4 @@
-"""An agent that carries out its part of the joint plan without a call, and the topologies that such teams need."""
+"""An agent that carries out its part of the joint plan without a call, and checks of the topology for such teams."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from quorum.agents.coordination.joint import is_same, read_directive
 
 @dataclass(eq=False)
 class Follower:
-    """The mind of an agent that does its part of the joint plan, and waits without one.
+    """The mind of an agent that carries out its part of the joint plan, and waits if it has none.
 
     Attributes:
-        world: whose actions it takes.
-        pause: steps that it waits.
+        world: defines the actions.
+        pause: number of steps to wait.
     """
 
     world: World
@@ -26,7 +26,7 @@ class Follower:
     _joint: dict[int, Plan] = field(default_factory=dict, init=False)
 
     async def think(self, view: View) -> Thought:
-        """Read the joint plan; answer it, or commit one's part, as the turn allows."""
+        """Read the joint plan; answer it, or commit the agent's part, as the turn allows."""
         directives = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
         for message in directives:
             self._joint = read_directive(message, self.world.vocabulary, view.names)
@@ -36,18 +36,18 @@ class Follower:
         return Thought(carry_out(view, plan, self.world, self.pause))
 
     async def answer(self, view: View) -> Thought:  # noqa: ARG002 (for those who have something to say)
-        """Answer a joint plan in which one has a part."""
+        """Answer a joint plan that includes the agent."""
         return Thought()
 
 
 def carry_out(view: View, plan: Plan | None, world: World, pause: int) -> Plan | Resume:
-    """Return the decision of an agent that is to do its part.
+    """Return the decision of an agent that carries out its part.
 
     Args:
-        view: its turn; in one with problems the part has been refused already.
-        plan: its part; None: it has none.
-        world: whose actions it takes.
-        pause: steps that it waits without a part.
+        view: its turn; if the view has problems, the part has already been refused.
+        plan: its part; None if it has none.
+        world: defines the actions.
+        pause: number of steps to wait without a part.
     """
     if view.may_resume and view.plan is not None and (plan is None or is_same(plan, view.plan)):
         return Resume.RESUME
@@ -61,12 +61,12 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
 
     Args:
         agents: name of the minds.
-        topology: how they may talk.
-        rounds: the value of `topology.rounds` that the message asks for.
+        topology: the team's topology.
+        rounds: value of `topology.rounds` that the error message suggests.
 
     Raises:
-        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or its turns
-            show the open tasks, which the prompts of roles leave out: they show the whole world.
+        ValueError: there is no coordinator; or it only opens a dialogue, in which agents cannot object to its plan; or
+            its turns show the open tasks, which role prompts omit because they show the whole world.
     """
     if not topology.coordinated or topology.dialogue:
         has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
@@ -82,15 +82,15 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
 
 
 def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
-    """Check that the team talks in a dialogue, and return how often each may speak in it.
+    """Check that the team talks in a dialogue; return how often each agent may speak in it.
 
     Args:
         agents: name of the minds.
-        topology: how they may talk.
-        opens: `team` or `coordinator`: who has to begin.
+        topology: the team's topology.
+        opens: required opener: `team` or `coordinator`.
 
     Raises:
-        ValueError: it does not, or somebody else begins.
+        ValueError: it does not, or another participant opens.
     """
     if not topology.dialogue or topology.rounds is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Joint plans, what can be wrong with them, how they are written in messages, and what became of them."""
+"""Joint plans: their faults, their form in messages, and their outcomes."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from quorum.agents.prompting.answers import part_value
 
 
 class Fault(StrEnum):
-    """What sort of rule a code stands for; it decides what happens when all retries are used up."""
+    """Kind of rule behind a rejection code; it decides what happens after all retries."""
 
     GRAMMAR = "grammar"  # scrutiny: the joint plan cannot be read or carried out: the episode fails
-    CONFLICT = "conflict"  # scrutiny: plans do not go together: one of them is dropped
+    CONFLICT = "conflict"  # scrutiny: plans conflict: one of them is dropped
     UNAVAILABLE = "unavailable"  # confirmation: the agent cannot do it now: it waits instead
-    FRUITLESS = "fruitless"  # confirmation: it can be done and brings nothing nearer: it is done all the same
+    FRUITLESS = "fruitless"  # confirmation: possible but makes no progress: it is done anyway
 
     @property
     def gate(self) -> str:
-        """The gate that judges by such rules: `scrutiny` or `confirmation`."""
+        """The gate that applies such rules: `scrutiny` or `confirmation`."""
         return "scrutiny" if self in (Fault.GRAMMAR, Fault.CONFLICT) else "confirmation"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule.
+    """A rule of a gate.
 
     Attributes:
-        fault: what sort of rule it is.
-        constraint: the cooperation constraint that it stands for; None for form alone.
+        fault: its kind.
+        constraint: the cooperation constraint that it expresses; None for rules about form only.
         meaning: the rule in a sentence.
     """
 
@@ -58,8 +58,8 @@ class Rejection:
 
     Attributes:
         code: the rule.
-        agents: the offenders, ascending; the pair when two plans do not go together. Empty when no agent can be named.
-        text: what is wrong, for a model to mend.
+        agents: the offenders, ascending; the pair if two plans conflict; empty if no agent can be named.
+        text: the problem, written for a model to fix.
     """
 
     code: str
@@ -69,11 +69,11 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a planner of joint plans can know of the world.
+    """What a planner of joint plans can know about the world.
 
     Attributes:
         t: environment step.
-        global_observation: the world as one without a body is shown it.
+        global_observation: the world as shown to a mind without a body.
         agents: what each agent sees, by index.
     """
 
@@ -87,8 +87,8 @@ class Joint:
     """A joint plan.
 
     Attributes:
-        plans: what is suggested, by agent; agents that are asked and not in it wait.
-        running: what is left of the plans of the agents that are not asked.
+        plans: the suggested plans, by agent; agents planned for but not included wait.
+        running: the remaining plans of all other agents.
     """
 
     plans: Mapping[int, Plan]
@@ -102,12 +102,12 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A joint plan with the thoughts behind it.
+    """A joint plan with the reasoning behind it.
 
     Attributes:
         plans: by agent.
         thoughts: in words.
-        rejections: what is wrong with it.
+        rejections: its problems.
     """
 
     plans: dict[int, Plan]
@@ -115,15 +115,15 @@ class Proposal:
     rejections: tuple[Rejection, ...] = ()
 
     def shown(self, names: Sequence[str]) -> dict[str, Any]:
-        """Write it for a prompt by the names of the agents, JSON-ready; without thoughts where it has none."""
+        """Format it for a prompt, keyed by agent name, JSON-ready; thoughts are omitted if empty."""
         thoughts = {"thoughts": self.thoughts} if self.thoughts else {}
         return {**thoughts, "plans": named(self.plans, names)}
 
 
 class NoJointPlan(EpisodeStop):
-    """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.
+    """No readable, executable joint plan after all retries: the episode fails.
 
-    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other.
+    This is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other.
     """
 
     outcome = Outcome.FAILURE
@@ -147,12 +147,12 @@ GRAMMAR: Mapping[str, Rule] = {
 
 
 def look(world: World, t: int) -> Sight:
-    """Look at the world."""
+    """Observe the world."""
     return Sight(t, world.global_observation(), tuple(map(world.observe, range(len(world.agents)))))
 
 
 def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]:
-    """Return which plans the world itself would refuse in its present state, and why."""
+    """Return the plans that the world itself would refuse in its current state, with reasons."""
     return tuple(
         Rejection(IMPOSSIBLE, (agent,), problem)
         for agent, plan in sorted(plans.items())
@@ -161,22 +161,22 @@ def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]
 
 
 def called(agents: Iterable[int]) -> str:
-    """Name agents of the worlds of this project in a text for a model, as everything else names them."""
+    """Return the names of agents for a text for a model, in the notation used everywhere else."""
     return ", ".join(f"agent_{agent}" for agent in agents)
 
 
 def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:
-    """Write plans by the names of their agents, JSON-ready."""
+    """Return plans keyed by agent name, JSON-ready."""
     return {names[agent]: part_value(plan) for agent, plan in sorted(plans.items())}
 
 
 def show_rejections(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Write for a model what is wrong with a proposal, JSON-ready.
+    """Describe the problems of a proposal for a model, JSON-ready.
 
     Args:
-        author: whose proposal it is.
-        rejections: what is wrong with it.
-        names: of the agents.
+        author: author of the proposal.
+        rejections: its problems.
+        names: names of the agents.
     """
     return [
         {
@@ -194,11 +194,11 @@ class Objection:
     """An agent's feedback on its part of a joint plan.
 
     Attributes:
-        agent: who objects.
-        code: the rule that its part breaks; empty where no rule was asked.
-        problem: what the rule found.
-        issue: what the agent's model finds wrong; empty when that gave no answer.
-        proposal: the plan that it would have instead.
+        agent: the objecting agent.
+        code: the rule that its part breaks; empty if no rule was applied.
+        problem: the problem that the rule found.
+        issue: the problem that the agent's model describes; empty if it gave no answer.
+        proposal: the plan that it prefers.
     """
 
     agent: int
@@ -208,24 +208,24 @@ class Objection:
     proposal: Plan | None = None
 
     def said(self) -> dict[str, Any]:
-        """Return all that it says, JSON-ready."""
+        """Return its contents, JSON-ready."""
         proposal = part_value(self.proposal) if self.proposal is not None else None
         return {"code": self.code, "problem": self.problem, "issue": self.issue, "proposal": proposal}
 
 
 _UNREADABLE = (ValueError, LookupError, TypeError, InvalidThought)
-"""What reading a text raises that no mind of a team with a joint plan has written."""
+"""Errors raised by reading a text that was not written by a mind of a joint-plan team."""
 
 
 def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
-    """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
+    """Write a suggestion to its recipients: each reads its own part and the names of its partners."""
     content = orjson.dumps({"suggestions": named(plans, names)}).decode()
     asks = tuple(Ask(agent, plan.task) for agent, plan in plans.items() if agent in recipients and plan.task)
     return Draft(tuple(recipients), content, MessageKind.DIRECTIVE, asks=asks)
 
 
 def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
-    """Read a suggestion; one of plans that cannot be, or without any, as in a control arm, has a part for nobody."""
+    """Read a suggestion. If it is invalid or has no plans, as in a control arm, it contains no parts."""
     try:
         return read_plans(orjson.loads(message.content)["suggestions"], vocabulary, names)
     except _UNREADABLE:
@@ -233,7 +233,7 @@ def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str
 
 
 def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
-    """Read plans by the names of their agents: the inverse of `quorum.agents.coordination.joint.named`."""
+    """Read plans keyed by agent name: the inverse of `quorum.agents.coordination.joint.named`."""
     return {names.index(name): _plan(value, vocabulary) for name, value in plans.items()}
 
 
@@ -243,7 +243,7 @@ def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
 
 
 def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:
-    """Read the objections among some messages, by agent; what says nothing, as in a control arm, is none."""
+    """Read the objections among some messages, by agent; messages without content, as in a control arm, are skipped."""
     found = []
     for message in messages:
         if message.kind is MessageKind.FEEDBACK:
@@ -258,7 +258,7 @@ def _objection(agent: int, content: Mapping[str, Any], vocabulary: Vocabulary) -
 
 
 def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
-    """Write an objection for a prompt, JSON-ready, without what it does not say."""
+    """Format an objection for a prompt, JSON-ready, without its empty fields."""
     return {key: value for key, value in {"agent": names[objection.agent], **objection.said()}.items() if value}
 
 
@@ -268,11 +268,11 @@ def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
 
 
 class Memory:
-    """The last decision epochs with their outcomes.
+    """The latest decision epochs with their outcomes.
 
     Args:
-        length: how many; None for all.
-        names: of the agents.
+        length: number of epochs to keep; None for all.
+        names: names of the agents.
     """
 
     def __init__(self, length: int | None, names: Sequence[str]) -> None:
@@ -282,30 +282,30 @@ class Memory:
 
     @property
     def epochs(self) -> list[dict[str, Any]]:
-        """The epochs that are over, oldest first, JSON-ready."""
+        """The finished epochs, oldest first, JSON-ready."""
         return list(self._past)
 
     def begin(self, t: int, state: object, plans: Mapping[int, Plan], progress: Progress) -> None:
-        """Note a decision, before it is known what comes of it.
+        """Record a decision whose outcome is not yet known.
 
         Args:
             t: environment step.
-            state: the state, in a few numbers or whole.
+            state: the state, summarized in a few numbers or complete.
             plans: the suggestion.
-            progress: how far the team has come.
+            progress: the team's progress.
         """
         self._open = t, state, plans, progress
 
     def end(self, t: int, progress: Progress, team: Sequence[MemberView], state: object = None) -> None:
-        """Note what has come of the last decision, if there is one: by agent the fate of its plan, and the reward.
+        """Record the outcome of the last decision, if any: the status of each agent's plan, and the reward.
 
-        The reward is the change of the world's score. A plan that still runs is `running`.
+        The reward is the change of the world's score. Plans that have not ended are `running`.
 
         Args:
             t: environment step.
-            progress: how far the team has come.
-            team: what became of the plans.
-            state: what it has led to, where that is remembered.
+            progress: the team's progress.
+            team: the agents' plans.
+            state: the resulting state, if epochs keep it.
         """
         if self._open is None:
             return
@@ -331,21 +331,21 @@ class Memory:
 
 
 def place(member: MemberView) -> str:
-    """Return where an agent stands between two plans; another after each commit."""
+    """Return an identifier of an agent's current gap between plans; it changes with each commit."""
     if member.plan is not None:
         return member.plan.id
     return f"after {member.outcomes[-1].id}" if member.outcomes else ""
 
 
 def occasion(view: View) -> object:
-    """Return what a coordinator plans for: a turn with another occasion begins another decision."""
+    """Return the occasion a coordinator plans for: a turn with another occasion starts another decision."""
     return (view.t, tuple(map(place, view.team)), view.notes)
 
 
 def under_way(suggested: Mapping[int, Plan], view: View) -> dict[int, Plan]:
-    """Return what is left of the suggestions that agents are carrying out; those who only wait have none.
+    """Return the remaining suggested plans that agents are carrying out, except plans that only wait.
 
-    Nor have those whose plans a note of the turn is about: they are to be planned for again.
+    Plans that a note of the turn is about are excluded, because they need a new plan.
     """
     found: dict[int, Plan] = {}
     for agent, plan in suggested.items():
@@ -356,24 +356,24 @@ def under_way(suggested: Mapping[int, Plan], view: View) -> dict[int, Plan]:
 
 
 def to_plan_for(running: Mapping[int, Plan], view: View) -> tuple[int, ...]:
-    """Return the agents that a coordinator plans for: in a turn with notes, only those whom it may write to."""
+    """Return the agents that a coordinator plans for: in a turn with notes, only those it may write to."""
     able = view.turn.recipients if view.notes else range(len(view.team))
     return tuple(agent for agent in able if agent not in running and agent < len(view.team))
 
 
 def is_same(plan: Plan, seen: PlanView) -> bool:
-    """Whether a plan is the one that a view shows, or what is left of it."""
+    """Return whether a plan is the one that a view shows, or its remainder."""
     actions = tuple(map(str, plan.actions))
     return actions in (seen.actions, seen.actions[seen.done :])
 
 
 def is_running(plan: Plan, member: MemberView) -> bool:
-    """Whether a plan is the live one of an agent."""
+    """Return whether a plan is the live one of an agent."""
     return member.plan is not None and member.plan.actions == tuple(map(str, plan.actions))
 
 
 def _fate(plan: Plan, member: MemberView) -> dict[str, str]:
-    """The status of a suggested plan, and the reason of its end if it has one; `dropped` when another was committed."""
+    """Return the status of a suggested plan, with the reason for its end; `dropped` if another plan was committed."""
     if is_running(plan, member):
         return {"status": "running"}
     actions = tuple(map(str, plan.actions))

@@ -1,10 +1,10 @@
-"""Writes the prompts of the roles. They share the system message with all who act in a world; the role stands last.
+"""Writes role prompts. They share the system message with all minds that act in a world; the role comes last.
 
-A set of roles has a folder, `llamac` or `baselines`, with a template for each role; both share those of `roles`. The
-rules of a world are those that `naive` shows. The data stand in the blocks of `quorum.agents.prompting.blocks`.
+A set of roles has a folder, `llamac` or `baselines`, with one template per role; both share the templates of `roles`.
+The world's rules are those of `naive`. Data appear in blocks (`quorum.agents.prompting.blocks`).
 
-Plans are shown as answers have them. Agents that have the same plan stand in one entry of a joint plan, since that is
-most of what its planners read, and teams have one plan for all their members.
+Plans look as they do in answers. Agents with equal plans share one entry of a joint plan, because plans are most of
+what planners read and the members of a team have the same plan.
 
     {"agent_0": {"actions": [{"action": "idle", "steps": 1}], "task": "clear:x"}, "agent_1": (the same)}
  -> [{"agent": "agent_0, agent_1",
@@ -37,39 +37,39 @@ from quorum_base.names import fold_names, unfold_names
 
 
 class Notation(Protocol):
-    """A text format of a world, in place of typed JSON. The values of prompts and answers mean the same in both.
+    """A world's text format, used instead of typed JSON. Prompt and answer values mean the same in both.
 
-    Prompts and answers of the minds are put into it where they are sent and received (`RolePrompts`, `RoleSpeaker`);
-    the simulated model puts them back, so that its rules need to know typed values alone.
+    Prompts and answers are converted when they are sent and received (`RolePrompts`, `RoleSpeaker`). The simulated
+    model converts them back, so that its rules only need typed values.
     """
 
     def write(self, value: object) -> Any:
-        """Write a value of a prompt: plans, states, observations and the names of agents in it; the rest as it is."""
+        """Convert a prompt value: plans, states, observations and agent names in it; the rest is unchanged."""
 
     def read(self, value: Any) -> Any:
-        """Read a value of a prompt: the inverse of `write`, for all that an answer depends on."""
+        """Read a prompt value: the inverse of `write`, for everything an answer depends on."""
 
     def write_answer(self, answer: Mapping[str, Any], agent: str) -> str:
-        """Write the typed answer of an agent as text; an assessor's choices have their plans in them."""
+        """Write an agent's typed answer as text; an assessor's choices contain their plans."""
 
     def read_answer(self, role: str, text: str) -> dict[str, Any]:
-        """Read the text of an answer as the typed answer of a role.
+        """Read a text as the typed answer of a role.
 
         Raises:
-            maeil.errors.InvalidThought: it is none; the reasons say what to mend.
+            maeil.errors.InvalidThought: it is not such an answer; the reasons say what to fix.
         """
 
     def example(self, role: str) -> str:
-        """Return an answer of a role on another board, as a prompt shows it."""
+        """Return a role's example answer on another board, as shown in a prompt."""
 
 
 _KEYS = frozenset({"actions", "task", "rationale", "status", "reason"})
-"""What a plan may consist of, with what came of it."""
+"""Keys of a plan, including its outcome."""
 _AND = ", "
 
 
 def show_plans(value: Any) -> Any:
-    """Write the plans in a value, which is made of mappings, lists and anything else, as a prompt shows them."""
+    """Format the plans in a value (mappings, lists and anything else) for a prompt."""
     if isinstance(value, Mapping):
         if _is_plan(value):
             return _show(value)
@@ -80,7 +80,7 @@ def show_plans(value: Any) -> Any:
 
 
 def read_plans_shown(value: Any) -> Any:
-    """Read the plans in a value: the inverse of `show_plans`, but for tuples, calls, and tasks without a name."""
+    """Read the plans in a value: the inverse of `show_plans`, except for tuples, calls and unnamed tasks."""
     if isinstance(value, Mapping):
         return {key: read_plans_shown(part) for key, part in value.items()}
     if not isinstance(value, list):
@@ -99,7 +99,7 @@ def _is_entry(value: Any) -> bool:
 
 
 def _together(plans: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give agents of equal plans one entry, in the order of the first of them."""
+    """Group agents with equal plans into one entry, in the order of their first agent."""
     teams: dict[bytes, list[str]] = {}
     for name, plan in plans.items():
         teams.setdefault(orjson.dumps(plan, option=orjson.OPT_SORT_KEYS), []).append(name)
@@ -107,7 +107,7 @@ def _together(plans: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _show(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan without what there is nothing to say about."""
+    """A plan without its empty fields."""
     shown = {key: part for key, part in plan.items() if part not in (None, "")}
     shown["actions"] = [read_call(action) if isinstance(action, str) else action for action in plan["actions"]]
     if isinstance(task := plan.get("task"), str):
@@ -120,19 +120,19 @@ _THOUGHTS = {
     "issue": "The rule is right: I see nothing that I could do for it now.",
     "agrees": "I can do it now, and it goes together with what the others do.",
 }
-"""What those think who judge their own part, by a key of their answer."""
+"""The thoughts of roles that judge their own part, by a key of their answer."""
 
 
 def role_example(schema: Mapping[str, Any], example: Example, *, critic: str = "explorer") -> dict[str, Any]:
-    """Return an example of an answer, JSON-ready, with the keys of its form in their order.
+    """Return an example of an answer, JSON-ready, with the keys of its schema in order.
 
-    A joint plan is one of all agents of the example. An assessor takes the plans of a whole team from one critic, and
-    makes that of one more agent itself.
+    A joint plan covers all agents of the example. An assessor takes the plans of a whole team from one critic, and
+    writes the plan of one more agent itself.
 
     Args:
-        schema: of the answer.
-        example: of the world.
-        critic: whose plans an assessor takes.
+        schema: schema of the answer.
+        example: the world's example.
+        critic: the critic that an assessor chooses.
     """
     form = schema.get("$defs", {}).get(PLAN, {}).get("properties", ())
 
@@ -160,7 +160,7 @@ def role_example(schema: Mapping[str, Any], example: Example, *, critic: str = "
 
 
 AS_THEY_ARE = ("state", "observation", "refused")
-"""Blocks that are shown as they are: those of the world, and what the one who is asked has answered itself."""
+"""Blocks shown as they are: the world's, and the recipient's own earlier answers."""
 
 
 def role_templates(world: str, world_folder: Path, kind: str, roles: Iterable[str], prompts: PromptSet) -> Templates:
@@ -168,13 +168,13 @@ def role_templates(world: str, world_folder: Path, kind: str, roles: Iterable[st
 
     Args:
         world: name of the world.
-        world_folder: where the world's own templates are.
-        kind: name of the folder of the set of roles.
-        roles: the names of those that are asked.
-        prompts: the set of prompts.
+        world_folder: folder of the world's own templates.
+        kind: folder name of the set of roles.
+        roles: names of the roles.
+        prompts: the prompt set.
 
     Raises:
-        ValueError: a template is not there, or nothing in the own folder is used.
+        ValueError: a template is missing, or none in the user's folder is used.
     """
     parts = {"rules": prompts.rules, **{str(role): prompts.for_role(str(role)) for role in roles}}
     parts |= {"system": prompts.system, "turn": prompts.for_role("turn")}
@@ -186,16 +186,16 @@ class RolePrompts:
     """Writes the prompts of a team.
 
     Attributes:
-        templates: of its roles.
-        world: whose rules and vocabulary they show.
-        prompts: the set of prompts.
-        max_actions: actions of a plan, at most.
-        example: of the world.
-        tasks: whether plans name what they are for.
-        notation: of the values in them; None: typed JSON.
-        checks: the rules that joint plans are judged by, shown to those who make them; by gate.
-        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
-        forms: those of all its roles, which share a schema where it is not grounded; none: each has its own.
+        templates: templates of its roles.
+        world: provides the rules and the vocabulary.
+        prompts: the prompt set.
+        max_actions: maximum number of actions in a plan.
+        example: the world's example.
+        tasks: whether plans name their task.
+        notation: notation of the values; None for typed JSON.
+        checks: rules for joint plans, by gate, shown to the planners.
+        thoughts: whether answers start with thoughts if the prompt set leaves that open, as in `TeamContext`.
+        forms: formats of all its roles, which share an ungrounded schema; empty: each role has its own.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.
@@ -224,10 +224,10 @@ class RolePrompts:
         )
 
     def wanted(self, form: AnswerFormat, role: str, view: View, asked: Any = None) -> AnswerFormat | None:
-        """Return the form of an answer in a role as these prompts ask for it; None for a text in the notation.
+        """Return the answer format for a role; None for a text in the notation.
 
-        An answer may plan for those who are asked about, by name; for any agent of the team where nothing says who
-        they are. A form that is grounded already stays as it is.
+        The answer may plan for the agents named in `asked`, or for all agents if it is None. A format that is already
+        grounded is unchanged.
         """
         if self.notation is not None:
             return None
@@ -246,16 +246,16 @@ class RolePrompts:
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
     ) -> tuple[ChatMessage, ...]:
-        """Write the messages of a call: the same for equal arguments.
+        """Write the messages of a call; equal arguments give equal messages.
 
         Args:
-            role: who is to answer.
-            view: the turn in which it is asked.
-            blocks: the data by name, in order; empty ones are left out.
-            schema: of the answer.
+            role: the role that answers.
+            view: the turn.
+            blocks: the data by name, in order; empty blocks are omitted.
+            schema: schema of the answer.
 
         Raises:
-            ValueError: a template asks for what there is not.
+            ValueError: a template uses an undefined variable.
         """
         turn = turn_block(view, self.world.name, role=role)
         asked = blocks.get("asked")

@@ -1,4 +1,4 @@
-"""LLaMAC: three critics in the place of the coordinator, actors that check and object (arXiv 2311.13884).
+"""LLaMAC: three critics act as the coordinator, and actors check their parts and object (arXiv 2311.13884).
 
 `critic.py` holds the TripletCritic and the repair of joint plans, `actor.py` the actors. The rules of the two gates are
 skills of the world.
@@ -24,8 +24,8 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     """Make the minds of a team: an actor for each agent, and the TripletCritic as the coordinator.
 
     Raises:
-        ValueError: the topology has no coordinator or too few rounds, there are no gates for this world, or they cannot
-            roll joint plans out.
+        ValueError: the topology has no coordinator or too few rounds, this world has no gates, or its gates cannot roll
+            out joint plans.
     """
     world, topology = context.world, context.topology
     needs_leader("llamac", topology, config.external_retries)
@@ -52,7 +52,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]]:
-    """Return the rules of the gates that are in force, by gate, as they are shown to those who make joint plans."""
+    """Return the active rules by gate, as shown to the planners of joint plans."""
     found: dict[str, list[dict[str, str]]] = {"scrutiny": [], "confirmation": []}
     for code, rule in gates.rules.items():
         found[rule.fault.gate].append({"code": code, "meaning": rule.meaning})
@@ -60,16 +60,16 @@ def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]
 
 
 def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the templates that prompts are made of in a world, by its name.
+    """Return the digests of the prompt templates of a world.
 
     Raises:
-        ValueError: a template is not there, or nothing in the own folder is used.
+        ValueError: a template is missing, or none in the user's folder is used.
     """
     return templates_of_roles(config, world, "llamac", roles_of(config)).sources
 
 
 def roles_of(config: LlamacConfig) -> Sequence[LlamacRole]:
-    """Return the roles in which models are asked."""
+    """Return the roles that models play."""
     return (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
 
 

@@ -1,4 +1,4 @@
-"""The actors: each checks its own part of the suggestion by rules, and speaks only when the check fails."""
+"""The actors: each checks its part of the suggestion by rules, and writes only if the check fails."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from quorum.agents.skills import Gates
 
 
 class ConfirmationFailed(EpisodeStop):
-    """An actor's part fails confirmation after all external retries, and the settings say that this is the end.
+    """An actor's part still fails confirmation after all external retries, and `on_exhaust` is `fail`.
 
-    It is a failure of the method, scored and pooled like any other.
+    This is a failure of the method, scored and pooled like any other.
     """
 
     outcome = Outcome.FAILURE
@@ -31,15 +31,15 @@ class ConfirmationFailed(EpisodeStop):
 
 @dataclass(eq=False)
 class Actor:
-    """The mind of one agent. It knows the last suggestion that it has read.
+    """The mind of one agent. It remembers the last suggestion it has read.
 
     Attributes:
-        speaker: asks the agent's own model, for feedback alone.
-        answers: the form of its answer.
+        speaker: calls the agent's own model, for feedback only.
+        answers: the schema of its answer.
         gates: the rules of plan confirmation.
-        evidence: returns what they judge by: what the agent sees, or what the role `evidence` of the world returns.
-        world: whose actions it can take.
-        settings: switches and bounds.
+        evidence: returns the basis of the check: the agent's observation, or the result of the world's role `evidence`.
+        world: provides the actions.
+        settings: switches and limits.
     """
 
     speaker: RoleSpeaker
@@ -71,13 +71,13 @@ class Actor:
         return await self._object(view, rejection)
 
     def _check(self, view: View) -> Rejection | None:
-        """Plan confirmation: no call."""
+        """Confirm the plan by rules, without a call."""
         if view.agent not in self._joint.plans or not self.settings.confirmation:
             return None
         return self.gates.confirm(view.agent, self.evidence(self.world, view), self._joint)
 
     async def _object(self, view: View, rejection: Rejection) -> Thought:
-        """Write what is wrong: the rule, and what the model makes of it when it has an answer."""
+        """Write an objection: the rule and, if the model answers, its explanation."""
         own = self._joint.plans[view.agent]
         partners = [
             view.names[agent]
@@ -92,21 +92,21 @@ class Actor:
         }
         asked = await self.speaker.ask(LlamacRole.ACTOR, self.answers.actor, view, blocks)
         objection = Objection(view.agent, rejection.code, rejection.text)
-        with suppress(Misread):  # the rule's own words are feedback enough
+        with suppress(Misread):  # the rule's own text is sufficient feedback
             issue, proposal = asked.read(self.answers.read_actor)
             objection = replace(objection, issue=issue, proposal=proposal)
         call = self.speaker.rejected(asked.call, [rejection])
         return Thought(messages=(feedback(view.turn.recipients, objection),), calls=(call,))
 
     def _decide(self, view: View, rejection: Rejection | None) -> Plan | Resume:
-        """Commit one's part; go on with the plan that it already is; without one, wait."""
+        """Commit the agent's part; resume if it is already the current plan; wait if there is none."""
         plan = self._joint.plans.get(view.agent)
         if plan is not None and rejection is not None:
             plan = self._exhausted(view, plan, rejection)
         return carry_out(view, plan, self.world, self.settings.pause)
 
     def _exhausted(self, view: View, plan: Plan, rejection: Rejection) -> Plan | None:
-        """What becomes of a part that is not confirmed when nobody is asked any more."""
+        """Return what to do with an unconfirmed part after all retries."""
         if self.settings.on_exhaust == "fail":
             raise ConfirmationFailed(f"{view.name}: {rejection.code}: {rejection.text}")
         rule = self.gates.rules[rejection.code]

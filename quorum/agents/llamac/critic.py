@@ -1,4 +1,4 @@
-"""The TripletCritic: explorer, exploiter and assessor in the coordinator's place, and the scrutiny of their plans."""
+"""The TripletCritic: explorer, exploiter and assessor act as the coordinator, and scrutiny checks their plans."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ from quorum.agents.skills import Briefing, Gates
 
 @dataclass(slots=True)
 class Decision:
-    """A decision in the making.
+    """A decision in progress.
 
     Attributes:
         sight: the state.
-        asked: agents that need a plan, ascending: those who carry out no suggestion, and those whose plan was recalled.
-        running: what is left of the plans of the others.
+        asked: agents to plan for, ascending: those that carry out no suggestion, and those whose plan was recalled.
+        running: remaining plans of the others.
         key: distinguishes this conversation from the next.
-        calls: of the thought under way.
+        calls: calls of the current thought.
         retries: internal retries left.
         rounds: external retries left.
-        plans: the suggestion as it stands.
-        critics: what the critics proposed, by role.
-        dialogue: what has been suggested and objected, JSON-ready.
-        recalled: agents whose plans were under way, and conflict without anybody's part in the suggestion.
+        plans: the current suggestion.
+        critics: the critics' proposals, by role.
+        dialogue: suggestions and objections so far, JSON-ready.
+        recalled: agents whose current plans were recalled, because they conflict although no suggested part does.
     """
 
     sight: Sight
@@ -71,18 +71,18 @@ class Decision:
     recalled: set[int] = field(default_factory=set)
 
     def joint(self, plans: Mapping[int, Plan]) -> Joint:
-        """Join plans with those that are under way."""
+        """Combine plans with the running ones."""
         return Joint(plans, self.running)
 
     def recall(self, agents: Iterable[int]) -> None:
-        """Take plans that are under way for plans that can be changed."""
+        """Recall running plans so that they can be changed."""
         found = self.running.keys() & set(agents)
         self.recalled |= found
         self.asked = tuple(sorted({*self.asked, *found}))
         self.running = {agent: plan for agent, plan in self.running.items() if agent not in found}
 
     def recall_offenders(self, rejections: Iterable[Rejection]) -> None:
-        """Recall the plans of conflicts that no agent who is asked about takes part in: only they can be changed."""
+        """Recall the running plans of conflicts without an agent being planned for: nothing else can resolve them."""
         for rejection in rejections:
             if not set(rejection.agents) & set(self.asked):
                 self.recall(rejection.agents)
@@ -90,12 +90,12 @@ class Decision:
 
 @dataclass(frozen=True)
 class Scrutiny:
-    """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, and only what is grammatical for conflicts.
+    """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, then conflicts between grammatical plans.
 
     Attributes:
         world: checks each plan alone against its state.
         gates: the rules of that world.
-        enabled: false judges the grammar alone, without which nothing can be suggested at all (ablation).
+        enabled: if false, only the grammar is checked, which every suggestion needs (ablation).
     """
 
     world: World
@@ -103,28 +103,28 @@ class Scrutiny:
     enabled: bool
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
-        """Return what is wrong with a joint plan; nothing when it passes."""
+        """Return the problems of a joint plan; empty if it passes."""
         refused = impossible(self.world, joint.plans)
         if refused or not self.enabled:
             return refused
         return tuple(self.gates.scrutinize(sight, joint))
 
     def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
-        """Whether only conflicts are wrong, which can be repaired by dropping plans."""
+        """Return whether all problems are conflicts, which dropping plans can repair."""
         rules = {**GRAMMAR, **self.gates.rules}
         return all(rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
 
     def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
-        """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
+        """Drop plans until the rest passes: each time the one with the lowest index among the first offenders.
 
-        A plan that is under way is dropped only where no other plan offends with it.
+        A running plan is dropped only if no suggested plan offends with it.
 
         Args:
             sight: the state.
             joint: a grammatical joint plan.
 
         Returns:
-            The suggested plans that are left, and whose were dropped, in order.
+            The remaining suggested plans, and the agents of the dropped ones, in order.
         """
         plans, running = dict(joint.plans), dict(joint.running)
         dropped: list[int] = []
@@ -144,25 +144,24 @@ class Scrutiny:
 
 
 class ScrutinyFailed(NoJointPlan):
-    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished."""
+    """There is no valid joint plan after all internal retries: the episode ends unfinished."""
 
 
 @dataclass(eq=False)
 class TripletCritic:
-    """The mind of the coordinator (LLaMAC, section on the TripletCritic). It keeps what it has decided, turn by turn.
+    """The mind of the coordinator (LLaMAC, section on the TripletCritic). It keeps its decisions between turns.
 
-    A turn that begins a decision asks both critics at the same time, scrutinises what they propose, and has the
-    assessor make the suggestion of the two: three calls when all pass. A turn in which actors have objected has the
-    assessor plan again, for those who objected alone. A turn without objections says nothing, which ends the
-    conversation.
+    A turn that starts a decision asks both critics at once, scrutinizes their proposals, and has the assessor make one
+    suggestion from the two: three calls if all pass. After objections, the assessor plans again for the objecting
+    actors only. A turn without objections sends nothing, which ends the conversation.
 
     Attributes:
-        speaker: asks the model.
-        answers: the forms of the answers.
+        speaker: calls the model.
+        answers: the answer schemas.
         scrutiny: judges joint plans.
-        briefing: how a state is shown to the critics.
-        world: what the state and the score are read from.
-        settings: switches and bounds.
+        briefing: formats the state for the critics.
+        world: provides the state and the score.
+        settings: switches and limits.
     """
 
     speaker: RoleSpeaker
@@ -175,14 +174,14 @@ class TripletCritic:
     _decision: Decision | None = None
 
     def __post_init__(self) -> None:
-        """Begin without memories."""
+        """Start with an empty memory."""
         self._memory = Memory(self.settings.epochs, self.world.agents)
 
     async def think(self, view: View) -> Thought:
         """Decide, or answer objections.
 
         Raises:
-            ScrutinyFailed: a joint plan is no good after all internal retries.
+            ScrutinyFailed: a joint plan is still invalid after all internal retries.
         """
         key = occasion(view)
         if self._decision is None or self._decision.key != key:
@@ -194,7 +193,7 @@ class TripletCritic:
         return await self._replan(view, self._decision, objections)
 
     async def _decide(self, view: View, key: object) -> Thought:
-        """Make a suggestion for all who need one."""
+        """Make a suggestion for all agents that need one."""
         sight = look(self.world, view.t)
         state = self.briefing.state(sight) if self.settings.transitions else None
         self._memory.end(view.t, self.world.progress(), view.team, state)
@@ -215,7 +214,7 @@ class TripletCritic:
         return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
-        """Make another suggestion for those who object; the others keep their plans, or hear when it is dropped."""
+        """Make another suggestion for objecting agents; the others keep their plans, unless these are dropped."""
         decision.rounds -= 1
         decision.retries = self.settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
@@ -233,13 +232,13 @@ class TripletCritic:
         return self._suggest(view, decision, sorted({*flagged, *(before.keys() - decision.plans.keys())}))
 
     def _remember(self, view: View, decision: Decision) -> None:
-        """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
+        """Record the current suggestion; it replaces an earlier one of the same decision."""
         if (digest := self.briefing.digest(decision.sight)) is not None:
             state = self.briefing.state(decision.sight) if self.settings.transitions else digest
             self._memory.begin(view.t, state, decision.plans, self.world.progress())
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
-        """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
+        """Send the whole suggestion to the agents it concerns; a recalled agent gets at least a plan to wait."""
         self._suggested |= decision.plans
         waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self.world.idle,), None, "recalled"))
         recipients = sorted({*to, *decision.recalled})
@@ -247,7 +246,7 @@ class TripletCritic:
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
-        """Have all critics propose, again when one of them fails (both, or that one alone), until both pass."""
+        """Ask all critics until both pass; after a failure, repeat with both or only the failing one, as configured."""
 
         def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
             return self.scrutiny.judge(decision.sight, decision.joint(plans))
@@ -265,7 +264,7 @@ class TripletCritic:
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> dict[int, Plan]:
-        """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
+        """Ask the assessor for a suggestion for some agents until it passes; the others keep their plans."""
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
         shown = {role: proposal.shown(self.world.agents) for role, proposal in decision.critics.items()}
@@ -296,9 +295,9 @@ class TripletCritic:
         judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
         blocks: Mapping[str, object] = MappingProxyType({}),
     ) -> dict[str, Proposal]:
-        """Ask in some roles at the same time for plans of some agents, again until all proposals pass.
+        """Ask some roles at once for plans of some agents, until all proposals pass.
 
-        Plans under way that conflict are recalled, and asked about as well.
+        Conflicting running plans are recalled and planned again.
         """
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         refused: object = None
@@ -338,7 +337,7 @@ class TripletCritic:
                 left = tuple(role for role in roles if role.value in failed)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
-        """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
+        """Merge the proposals without a call: the last critic's plans, and the other's for agents it leaves out."""
         plans = {agent: plan for proposal in decision.critics.values() for agent, plan in proposal.plans.items()}
         rejections = self.scrutiny.judge(decision.sight, decision.joint(plans))
         if not rejections or not self.settings.scrutinize_suggestion:
@@ -346,7 +345,7 @@ class TripletCritic:
         return self._settled(decision, [Proposal(plans, "", rejections)]).plans
 
     def _settled(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
-        """Make do, when all retries are used up: with a proposal that passed, or with the last that can be repaired.
+        """Choose a proposal after all retries: one that passed, or the last that can be repaired.
 
         Args:
             decision: the decision.
@@ -382,7 +381,7 @@ def _proposal(
     asked: Sequence[int],
     judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
 ) -> Proposal:
-    """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons."""
+    """Read and judge a joint plan; an unreadable answer becomes a proposal with the reasons."""
     try:
         thoughts, plans = reply.read(lambda value: reader(value, asked))
     except Misread as error:

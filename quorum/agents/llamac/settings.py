@@ -1,4 +1,4 @@
-"""The roles, switches and bounds of LLaMAC, and the typed answers of its roles.
+"""Roles, switches and limits of LLaMAC, and the typed answers of its roles.
 
 | role | answer |
 |---|---|
@@ -37,7 +37,7 @@ CRITICS = {
     "explorer": (LlamacRole.EXPLORER,),
     "exploiter": (LlamacRole.EXPLOITER,),
 }
-"""Who proposes, by the value of `critics`."""
+"""The proposing roles, by the value of `critics`."""
 
 
 class LlamacConfig(RoleTeamConfig):
@@ -45,42 +45,42 @@ class LlamacConfig(RoleTeamConfig):
 
     name: Literal["llamac"]
     critics: Literal["both", "explorer", "exploiter"]
-    """Who proposes; with one critic there is nothing to assess (ablation: only explore, only exploit)."""
+    """Which critics propose; with one critic there is nothing to assess (ablation: only explore, only exploit)."""
     belief_correction: bool
     """Whether the assessor weighs the two proposals; false: they are merged without a call (ablation)."""
     scrutiny: bool
-    """Whether joint plans pass veracity scrutiny; false: only their grammar is checked (ablation)."""
+    """Whether joint plans must pass veracity scrutiny; false: only their grammar is checked (ablation)."""
     scrutinize_suggestion: bool
-    """Whether the assessor's suggestion passes it too; false: as the paper prints it."""
+    """Whether the assessor's suggestion must pass it too; false: as the paper prints it."""
     rollout: NonNegativeInt
-    """Steps that scrutiny rolls a joint plan out for on a copy of the world, where its gates can; 0: it does not."""
+    """Steps for which scrutiny rolls out a joint plan on a copy of the world, if its gates can; 0: no rollout."""
     confirmation: bool
-    """Whether actors check their own part; false: they do what is suggested (ablation)."""
+    """Whether actors check their own part; false: they carry out the suggestion (ablation)."""
     internal_retries: NonNegativeInt
-    """IF: times in a decision that a rejected joint plan is asked for again; 0: internal feedback is off."""
+    """IF: maximum retries per decision after a rejected joint plan; 0: no internal feedback."""
     retry: Literal["both", "failed"]
-    """Who proposes again when a critic's joint plan is rejected: both critics, as in the paper, or that one alone."""
+    """Who proposes again after a critic's joint plan is rejected: both critics, as in the paper, or only that one."""
     external_retries: NonNegativeInt
-    """EF: times in a decision that the assessor plans again on the actors' feedback; 0: external feedback is off."""
+    """EF: maximum times per decision that the assessor replans after actors' feedback; 0: no external feedback."""
     strict: bool
-    """Whether conflicts that are left after all internal retries fail the episode, as unreadable plans always do."""
+    """Whether conflicts left after all internal retries fail the episode, as unreadable plans always do."""
     on_exhaust: Literal["execute", "noop", "fail"]
     """What an actor does with a part that fails confirmation after all external retries."""
     replan: Literal["idle_only", "all"]
-    """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
+    """Whose plans a decision makes: those of agents without one, or those of all agents, replacing current ones."""
     epochs: NonNegativeInt | None
-    """L: decision epochs that the critics see; null: all."""
+    """L: number of decision epochs that the critics see; null: all."""
     transitions: bool
-    """Whether an epoch has the whole states before and after it (<s, a, r, s'>, as in the paper), or the one before in
-    a few numbers."""
+    """Whether an epoch holds the full states before and after it (<s, a, r, s'>, as in the paper), or a few numbers of
+    the state before it."""
 
 
 NEW = "new"
-"""The source of a choice that is neither critic's."""
+"""The source of a choice that comes from neither critic."""
 
 
 class Answers(JointAnswers):
-    """The answers of those who plan for a team, of the assessor, and of actors; arguments as there."""
+    """Answer schemas of planners of joint plans, the assessor, and actors; arguments as in `JointAnswers`."""
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
         super().__init__(vocabulary, max_actions, names, tasks)
@@ -95,9 +95,9 @@ class Answers(JointAnswers):
             proposal=self.instead,
         )
         self.assessor, self.actor = form("suggestion", self._assessor), form("feedback", self._actor)
-        """The forms of the answers of assessor and actor."""
+        """The schemas of assessor and actor."""
         self.forms = (self.joint, self.assessor, self.actor)
-        """The forms of all roles."""
+        """The schemas of all roles."""
 
     def read_assessor(
         self, value: object, asked: Collection[int], sources: Mapping[str, Mapping[int, Plan]]
@@ -106,11 +106,11 @@ class Answers(JointAnswers):
 
         Args:
             value: the answer.
-            asked: agents that it may make a suggestion for.
+            asked: agents that it may plan for.
             sources: the joint plan of each critic.
 
         Raises:
-            Misread: it has not the form, names agents that it may not name, or a plan that a critic has not made.
+            Misread: it does not match the schema, names agents that are not allowed, or a plan that no critic has made.
         """
         answer = read(self._assessor, value)
         indices = self.agents([choice.agent for choice in answer.choices], asked)
@@ -134,7 +134,7 @@ class Answers(JointAnswers):
         """Read an actor's issue and proposal.
 
         Raises:
-            Misread: it has not the form.
+            Misread: it does not match the schema.
         """
         answer = read(self._actor, value)
         return answer.issue, read_plan(answer.proposal) if answer.proposal is not None else None

@@ -1,1 +1,1 @@
-"""Language models: one protocol, providers that speak it, and wrappers that compose around a provider."""
+"""Language models: one protocol, providers that implement it, and wrappers around a provider."""

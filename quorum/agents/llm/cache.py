@@ -1,4 +1,4 @@
-"""Answers on disk, so that nothing is paid for twice; safe for many processes on one machine."""
+"""A cache of answers on disk, so that each is paid for once; safe for many processes on one machine."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.records import describe_reply, read_reply, request_key
 
 APPLICATION_ID = 0x51554F52
-"""Marks a file of SQLite as a cache of ours, in its header (`QUOR`)."""
+"""Marks an SQLite file as a cache of Quorum, in its header (`QUOR`)."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _ID = slice(68, 72)
-"""Where the application's mark stands in the header (sqlite.org/fileformat2.html, 1.3)."""
+"""Position of the application id in the header (sqlite.org/fileformat2.html, 1.3)."""
 
 
 class NotOurs(Exception):
-    """A file is no cache of Quorum: it is neither read nor changed."""
+    """A file is not a cache of Quorum; it is neither read nor changed."""
 
 
 def is_marked(path: Path) -> bool:
-    """Return whether the header of a file says that it is a cache of ours, however damaged the rest is.
+    """Return whether a file's header marks it as a cache of Quorum, however damaged the rest is.
 
-    Caches from before version 0.10 have no mark; `check_tables` knows them.
+    Caches from before version 0.10 have no mark; `check_tables` recognizes them.
 
     Raises:
-        NotOurs: it is no regular file, no file of SQLite, or the file of another application.
+        NotOurs: it is not a regular file, not an SQLite file, or another application's file.
         OSError: it cannot be read.
     """
     if not stat.S_ISREG(path.stat().st_mode):
@@ -55,10 +55,10 @@ def is_marked(path: Path) -> bool:
 
 
 def check_tables(connection: sqlite3.Connection) -> None:
-    """Refuse a database without a mark that holds something else than answers.
+    """Refuse an unmarked database with anything but answers.
 
     Raises:
-        NotOurs: it does.
+        NotOurs: it holds something else.
         sqlite3.Error: it cannot be read.
     """
     names = {name for (name,) in connection.execute("select name from sqlite_master where name not like 'sqlite_%'")}
@@ -67,9 +67,9 @@ def check_tables(connection: sqlite3.Connection) -> None:
 
 
 def make(path: Path) -> None:
-    """Make an empty file, and its folders, that only its user may read; one that is there is left as it is.
+    """Create an empty file and its folders, readable only by its user; leave an existing file unchanged.
 
-    SQLite gives the files that it creates next to it the same rights.
+    SQLite gives the files that it creates next to it the same permissions.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -77,14 +77,14 @@ def make(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of others from a file of ours that had them."""
-    with suppress(PermissionError):  # another user's, who shares it with us on purpose
+    """Remove other users' permissions from a cache that had them."""
+    with suppress(PermissionError):  # owned by another user, who shares it on purpose
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
 
 
 def remove(path: Path) -> None:
-    """Delete a cache, with the files that SQLite keeps next to it."""
+    """Delete a cache and the files that SQLite keeps next to it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -96,7 +96,7 @@ BUSY_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """What a cache holds.
+    """Statistics of a cache.
 
     Attributes:
         entries: number of answers.
@@ -108,15 +108,15 @@ class CacheStats:
 
 
 class Cache:
-    """A file of answers by key. One object a process; not for network file systems, whose locks do not hold.
+    """A file of answers by key. One object per process; not for network file systems, whose locks are unreliable.
 
-    What is damaged in it is a miss, and an answer that cannot be kept is an answer: a cache never ends an episode.
+    Damaged entries are misses, and a failure to store an answer is not an error: a cache never ends an episode.
 
     Args:
-        path: the file, made when missing with its folders; only its user may read it.
+        path: the file, created with its folders if missing; readable only by its user.
 
     Raises:
-        quorum.agents.llm.cache.NotOurs: the file is there, and is no cache of ours; it is left as it is.
+        quorum.agents.llm.cache.NotOurs: the file exists and is not a cache of Quorum; it is left unchanged.
         OSError, sqlite3.Error: it cannot be opened.
     """
 
@@ -142,7 +142,7 @@ class Cache:
             raise
 
     def _share(self) -> None:
-        """Let many processes use the file. SQLite does not wait for its turn when the mode changes, so this does."""
+        """Let many processes use the file. SQLite does not wait for locks when the mode changes, so this does."""
         end = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -155,7 +155,7 @@ class Cache:
                 return
 
     def get(self, key: str) -> Reply | None:
-        """Return the answer of a key; None when there is none, or none that can be read."""
+        """Return the answer of a key; None if it is missing or unreadable."""
         try:
             row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
             return None if row is None else read_reply(orjson.loads(row[0]))
@@ -164,7 +164,7 @@ class Cache:
             return None
 
     def put(self, key: str, reply: Reply) -> Reply:
-        """Keep an answer, and give the one that is kept: the first of several processes wins, a damaged one never."""
+        """Store an answer and return the stored one: the first of several processes wins, but never a damaged entry."""
         content = orjson.dumps(describe_reply(reply))
         try:
             if self._file.execute("insert or ignore into answers values (?, ?)", (key, content)).rowcount:
@@ -178,7 +178,7 @@ class Cache:
         return kept or reply
 
     def _log_damage(self, error: Exception) -> None:
-        """Log once that not everything can be read or kept."""
+        """Log once that some entries cannot be read or stored."""
         if not self._damage_logged:
             self._damage_logged = True
             _log.warning(
@@ -187,13 +187,13 @@ class Cache:
             )  # fmt: skip
 
     def stats(self) -> CacheStats:
-        """Return what the cache holds."""
+        """Return the statistics of the cache."""
         entries = self._file.execute("select count(*) from answers").fetchone()[0]
         files = (self.path, self.path.with_name(self.path.name + "-wal"))
         return CacheStats(entries, sum(file.stat().st_size for file in files if file.exists()))
 
     def clear(self) -> int:
-        """Forget everything; give the number of answers that were forgotten."""
+        """Delete all answers; return their number."""
         forgotten = self._file.execute("delete from answers").rowcount
         self._file.execute("vacuum")
         self._file.execute("pragma wal_checkpoint(truncate)")
@@ -205,14 +205,13 @@ class Cache:
 
 
 class Cached:
-    """A model whose answers are kept.
+    """A model with a cache.
 
     Args:
         model: the model.
-        cache: where they are kept.
-        identity: what else than the request reaches the model: a provider's `identity`.
-        sampled: whether answers are kept, too, that were drawn above temperature 0 or at a temperature that the
-            provider chose.
+        cache: the cache.
+        identity: everything besides the request that reaches the model: a provider's `identity`.
+        sampled: whether to cache answers sampled above temperature 0 or at a temperature chosen by the provider.
     """
 
     def __init__(self, model: Model, cache: Cache, identity: Mapping[str, str], *, sampled: bool) -> None:
@@ -223,7 +222,7 @@ class Cached:
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request from the cache, or ask and keep the answer. Equal requests at the same time ask once."""
+        """Answer from the cache, or call the model and store its answer. Concurrent equal requests share one call."""
         if not (self._sampled or request.sampling.temperature == 0):
             return await self._model.complete(request)
         key = request_key(request, self._identity)

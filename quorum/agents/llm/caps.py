@@ -1,9 +1,8 @@
-"""Caps of the texts and lists in the form of an answer, for small models, which never end what may be long.
+"""Caps on texts and lists in an answer schema, for small models that never end an unbounded text or list.
 
-A list that the turn needs whole is left as long as it may be: a joint plan has a place for each agent that is asked
-about, and what else is about agents, by an `agent` in its entries (predictions), or of names, as many as it had. What a
-message asks of agents is as much as its author wants, and gets the cap. Texts that a pattern or a list of values bounds
-stay as they are.
+Lists that the turn needs in full keep their length: a joint plan has an entry for each agent in the request, and other
+lists about agents, by an `agent` in their entries (predictions) or by names, keep their limit. The requests that a
+message makes are up to its author, so they are capped. Texts limited by a pattern or an enumeration are unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _AS_WANTED = "asks"
 
 
 def capped(request: Request) -> Request:
-    """Return a request whose form has the caps of its sampling; embeddings have none."""
+    """Return a request with its sampling's caps applied to the answer schema; requests for embeddings are unchanged."""
     text, entries = request.sampling.longest_text, request.sampling.longest_list
     if request.answer is None or (text is None and entries is None) or wants_embeddings(request):
         return request
@@ -60,5 +59,5 @@ def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -
 
 
 def _least(part: Mapping[str, Any], size: str, cap: int) -> int:
-    """Return the upper bound of a size: the cap or the bound that is there, but not less than the lower one."""
+    """Return the upper bound of a size: the smaller of the cap and the existing bound, but at least the lower bound."""
     return max(min(int(part.get(f"max{size}", cap)), cap), int(part.get(f"min{size}", 0)))

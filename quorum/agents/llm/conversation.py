@@ -1,4 +1,4 @@
-"""Conversation mode: the turns of a participant are one conversation, not each a prompt by itself."""
+"""Conversation mode: a participant's turns form one conversation instead of separate prompts."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole, Model, Reply, Requ
 
 
 class AskingConfig(ComponentConfig):
-    """Parameters of all minds that ask language models."""
+    """Parameters shared by all minds based on language models."""
 
     memory: Annotated[Literal["none", "conversation"], Usual("none")]
-    """What a model is shown of earlier turns: nothing, or the prompts and answers themselves (`Conversation`)."""
+    """What a model sees of earlier turns: nothing, or the prompts and answers themselves (`Conversation`)."""
 
 
 @dataclass
 class _History:
-    """What was said in one role: the messages of each turn with the answer to them."""
+    """The history of one role: the messages of each turn with the answer to them."""
 
     exchanges: list[tuple[ChatMessage, ...]] = field(default_factory=list)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Conversation:
-    """A model that is shown what it was asked before in the same role, and what it answered.
+    """A model that sees its earlier prompts and answers in the same role.
 
-    A request is sent with the earlier exchanges between the messages of the system, which are those of the new turn
-    alone, and its own messages. Prompts are kept whole, with their pictures, and answers as they were written, with the
-    reasoning items of their provider: so a conversation only grows at its end, and providers have the rest cached.
+    Earlier exchanges are inserted between the system messages (only those of the new turn) and the request's own
+    messages. Prompts are kept whole, with their pictures, and answers as they were written, with the provider's
+    reasoning items. So a conversation only grows at its end, and providers can cache the rest.
 
-    An exchange is kept when it ended in an answer of the wanted form. That goes for answers that a mind or the loop
-    then refuses: the next prompt says why. Wrong answers that were asked for again within a call are not kept, nor are
-    calls without an answer. Requests for embeddings are no part of a conversation.
+    An exchange is kept if it ended in an answer that matches the schema, even if a mind or the loop then refuses it:
+    the next prompt says why. Malformed answers repaired within a call, and calls without an answer, are not kept.
+    Requests for embeddings are not part of a conversation.
 
-    Two calls in one role are made one after the other. Whoever is given a model twice has two conversations.
+    Calls in one role run one after another. If a model is given out twice, each has its own conversation.
 
     Args:
-        model: answers.
-        most: earlier exchanges that are sent, at most. When there are more, the older half is dropped at once: each
-            time costs the beginning that providers have cached.
+        model: the model.
+        most: maximum number of earlier exchanges. Beyond it, the older half is dropped at once, because each change
+            at the start invalidates the providers' caches.
     """
 
     def __init__(self, model: Model, most: int) -> None:
@@ -69,11 +69,11 @@ class Conversation:
 
 
 def _marked(message: ChatMessage) -> ChatMessage:
-    """Return a message that comes again whole in later prompts, and only so."""
+    """Return a message marked at its end only, because later prompts repeat it whole."""
     return replace(message, marks=(len(message.content),))
 
 
 def without_carried(request: Request) -> Request:
-    """Return a request for another model than the one whose reasoning items it carries: they are not for it."""
+    """Return a request without reasoning items, for a model other than the one they belong to."""
     messages = tuple(replace(message, carried=()) for message in request.messages)
     return replace(request, messages=messages, carry=False)

@@ -1,4 +1,4 @@
-"""The contract of what brings requests to providers in another way than by one call each: in batches."""
+"""The contract for sending requests to providers other than by single calls: in batches."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from quorum.agents.llm.provided import ProvidedModel
 
 
 class Delivery(ABC):
-    """Takes the provider's place for all episodes of a process, and gathers their requests. For one event loop."""
+    """Replaces the provider for all episodes of a process and collects their requests. For one event loop."""
 
     @abstractmethod
     def model(self, provider: ProvidedModel, key: str, cell: str, price: Price | None) -> Model:
-        """Return what an episode asks instead of a provider.
+        """Return the model that an episode uses instead of a provider.
 
         Args:
             provider: builds the requests and reads the answers.
-            key: of the model and its provider; the same in every process.
+            key: identifier of the model and its provider; the same in every process.
             cell: name of the episode's cell.
-            price: of the model for single calls; None if it is not known.
+            price: the model's price for single calls; None if unknown.
 
         Raises:
-            TypeError: the provider cannot be asked in this way.
+            TypeError: the provider does not support this.
         """
 
     @abstractmethod
     def episode(self, cell: str) -> AbstractContextManager[None]:
-        """Mark an episode as under way: its requests are worth waiting for."""
+        """Mark an episode as running, so that its requests are worth waiting for."""
 
     @abstractmethod
     def facts(self) -> tuple[str, ...]:
@@ -37,4 +37,4 @@ class Delivery(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Release connections and files; what is under way stays with the provider."""
+        """Release connections and files; requests under way stay with the provider."""

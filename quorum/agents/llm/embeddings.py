@@ -1,6 +1,6 @@
-"""Embeddings by the protocol of language models: texts are asked about, and numbers are the answer.
+"""Embeddings through the protocol of language models: a request holds texts, and the reply holds numbers.
 
-So a call for them is retried, limited, cached, budgeted, recorded and replayed like any other.
+So such a call is retried, limited, cached, budgeted, recorded and replayed like any other.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ EMBEDDINGS = AnswerFormat(
         "additionalProperties": False,
     },
 )
-"""The form of the answer: for each message a list of numbers, in their order."""
+"""The answer schema: a list of numbers for each message, in order."""
 DIGITS = 6
-"""Decimals that are kept of each number."""
+"""Decimals kept of each number."""
 
 
 def texts_to_embed(texts: Sequence[str]) -> tuple[ChatMessage, ...]:
@@ -36,7 +36,7 @@ def texts_to_embed(texts: Sequence[str]) -> tuple[ChatMessage, ...]:
 
 
 def wants_embeddings(request: Request) -> bool:
-    """Whether a request is for embeddings."""
+    """Return whether a request is for embeddings."""
     return request.answer is not None and request.answer.name == EMBEDDINGS.name
 
 
@@ -45,9 +45,9 @@ def reply_with(vectors: Sequence[Sequence[float]], request: Request, usage: Usag
 
     Args:
         vectors: one for each message.
-        request: what was asked.
-        usage: tokens.
-        model: what answers.
+        request: the request.
+        usage: token counts.
+        model: name of the model.
         more: other fields of the reply.
 
     Raises:

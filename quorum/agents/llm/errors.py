@@ -1,23 +1,23 @@
-"""What can go wrong with a language model.
+"""Errors of language models.
 
 LanguageModelError
-|- Refused                    never retried: the request or its sender is wrong
+|- RequestRefused             never retried: the request or its sender is wrong
 |  |- AuthenticationFailed    no key, or a wrong one
 |  |- UnknownModel            the provider has no such model
-|  |- BadRequest              the provider does not take the request
-|  |- ContentFiltered         the service refuses a text for what it says: a provider makes a refused answer of it
+|  |- BadRequest              the provider rejects the request
+|  |- ContentFiltered         a content filter refuses a text; providers turn this into a refused answer
 |  |- ContextOverflow         the prompt does not fit into the model's context
 |- Transient                  retried, within bounds
 |  |- RateLimited             429, with the provider's Retry-After if it gave one
 |  |- ServerFailed            5xx, 529
 |  |- ConnectionLost          no route, reset, stale connection
-|  |  |- Unreachable          there was no connection yet, and why there can be none: final before the first answer
+|  |  |- Unreachable          no connection was possible, with the reason: final before the first answer
 |  |- TimedOut                over its deadline
-|  |- BrokenResponse          a success that holds no answer: HTML, broken JSON, no choices
-|- UnknownPrice             a budget of money for a model whose price is not known
-|- AnswerInvalid              no valid answer after all repairs: a parse failure, never a made-up answer
-|  |- EmptyAnswer             no answer at all, also with twice the room: counted apart
-|- NotRecorded                a replayed episode asks what was not recorded
+|  |- BrokenResponse          reports success but holds no answer: HTML, broken JSON, no choices
+|- UnknownPrice               a budget of money for a model with an unknown price
+|- AnswerInvalid              no valid answer after all repairs: a parse failure, never an invented answer
+|  |- EmptyAnswer             no answer at all, even with twice the token limit: counted separately
+|- NotRecorded                a replayed episode makes a request that was not recorded
 
 Episode stops (`maeil.errors.EpisodeStop`), which end the episode with a labelled outcome:
 InfrastructureFailed          the bound on tries or on waiting is reached: `error`
@@ -39,7 +39,7 @@ class LanguageModelError(Exception):
 
 
 class RequestRefused(LanguageModelError):
-    """The provider refuses the request; asking again would not help."""
+    """The provider refuses the request; retrying would not help."""
 
 
 class AuthenticationFailed(RequestRefused):
@@ -51,10 +51,10 @@ class UnknownModel(RequestRefused):
 
 
 class BadRequest(RequestRefused):
-    """The provider does not take the request.
+    """The provider rejects the request.
 
     Attributes:
-        status: HTTP status of the refusal; None where there was none.
+        status: HTTP status of the refusal; None if there was none.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -63,14 +63,14 @@ class BadRequest(RequestRefused):
 
 
 class ContentFiltered(RequestRefused):
-    """A filter of the service refuses the text of the prompt or of the answer."""
+    """A content filter of the service refuses the text of the prompt or of the answer."""
 
 
 class ContextOverflow(RequestRefused):
-    """The prompt does not fit into the model's context, or leaves no room there for the answer.
+    """The prompt does not fit into the model's context, or leaves no tokens for the answer.
 
     Attributes:
-        room: tokens that the context leaves for an answer, where the provider reports it; None where it does not.
+        room: tokens left for an answer, if the provider reports it; else None.
     """
 
     def __init__(self, message: str, room: int | None = None) -> None:
@@ -82,7 +82,7 @@ class Transient(LanguageModelError):
     """A failure that may pass.
 
     Attributes:
-        retry_after: seconds that the provider asks to wait; None when it does not say.
+        retry_after: seconds that the provider asks to wait; None if it does not say.
     """
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
@@ -94,8 +94,8 @@ class RateLimited(Transient):
     """Too many requests.
 
     Attributes:
-        rounds: rounds of rate limits without an answer between them, of all calls that share its limits; None where
-            nothing is shared.
+        rounds: consecutive rounds of rate limits without an answer, over all calls that share limits; None without
+            shared limits.
     """
 
     rounds: int | None = None
@@ -110,10 +110,10 @@ class ConnectionLost(Transient):
 
 
 class Unreachable(ConnectionLost):
-    """There is no way to the server: nothing listens there, a proxy is dead, a certificate is not trusted.
+    """The server cannot be reached: nothing listens there, a proxy is down, a certificate is not trusted.
 
     Attributes:
-        remedy: what to do about it; empty where no server was found, which depends on the address.
+        remedy: how to fix it; empty if no server was found, because the remedy then depends on the address.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -122,22 +122,22 @@ class Unreachable(ConnectionLost):
 
 
 class TimedOut(Transient):
-    """No whole answer within the deadline."""
+    """No complete answer within the deadline."""
 
 
 class BrokenResponse(Transient):
-    """A response that says success and holds no answer."""
+    """A response that reports success but holds no answer."""
 
 
 class UnknownPrice(LanguageModelError):
-    """A budget of money cannot be kept: the price of the model is not known."""
+    """A budget of money cannot be enforced because the model's price is unknown."""
 
 
 class AnswerInvalid(LanguageModelError):
-    """No answer of the wanted form came after all repairs.
+    """No answer matched the schema after all repairs.
 
     Attributes:
-        reasons: why the last answer was refused.
+        reasons: why the last answer was rejected.
         record: the call as a JSON-ready record, for the trace.
     """
 
@@ -149,10 +149,10 @@ class AnswerInvalid(LanguageModelError):
 
 
 class EmptyAnswer(AnswerInvalid):
-    """No answer came at all, not with twice the room either: only thoughts, nothing, or a refusal.
+    """No answer at all, even with twice the token limit: only thoughts, nothing, or a refusal.
 
     Attributes:
-        cause: why the model ended, of `quorum.agents.llm.protocol.Finish`.
+        cause: why the model stopped, from `quorum.agents.llm.protocol.Finish`.
     """
 
     _WHY: ClassVar[Mapping[str, str]] = {
@@ -167,14 +167,14 @@ class EmptyAnswer(AnswerInvalid):
 
 
 class NotRecorded(LanguageModelError):
-    """A replay was asked for a call that was not recorded."""
+    """A replay got a request that was not recorded."""
 
 
 class InfrastructureFailed(EpisodeStop):
-    """The provider did not answer within the bounds on tries and waiting; such an episode is not pooled with others.
+    """The provider did not answer within the bounds on tries and waiting; the episode is not pooled with others.
 
     Attributes:
-        attempts: HTTP requests that were made.
+        attempts: HTTP requests made.
     """
 
     def __init__(self, message: str, attempts: int = 0) -> None:
@@ -183,21 +183,21 @@ class InfrastructureFailed(EpisodeStop):
 
 
 class ContextExceeded(EpisodeStop):
-    """A mind's prompt does not fit into the context of its model: the episode ends where it stands.
+    """A mind's prompt does not fit into its model's context: the episode ends at this point.
 
-    It is a failure of the method (LLaMAC and HMAS-2 count it as one), scored and pooled like any other.
+    This is a failure of the method (LLaMAC and HMAS-2 count it as one), scored and pooled like any other.
     """
 
     outcome = Outcome.FAILURE
 
 
 class BudgetReached(EpisodeStop):
-    """The budget of the episode, or of its sweep, is used up.
+    """The budget of the episode or of its sweep is exhausted.
 
     Attributes:
         kind: `usd`, `tokens` or `calls`.
-        value: what has been used.
-        limit: what was allowed.
+        value: amount used.
+        limit: the limit.
     """
 
     outcome = Outcome.BUDGET

@@ -1,4 +1,4 @@
-"""Answers that a killed attempt at an episode has paid for: the next attempt gets them back instead of asking again."""
+"""Answers paid for by a killed attempt at an episode: the next attempt reuses them instead of requesting them again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from quorum.agents.llm.records import read_reply, request_key
 
 
 class GivenBack:
-    """The answers, by participant and request, in the order in which they came. Each is given back once.
+    """The answers by participant and request, in order of arrival. Each is returned once.
 
     Args:
-        records: of calls that were paid for, as `Recording` wrote them.
+        records: records of paid calls, as written by `Recording`.
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
@@ -27,14 +27,14 @@ class GivenBack:
         return sum(map(len, self._left.values()))
 
     def take(self, request: Request) -> Reply | None:
-        """Return the answer to a request as one of a cache; None if none is left."""
+        """Return the answer to a request as if from a cache; None if none is left."""
         agent = request.origin.agent if request.origin is not None else ""
         left = self._left.get((agent, request_key(request))) if self._left else None
         return replace(left.popleft(), cache_hit=True, attempts=0, seconds=0.0) if left else None
 
 
 class GivingBack:
-    """A model that is asked only for what no earlier attempt has paid for.
+    """A model that is called only for requests that no earlier attempt has paid for.
 
     Args:
         model: the model.

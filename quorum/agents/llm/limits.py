@@ -1,4 +1,4 @@
-"""How much is asked at once and per minute, and how often a call is tried again."""
+"""Limits on concurrent calls and calls per minute, and retries."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from quorum_base.stopwatches import Stopwatch, queued, timed_by
 
 WINDOW = 60.0
 MOST_ROUNDS = 8
-"""Rounds of rate limits that are counted: after so many, waits are at their longest, and few answers end it."""
+"""Maximum count of rate-limit rounds. Waits are then at their longest, and a few answers are enough to end it."""
 CHARACTERS_PER_TOKEN = 4
 
 
 class AdaptiveConcurrency:
-    """A number of places that adapts to rate limits, and a count of how badly the provider is limited.
+    """A number of slots that adapts to rate limits, and a measure of how limited the provider is.
 
-    An answer gives a place back, a rate limit takes one. So the places shrink while more than half of the tries meet a
-    limit, and are all there again within seconds after: each round of answers doubles them. Rate limits that come at
-    random, up to nearly one in two, take none for good.
+    An answer restores a slot, a rate limit removes one. So the slots shrink while more than half of the tries meet a
+    limit, and recover within seconds afterwards, because each round of answers doubles them. Random rate limits, up to
+    nearly one in two, remove no slots permanently.
 
-    Rounds of rate limits distinguish bad luck from a provider that answers nobody. A round begins with a rate limit of
-    a call that began after the last round did, so the calls of one moment are one round; an answer takes one back.
+    Rounds of rate limits distinguish bad luck from a provider that answers no call. A round starts with the rate limit
+    of a call that began after the last round did, so simultaneous calls count as one round; an answer removes one.
 
     Args:
-        most: places at most, and at the beginning.
+        most: initial and maximum number of slots.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.active = 0
         self.places = most
-        """Number of calls that may be under way now."""
+        """Number of calls that may currently be under way."""
         self.rounds = 0
-        """Rounds of rate limits without an answer between them."""
+        """Consecutive rounds of rate limits, minus answers since."""
         self._started_rounds = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> int:
-        """Take a place, first come first served; give a ticket for `rate_limited`."""
+        """Take a slot, first come, first served; return a ticket for `rate_limited`."""
         if self.active < self.places and not self._waiting:
             self.active += 1
             return self._started_rounds
@@ -66,12 +66,12 @@ class AdaptiveConcurrency:
         return self._started_rounds
 
     def answered(self) -> None:
-        """Note that a call was answered."""
+        """Record an answered call."""
         self.places = min(self.most, self.places + 1)
         self.rounds = max(0, self.rounds - 1)
 
     def rate_limited(self, ticket: int) -> int:
-        """Note that a call met a rate limit; give the number of rounds, at least 1.
+        """Record a rate limit; return the number of rounds, at least 1.
 
         Args:
             ticket: from `enter`.
@@ -83,13 +83,13 @@ class AdaptiveConcurrency:
         return max(1, self.rounds)
 
     def resize(self, most: int) -> None:
-        """Have more places or fewer from now on, in proportion; calls under way go on."""
+        """Change the number of slots, scaling the current ones; calls under way continue."""
         self.places = max(1, self.places * most // self.most)
         self.most = most
         self._admit()
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Release a slot."""
         self.active -= 1
         self._admit()
 
@@ -108,7 +108,7 @@ class _Entry:
 
 
 class _PerMinute:
-    """A bound on an amount in every window of a minute. An amount beyond the bound passes alone."""
+    """A bound on an amount in every one-minute window. An amount above the bound passes alone."""
 
     def __init__(self, most: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
         self.most = most
@@ -135,15 +135,14 @@ class _PerMinute:
 
 
 class CallLimits:
-    """The limits that all calls of a process share; for one event loop.
+    """The limits shared by all calls of a process; for one event loop.
 
     Args:
-        max_concurrency: calls under way at once, at most.
-        requests_per_minute: requests in any window of a minute; None for any number.
-        tokens_per_minute: tokens read and written in any window of a minute, as far as they can be predicted; None for
-            any number.
+        max_concurrency: maximum number of concurrent calls.
+        requests_per_minute: maximum requests in any one-minute window; None for no limit.
+        tokens_per_minute: maximum tokens read and written in any one-minute window, as predicted; None for no limit.
         clock: monotonic seconds.
-        sleep: how to wait.
+        sleep: waits for some seconds.
     """
 
     def __init__(
@@ -159,14 +158,14 @@ class CallLimits:
         self.requests = None if requests_per_minute is None else _PerMinute(requests_per_minute, clock, sleep)
         self.tokens = None if tokens_per_minute is None else _PerMinute(tokens_per_minute, clock, sleep)
         self.answers = 0
-        """Calls that were answered so far."""
+        """Number of answered calls so far."""
         self.rate_limited = 0
-        """Calls that met a rate limit so far."""
+        """Number of calls that met a rate limit so far."""
         self.written = 0
-        """Tokens that were written so far."""
+        """Number of tokens written so far."""
 
     def resize(self, max_concurrency: int, requests_per_minute: int | None, tokens_per_minute: int | None) -> None:
-        """Keep to other limits from now on: another number of processes shares them."""
+        """Change the limits, when another number of processes shares them."""
         self.concurrency.resize(max_concurrency)
         for bound, most in ((self.requests, requests_per_minute), (self.tokens, tokens_per_minute)):
             if bound is not None and most is not None:
@@ -178,34 +177,34 @@ class CallLimits:
 
 
 def estimate_prompt(request: Request) -> float:
-    """Estimate how many tokens a prompt has, those of its pictures and of the thoughts that it carries among them."""
+    """Estimate the tokens of a prompt, including its pictures and the thoughts it carries."""
     characters = sum(len(message.content) for message in request.messages)
     characters += sum(len(orjson.dumps(item)) for message in request.messages for item in message.carried)
     return characters / CHARACTERS_PER_TOKEN + sum(picture_tokens(message.pictures) for message in request.messages)
 
 
 def estimate_tokens(*texts: str) -> int:
-    """Estimate how many tokens texts have together, in whole tokens."""
+    """Estimate the total tokens of some texts, rounded to whole tokens."""
     return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A model whose calls keep to shared limits.
+    """A model whose calls respect shared limits.
 
     Args:
         model: the model.
-        limits: the limits, shared by everything that asks this provider.
+        limits: limits shared by all users of this provider.
     """
 
     model: Model
     limits: CallLimits
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request when the limits allow it.
+        """Answer a request once the limits allow it.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
+            quorum.agents.llm.errors.LanguageModelError: raised by the model; a rate limit carries its `rounds`.
         """
         with queued() as begin:
             ticket = await self.limits.concurrency.enter()
@@ -215,7 +214,7 @@ class Limited:
                 self.limits.concurrency.leave()
 
     async def _complete(self, request: Request, ticket: int, begin: Callable[[], None]) -> Reply:
-        """Answer a request that has a place."""
+        """Answer a request that has a slot."""
         limits, complete = self.limits, self.model.complete
         if limits.requests is not None:
             await limits.requests.enter(1)
@@ -241,14 +240,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    """How often and how long a call is tried again.
+    """How often and how long to retry a call.
 
     Attributes:
-        max_tries: tries that may fail otherwise than by a rate limit; 1 is no second try.
-        max_rate_limited: tries that may meet a rate limit.
-        max_wait: seconds that a call may wait between its tries, all waits together.
+        max_tries: maximum tries that fail for reasons other than a rate limit; 1 means no retry.
+        max_rate_limited: maximum tries that meet a rate limit.
+        max_wait: maximum total wait between tries of a call, in seconds.
         first_wait: seconds before the second try; every further wait is twice as long.
-        longest_wait: seconds that a wait of our own choice may have at most.
+        longest_wait: maximum length of a wait that we choose ourselves, in seconds.
     """
 
     max_tries: int
@@ -260,23 +259,22 @@ class RetryRules:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A model that is asked again when a failure may pass.
+    """A model that retries calls after transient failures.
 
-    Waits grow exponentially, shortened by up to a half at random so that agents do not come back together. After a rate
-    limit they grow no further than the rounds in which the provider answered nobody, where the failure has them: a
-    call that has bad luck among others that are answered comes back soon. A provider's wish to wait longer
-    (Retry-After) is granted in full, and one that goes beyond `max_wait` ends the call at once; a wish to come back
-    sooner is not.
+    Waits grow exponentially and are shortened by up to half at random so that agents do not return together. After a
+    rate limit they grow only with the rounds in which the provider answered no call, if the failure reports them: a
+    call with bad luck among answered ones retries soon. A request to wait longer (Retry-After) is granted in full and
+    ends the call at once if it exceeds `max_wait`; a request to return sooner is ignored.
 
-    Rate limits are counted apart from other failures. What is refused, or is no failure of the network, passes through.
-    What was paid for tries that failed goes up with whatever ends the call.
+    Rate limits are counted separately from other failures. Refusals and non-network errors pass through. The exception
+    that ends a call carries the cost of its failed tries.
 
     Args:
         model: the model.
-        rules: the bounds.
+        rules: bounds on tries and waiting.
         rng: randomness of the waits.
-        sleep: how to wait.
-        patient: whether a server to which there was no connection yet is waited for.
+        sleep: waits for some seconds.
+        patient: whether to wait for a server that has not accepted any connection yet.
     """
 
     model: Model
@@ -290,14 +288,14 @@ class Retrying:
 
         Raises:
             InfrastructureFailed: the bound on tries or on waiting is reached.
-            Unreachable: there is no way to the server, which is not waited for.
+            Unreachable: the server is unreachable and not waited for.
         """
         paid: list[Reply | None] = []
         with carried(paid):
             return await self._insist(request, paid)
 
     async def _insist(self, request: Request, paid: list[Reply | None]) -> Reply:
-        """Ask until there is an answer; what was paid for tries that failed is added to `paid`."""
+        """Try until there is an answer; add the cost of failed tries to `paid`."""
         stopwatch = Stopwatch()
         failed = rate_limited = 0
         waited = 0.0
@@ -335,7 +333,7 @@ class Retrying:
 
 
 def _doublings(failure: Transient, failed: int, rate_limited: int) -> int:
-    """Return how often the wait after a failure has doubled, given how many there were of each kind."""
+    """Return how often the wait after a failure has doubled, given the number of failures of each kind."""
     if not isinstance(failure, RateLimited):
         return failed - 1
     return min(rate_limited, failure.rounds or rate_limited) - 1

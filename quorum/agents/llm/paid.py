@@ -1,6 +1,6 @@
-"""Replies that were paid for and hold no answer: what they cost goes up with the next answer, or with the failure.
+"""Replies that were paid for but hold no answer: the next answer or the failure carries their cost.
 
-A service that charges for a reply says so by its usage, whatever is wrong with the rest of it.
+A service that charges for a reply reports its usage, whatever is wrong with the rest of the reply.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _NAME = "paid"
 
 
 def paid_with(error: BaseException) -> Reply | None:
-    """Return what was paid for a request that failed, as one reply without text; None for nothing."""
+    """Return the cost of a failed request as one reply without text; None for nothing."""
     paid: Reply | None = getattr(error, _NAME, None)
     return paid
 
 
 def charge(error: Failure, *paid: Reply | None) -> Failure:
-    """Return a failure that carries what was paid, the earliest first, and nothing else."""
+    """Return a failure that carries exactly these paid replies, earliest first."""
     known = [reply for reply in paid if reply is not None]
     if known or paid_with(error) is not None:
         setattr(error, _NAME, together(known) if known else None)
@@ -34,10 +34,10 @@ def charge(error: Failure, *paid: Reply | None) -> Failure:
 
 @contextmanager
 def carried(paid: Sequence[Reply | None]) -> Iterator[None]:
-    """Have whatever ends the block carry what was paid within it, as well as what it carries itself.
+    """Add the replies paid for in the block to any exception that ends it.
 
     Args:
-        paid: what was paid so far, the earliest first; it may grow in the block.
+        paid: the replies paid for so far, earliest first; the block may append to it.
     """
     try:
         yield
@@ -47,12 +47,12 @@ def carried(paid: Sequence[Reply | None]) -> Iterator[None]:
 
 
 def after(paid: Sequence[Reply | None], reply: Reply) -> Reply:
-    """Return an answer with the tokens and the money of the replies before it that held none."""
+    """Return an answer with the tokens and cost of the earlier replies without answers added."""
     return together([*(before for before in paid if before is not None), reply])
 
 
 def together(replies: Sequence[Reply]) -> Reply:
-    """Return the last reply with the tokens and the money of all of them. Money is unknown as soon as one's is."""
+    """Return the last reply with the total tokens and cost. The cost is unknown if any is unknown."""
     money = [reply.usd for reply in replies]
     known = [usd for usd in money if usd is not None]
     return replace(
@@ -64,6 +64,6 @@ def together(replies: Sequence[Reply]) -> Reply:
 
 
 def _total(usages: Sequence[Usage]) -> Usage:
-    """Add counts; a mark is set where one of them has it."""
+    """Add counts; an estimate flag is set if it is set in any of them."""
     columns = zip(*map(astuple, usages), strict=True)
     return Usage(*(any(column) if isinstance(column[0], bool) else sum(column) for column in columns))

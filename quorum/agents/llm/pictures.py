@@ -1,11 +1,10 @@
-"""Pictures in prompts: what they are, how many tokens they may take, and how one is read from its bytes.
+"""Pictures in prompts: their type, their cost in tokens, and reading them from bytes.
 
-Rules of tokens, as of 2026-11-23: OpenAI's tiles (developers.openai.com/api/docs/guides/images-vision, "Calculating
-costs", with the figures of gpt-4o): scaled into 2048 x 2048, then the shorter edge to 768 at most; 85 tokens, and 170
-for each tile of 512 x 512. Anthropic (platform.claude.com/docs/en/build-with-claude/vision): width * height / 750, of
-pictures with more than 1,568 pixels along an edge after they were scaled to that. Other models count otherwise (by
-patches, or by tiles at other figures), so these are estimates for what is decided before an answer comes; the tokens of
-an answer are those that the provider counted.
+Token rules as of 2026-11-23: OpenAI's tiles (developers.openai.com/api/docs/guides/images-vision, "Calculating costs",
+with the figures of gpt-4o): scale into 2048 x 2048, then the shorter edge to at most 768; 85 tokens, plus 170 for each
+tile of 512 x 512. Anthropic (platform.claude.com/docs/en/build-with-claude/vision): width * height / 750, after scaling
+the longer edge to at most 1,568 pixels. Other models count differently (by patches, or by tiles with other figures), so
+these are estimates for decisions before an answer arrives; an answer has the tokens that the provider counted.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _PIXELS_PER_TOKEN, _ANTHROPIC_EDGE = 750, 1568
 
 
 class NoPicture(ValueError):
-    """Bytes are no PNG, or not all of one."""
+    """Bytes are not a complete PNG."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a prompt. Two are equal when they show the same.
+    """A picture in a prompt. Two pictures are equal if they show the same.
 
     Attributes:
-        hash: of what it shows, 64 hexadecimal digits: of all that it is painted from, or of its bytes. The bytes that
-            are painted may differ with the version of the imaging library, and a recorded run can be replayed with any.
+        hash: hash of the content, 64 hexadecimal digits: of everything it is painted from, or of its bytes. Painted
+            bytes may differ between versions of the imaging library; a recorded run can be replayed with any version.
         width: in pixels.
         height: in pixels.
-        paint: gives the bytes, a PNG; it is called when they are first asked for.
+        paint: returns the bytes, a PNG; called on first use.
     """
 
     hash: str
@@ -55,15 +54,15 @@ class Picture:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What stands for it in the record of a request, and in its key."""
+        """The representation of the picture in the record and key of a request."""
         return {"hash": self.hash, "width": self.width, "height": self.height}
 
 
 def read_png(png: bytes) -> Picture:
-    """Return the picture in the bytes of a PNG.
+    """Read a picture from the bytes of a PNG.
 
     Raises:
-        NoPicture: they are none, or are cut off.
+        NoPicture: they are not a PNG, or are cut off.
     """
     if len(png) < _HEAD or not png.startswith(_SIGNATURE) or png[12:16] != b"IHDR":
         raise NoPicture("it is no PNG")
@@ -76,7 +75,7 @@ def read_png(png: bytes) -> Picture:
 
 
 def picture_tokens(pictures: Iterable[Picture]) -> int:
-    """Estimate the tokens of pictures: of each the more by the rules of OpenAI's gpt-4o and of Anthropic."""
+    """Estimate the tokens of pictures: for each, the larger count by the rules of OpenAI's gpt-4o and of Anthropic."""
     return sum(max(_tiles(each), _pixels(each)) for each in pictures)
 
 

@@ -1,7 +1,7 @@
-"""What tokens cost: dated lists by provider, model and tier of service, of `prices.yaml`.
+"""Token prices from `prices.yaml`: dated lists by provider, model and service tier.
 
-A tier says how soon a provider answers. `llm.service_tier` asks for one, and the response names the tier that answered.
-A batch is a tier, too.
+A tier determines how soon a provider answers. `llm.service_tier` requests one, and the response names the tier that
+answered. Batches are a tier, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from quorum.agents.llm.tables import model_table, price_file
 BATCH = "batch"
 """Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI does not."""
 OFFER_BATCHES = ("openai", "openai_responses", "anthropic", "gemini")
-"""Providers whose batches can be sent."""
+"""Providers with batch support."""
 FLEX = "flex"
 PRIORITY = "priority"
 SCALE = "scale"
@@ -32,10 +32,10 @@ _TOLD = {FLEX: FLEX, PRIORITY: PRIORITY, "fast": PRIORITY, SCALE: SCALE, BATCH: 
 
 
 def read_tier(value: Any) -> str:
-    """Return the tier that a response names; empty for the usual one, whatever a server calls it.
+    """Return the tier that a response names; empty for the default tier, whatever the server calls it.
 
     Args:
-        value: of `service_tier`, anything.
+        value: value of `service_tier`, of any type.
     """
     return _TOLD.get(value, "") if isinstance(value, str) else ""
 
@@ -45,10 +45,10 @@ class Service:
     """A provider.
 
     Attributes:
-        name: as tables write it; that of its preset.
-        variable: the environment variable of its key, which is sent to no other host.
-        keys: the page on which its keys are made.
-        prices: name of its list in `prices.yaml`; empty where it has none.
+        name: its name in tables; also that of its preset.
+        variable: environment variable of its key, which is sent to no other host.
+        keys: page where users create keys.
+        prices: name of its list in `prices.yaml`; empty if it has none.
     """
 
     name: str
@@ -59,34 +59,34 @@ class Service:
 
 @cache
 def _services() -> dict[str, Service]:
-    """Return the providers by host, their subdomains included."""
+    """Return the providers by host; each host includes its subdomains."""
     return model_table("services", dict[str, Service])
 
 
 def service_at(address: str | None) -> Service | None:
-    """Return who answers at an address; None where that is not known."""
+    """Return the provider at an address; None if unknown."""
     host = urlsplit(address or "").hostname or ""
     found = (service for known, service in _services().items() if host == known or host.endswith(f".{known}"))
     return next(found, None)
 
 
 def hosts_of(variable: str) -> list[str]:
-    """Return the hosts for which the key in a variable is meant; none where it may be that of any server."""
+    """Return the hosts that the key in a variable belongs to; none if it may belong to any server."""
     return [host for host, service in _services().items() if service.variable == variable]
 
 
 def services_of(model: str) -> set[str]:
-    """Return the names of the providers whose own prices list a model."""
+    """Return the names of the providers that list a price for a model."""
     return {one.name for one in _services().values() if one.prices and find_price(one.prices, model) is not None}
 
 
 def provider_name(name: str, model: str, address: str | None) -> str:
-    """Return what tables call the provider of a model: its service, its own machine, or the component's name.
+    """Return the table name of a model's provider: its service, the local machine, or the component's name.
 
     Args:
-        name: of the component: `openai`, `litellm`, `simulated`.
-        model: as the configuration has it; LiteLLM's begin with the provider.
-        address: where it is asked; None where LiteLLM knows that, or nobody is asked.
+        name: name of the component: `openai`, `litellm`, `simulated`.
+        model: the configured model; LiteLLM's names start with the provider.
+        address: the server's address; None if LiteLLM knows it or there is no server.
     """
     if name == "litellm":
         return model.partition("/")[0] if "/" in model else name
@@ -102,13 +102,13 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What tokens cost, in US dollars per million.
+    """Token prices in US dollars per million.
 
     Attributes:
         input: tokens read.
         output: tokens written.
-        cached: tokens read from the provider's own prompt cache.
-        cache_write: tokens read and written into that cache, for the usual time of its provider.
+        cached: tokens read from the provider's prompt cache.
+        cache_write: tokens read and written to that cache, for the provider's default lifetime.
     """
 
     input: float
@@ -119,12 +119,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class LongPrompt:
-    """The surcharge on a long prompt, for all tokens of its call.
+    """The surcharge on a long prompt, applied to all tokens of its call.
 
     Attributes:
-        above: tokens of the longest prompt without it.
-        input: factor of what is read.
-        output: factor of what is written.
+        above: longest prompt without surcharge, in tokens.
+        input: factor for tokens read.
+        output: factor for tokens written.
     """
 
     above: int
@@ -137,11 +137,11 @@ class Price(Rates):
     """Price of a model.
 
     Attributes:
-        source: where the price stands.
-        date: when it stood there, ISO 8601; empty for one that the user has given.
-        given: whether the user has set it, so that it takes precedence over the cost that an answer reports.
-        long: the surcharge on long prompts; None for none.
-        tiers: prices in other tiers of service than the usual one, by tier.
+        source: where the price was published.
+        date: when it was read, ISO 8601; empty for a price that the user has set.
+        given: whether the user has set it; then it takes precedence over the cost that an answer reports.
+        long: surcharge on long prompts; None for none.
+        tiers: prices in other service tiers, by tier.
     """
 
     source: str
@@ -151,10 +151,10 @@ class Price(Rates):
     tiers: Mapping[str, Rates] = field(default_factory=dict, compare=False)
 
     def of_tier(self, tier: str) -> Price | None:
-        """Return the price in a tier of service; None where it is not known. The usual tier is the empty text.
+        """Return the price in a service tier, None if unknown. The default tier is the empty string.
 
-        A price that the user has given is that of the tier that the user asks for, whichever it is; in a batch it is
-        halved, as at OpenAI and Anthropic.
+        A price set by the user applies to the tier that the user requests; batches cost half of it, as at OpenAI and
+        Anthropic.
         """
         if not tier:
             return self
@@ -174,11 +174,11 @@ class Price(Rates):
         )
 
     def usd(self, usage: Usage, calls: int = 1) -> float:
-        """Return the money that tokens cost. A surcharge for longer caching is not in it.
+        """Return the cost of tokens, without the surcharge for longer caching.
 
         Args:
             usage: the tokens.
-            calls: of which they are the sum; whether a prompt is long is judged by their mean.
+            calls: number of calls they come from; their mean decides whether a prompt is long.
         """
         long = self.long is not None and usage.prompt > self.long.above * calls
         read_factor, written_factor = (self.long.input, self.long.output) if self.long and long else (1.0, 1.0)
@@ -188,7 +188,7 @@ class Price(Rates):
 
 
 OLD = 90
-"""Days after which a list of prices is old."""
+"""Days after which a price list counts as old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +196,10 @@ class PriceList:
     """The prices of a provider's models.
 
     Attributes:
-        source: where they stood.
-        date: when, ISO 8601.
-        models: the prices of each.
-        unpriced: models that are known without a price, and why.
+        source: where they were published.
+        date: when they were read, ISO 8601.
+        models: price of each model.
+        unpriced: known models without a price, and why.
     """
 
     source: str
@@ -213,14 +213,14 @@ def days_old(day: str, today: date) -> int:
 
     Args:
         day: its date, ISO 8601.
-        today: from which it is counted.
+        today: the reference date.
     """
     return (today - date.fromisoformat(day)).days
 
 
 @cache
 def price_lists() -> Mapping[str, PriceList]:
-    """Return the lists of prices by provider."""
+    """Return the price lists by provider."""
     return price_file(dict[str, PriceList])
 
 
@@ -235,17 +235,18 @@ def price_table() -> Mapping[tuple[str, str], Price]:
 
 
 SNAPSHOT = re.compile(r"(?P<name>.+)-(\d{4}-\d{2}-\d{2}|\d{8})")
-"""A model's name with the date of a snapshot: as OpenAI writes it, or Anthropic."""
+"""A model name with a snapshot date, in OpenAI's or Anthropic's notation."""
 
 
 def find_price(provider: str, model: str) -> Price | None:
-    """Look a price up; None when it is not known, which is not the same as nothing to pay.
+    """Look up a price; None if unknown, which does not mean free.
 
-    A snapshot without a separate price has that of its model.
+    A snapshot without its own price has the price of its model.
 
     Args:
-        provider: name of its list, or `litellm`, whose models carry that as a prefix (`gemini/gemini-2.5-flash`).
-        model: the model, as it is asked for.
+        provider: name of the price list, or `litellm`, whose model names start with the provider
+            (`gemini/gemini-2.5-flash`).
+        model: the configured model name.
     """
     if provider == "litellm":
         provider, _, model = model.partition("/")
@@ -255,13 +256,13 @@ def find_price(provider: str, model: str) -> Price | None:
 
 
 class Priced:
-    """A model whose answers have a price: what they say that they have cost, else tokens times a price.
+    """A model whose answers have a cost: the one they report, else tokens times a price.
 
-    It stands outside of the cache, so that an answer from there has the price that is known now.
+    It wraps the cache, so that a cached answer gets the currently known price.
 
     Args:
         model: the model.
-        price: of its tokens.
+        price: price of its tokens.
     """
 
     def __init__(self, model: Model, price: Price) -> None:
@@ -279,7 +280,7 @@ class Priced:
         return self._priced(reply, reply.unusable + 1)
 
     def _priced(self, reply: Reply, replies: int) -> Reply:
-        """Return what several replies to one prompt cost together."""
+        """Return a reply with the total cost of several replies to one prompt."""
         if reply.usd is not None and not self._price.given:
             return reply
         price = self._price.of_tier(reply.tier)

@@ -1,4 +1,4 @@
-"""What a language model is asked, and what comes back. Providers and wrappers all speak this and nothing else."""
+"""Requests to language models and their replies: the only types that providers and wrappers exchange."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quorum.agents.llm.pictures import Picture
 
 
 class ChatRole(StrEnum):
-    """Who says a message of a prompt."""
+    """Author of a message of a prompt."""
 
     SYSTEM = "system"
     USER = "user"
@@ -23,12 +23,12 @@ class ChatMessage:
     """One message of a prompt.
 
     Attributes:
-        role: who says it.
+        role: its author.
         content: its text.
-        marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
-            the beginnings of prompts up to there; no part of the message's identity.
-        pictures: that go with the text, for models that see.
-        carried: of an answer of an earlier turn, what its provider wants back with it: `Reply.carried`, unchanged.
+        marks: character offsets, ascending, at which parts likely to recur in later prompts end. Providers cache the
+            prompt up to there. Not part of the message's identity.
+        pictures: pictures that accompany the text, for vision models.
+        carried: for an answer of an earlier turn, the data its provider wants back: `Reply.carried`, unchanged.
     """
 
     role: ChatRole
@@ -39,7 +39,7 @@ class ChatMessage:
 
 
 class ThinkingEffort(StrEnum):
-    """How much a model thinks before it answers, from not at all to all that it can; few models take every level."""
+    """How much a model thinks before it answers, from not at all to the maximum; few models accept every level."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -51,9 +51,9 @@ class ThinkingEffort(StrEnum):
 
 
 class Structured(StrEnum):
-    """How the form of an answer is asked for.
+    """How to request the schema of an answer.
 
-    `AUTO` begins with `SCHEMA`, and takes the next one where the server has refused that twice.
+    `AUTO` starts with `SCHEMA` and moves on to the next way once the server has refused that twice.
     """
 
     AUTO = "auto"
@@ -63,7 +63,7 @@ class Structured(StrEnum):
 
 
 class MaxTokensKey(StrEnum):
-    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused twice."""
+    """Name of the output token limit in OpenAI's format. `AUTO` switches to the other name after two refusals."""
 
     AUTO = "auto"
     MAX_TOKENS = "max_tokens"
@@ -71,7 +71,7 @@ class MaxTokensKey(StrEnum):
 
 
 class ThinkingFormat(StrEnum):
-    """What the switch of thinking is called in a server's dialect of OpenAI's format.
+    """Name of the thinking switch in a server's dialect of OpenAI's format.
 
     Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
     docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
@@ -80,43 +80,43 @@ class ThinkingFormat(StrEnum):
     """
 
     AUTO = "auto"
-    """By the address: DeepSeek's and OpenRouter's own, else OpenAI's."""
+    """Chosen by address: DeepSeek's and OpenRouter's own dialects, else OpenAI's."""
     OPENAI = "openai"
     """`reasoning_effort`."""
     VLLM = "vllm"
-    """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
+    """`reasoning_effort`, also as an argument of the chat template, and `thinking_token_budget`."""
     SGLANG = "sglang"
-    """`reasoning_effort`, and for the template of the chat the switch and a budget, which it may heed."""
+    """`reasoning_effort`, and the switch and a budget for the chat template, which may honour them."""
     OLLAMA = "ollama"
     """`reasoning_effort`."""
     LLAMACPP = "llamacpp"
-    """`chat_template_kwargs`, and the budget under both names that its versions know."""
+    """`chat_template_kwargs`, and the budget under both names used by its versions."""
     DEEPSEEK = "deepseek"
     """`thinking` and `reasoning_effort`."""
     OPENROUTER = "openrouter"
-    """`reasoning`, with an effort or a number of tokens."""
+    """`reasoning`, with an effort or a token count."""
     LITELLM = "litellm"
     """`reasoning_effort` or `thinking`, which LiteLLM translates for its providers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the answer is drawn. Numbers keep the form in which they were recorded: 0 is not 0.0 in a key.
+    """Sampling parameters. Numbers keep the form in which they were recorded: 0 and 0.0 give different keys.
 
-    What is None is left to the provider. A field that a provider does not take is recorded as not sent.
+    None leaves a parameter to the provider. Parameters that a provider does not accept are recorded as not sent.
 
     Attributes:
-        temperature: of the draw.
-        max_tokens: longest answer, in tokens; room for thinking comes on top.
-        seed: for providers that take one.
+        temperature: sampling temperature.
+        max_tokens: longest answer, in tokens; the allowance for thinking is added on top.
+        seed: for providers that accept one.
         effort: how much the model thinks.
-        thinking_tokens: that the model may spend on thinking, for those that take a budget.
-        room_factor: how many times the usual room there is for thoughts and answer, where it is asked again because
-            its answer was empty; None: once.
-        top_p: share of the probability from which tokens are drawn.
-        stop: texts at which an answer ends.
-        extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
-        longest_text, longest_list: what `quorum.agents.llm.caps` has brought the form of the answer down to.
+        thinking_tokens: budget of thinking tokens, for models that accept one.
+        room_factor: multiplier of the token allowance for thoughts and answer when an empty answer is requested
+            again; None: 1.
+        top_p: nucleus sampling: share of the probability mass from which tokens are drawn.
+        stop: texts that end an answer.
+        extra_body: provider-specific fields of the request body, sent unchecked.
+        longest_text, longest_list: caps that `quorum.agents.llm.caps` applies to texts and lists of the answer schema.
     """
 
     temperature: int | float | None
@@ -134,14 +134,14 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFormat:
-    """The JSON that is wanted.
+    """The JSON schema that an answer must follow.
 
     Attributes:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
-        in_words: whether the prompt states the form; then a provider that takes no schema gets none in words either.
-        grounded: makes the schema of this very turn, which names what exists; None where there is none. It stands in
-            the place of the other where the configuration says so (`llm.grounded_schema`).
+        in_words: whether the prompt describes the schema; then providers without schema support do not add it as text.
+        grounded: makes the schema of this turn, which names existing entities; None if there is none. It replaces
+            `schema` if `llm.grounded_schema` is set.
     """
 
     name: str
@@ -150,11 +150,11 @@ class AnswerFormat:
     grounded: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False, repr=False)
 
     def ground(self) -> AnswerFormat:
-        """Return the form with the schema of this very turn."""
+        """Return the format with the schema of this turn."""
         return self if self.grounded is None else replace(self, schema=self.grounded(), grounded=None)
 
     def changed(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> AnswerFormat:
-        """Return the form with both of its schemas changed, that of this very turn when it is made."""
+        """Return the format with `change` applied to both schemas; `grounded` is changed when it is made."""
         own = self.grounded
         grounded = None if own is None else lambda: change(own())
         return replace(self, schema=change(self.schema), grounded=grounded)
@@ -162,13 +162,13 @@ class AnswerFormat:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who asks, and when: for records, never for the model.
+    """The sender and time of a request: for records, never for the model.
 
     Attributes:
         agent: name of the participant.
         t: environment step.
-        role: the role in which it is asked; empty where it has none.
-        turn: what sort of turn it is, of `quorum.agents.prompting.requests.TURNS`; empty where nobody says.
+        role: the participant's role; empty if it has none.
+        turn: kind of turn, from `quorum.agents.prompting.requests.TURNS`; empty if unknown.
     """
 
     agent: str
@@ -183,14 +183,14 @@ class Request:
 
     Attributes:
         messages: the prompt, in order; system messages first.
-        answer: the JSON that is wanted; None for free text.
-        sampling: how the answer is drawn.
-        sample: number of this draw among repeated draws of the same prompt; each has its own cache entry.
-        agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
-            request's identity, to which the sampling belongs.
-        origin: who asks, and when; no part of the request's identity.
-        deadline: seconds that one attempt may take in all; None: those of the provider. No part of the identity.
-        carry: whether the answer goes into the prompts of later turns, so that `Reply.carried` is wanted with it.
+        answer: schema of the answer; None for free text.
+        sampling: sampling parameters.
+        sample: index of this sample among repeated samples of the same prompt; each has its own cache entry.
+        agents: maximum number of agents that the answer plans for; the output token limit grows with it. Not part of
+            the request's identity, because the sampling covers it.
+        origin: sender and time; not part of the request's identity.
+        deadline: time limit of one attempt in seconds; None: the provider's. Not part of the request's identity.
+        carry: whether later prompts will contain the answer, so that `Reply.carried` must come with it.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -213,16 +213,16 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them.
+    """Token counts as reported by the provider.
 
     Attributes:
-        prompt: tokens read, the cached ones and those written to a cache among them.
-        completion: tokens written, thoughts included.
-        cached: tokens read from the provider's own prompt cache.
-        cache_written: tokens read and written into that cache.
-        estimated: whether a count is our own estimate, since the provider gave none.
-        reasoning: those of the tokens written that are thoughts.
-        reasoning_estimated: whether that count alone is our own estimate, from the text of the thoughts.
+        prompt: tokens read, including cached ones and those written to a cache.
+        completion: tokens written, including thoughts.
+        cached: tokens read from the provider's prompt cache.
+        cache_written: tokens read and written to that cache.
+        estimated: whether a count is our own estimate because the provider reported none.
+        reasoning: the thinking tokens among `completion`.
+        reasoning_estimated: whether only that count is our own estimate, from the text of the thoughts.
     """
 
     prompt: int
@@ -236,7 +236,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An answer that was not of the wanted form, and that the model was asked to fix.
+    """An answer that did not match the schema and that the model was asked to fix.
 
     Attributes:
         text: the answer as written.
@@ -249,33 +249,32 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered.
+    """A model's answer.
 
     Attributes:
         text: the answer as written.
-        value: the answer as JSON, where a wrapper or the provider has parsed it; None before.
+        value: the answer as JSON, once a wrapper or the provider has parsed it; None before.
         finish: why the model stopped.
-        usage: tokens of all attempts that were answered.
-        usd: money of all attempts that were answered; None when a price is unknown, never 0 for unknown.
-        seconds: wall time of the call, its retries and waits among it.
-        model: the model, as the provider names it.
+        usage: tokens of all answered attempts.
+        usd: cost of all answered attempts; None if a price is unknown, never 0 for unknown.
+        seconds: wall time of the call, including retries and waits.
+        model: the model's name as reported by the provider.
         attempts: HTTP requests made.
-        repairs: times the model was asked again because its answer was no valid JSON of the schema.
-        widened: times the same was asked again with more room because the answer was empty.
+        repairs: number of repeated requests because the answer was not valid JSON of the schema.
+        widened: number of repeated requests with a higher token limit because the answer was empty.
         cache_hit: whether our cache answered.
-        unusable: replies before it that were paid for and held no answer; their tokens and money are among its own.
-        not_sent: sampling parameters that the provider does not take.
-        form: how the form of the answer was asked for, of `Structured`; empty for free text, and where nobody says.
-        reduced: what the request lacks since the service has refused it: ways to ask for the form, and fields.
-        simulated: whether a simulated model gave it.
-        fallback: the model that answered in the place of the one that was chosen, which could not be reached; empty
-            where that one answered itself.
-        rejected: the answers before this one that were not of the wanted form, in order.
-        thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
-        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.prices`.
-        fingerprint: what the service calls the build that answered (`system_fingerprint`); empty where it sends none.
-        carried: reasoning items of the provider, as JSON that nobody else reads (signed or encrypted thoughts), to be
-            sent back with this answer in later turns; nothing unless `Request.carry`, and where the provider has none.
+        unusable: earlier replies that were paid for but held no answer; this reply includes their tokens and cost.
+        not_sent: sampling parameters that the provider does not accept.
+        form: how the schema was requested, from `Structured`; empty for free text and if unknown.
+        reduced: schema methods and fields left out of the request because the service has refused them.
+        simulated: whether a simulated model answered.
+        fallback: the model that answered because the chosen one was unreachable; empty if the chosen one answered.
+        rejected: earlier answers that did not match the schema, in order.
+        thinking: text of the model's thoughts, if the provider returns it and it is kept; not part of the answer.
+        tier: service tier that answered; empty for the default tier. See `quorum.agents.llm.prices`.
+        fingerprint: the service's identifier of the build that answered (`system_fingerprint`); empty if it sends none.
+        carried: the provider's reasoning items as opaque JSON (signed or encrypted thoughts), to send back with this
+            answer in later turns; empty without `Request.carry` and for providers that have none.
     """
 
     text: str
@@ -309,5 +308,5 @@ class Model(Protocol):
         """Answer a request.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: no answer came, and why.
+            quorum.agents.llm.errors.LanguageModelError: there is no answer; the error says why.
         """

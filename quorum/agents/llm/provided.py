@@ -1,4 +1,4 @@
-"""The contract of a language model as a provider builds it."""
+"""The contract of a language model built by a provider."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from quorum.agents.llm.protocol import Reply, Request
 
 
 class ProvidedModel(ABC):
-    """A language model that a provider builds. A subclass needs `complete` alone; wrappers are plain `Model`s."""
+    """A language model built by a provider. Subclasses only need `complete`; wrappers are plain `Model`s."""
 
     price: Price | None = None
-    """Of the model; None where it is not known."""
+    """Price of the model; None if unknown."""
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What of its settings reaches the model: a part of every cache key; empty: all values of the configuration."""
+        """The settings that reach the model: part of every cache key; empty: all values of the configuration."""
         return {}
 
     @abstractmethod
     async def complete(self, request: Request) -> Reply:
-        """Answer a request. It tries once: retries, repairs and limits are wrappers of their own.
+        """Answer a request. It tries once: retries, repairs and limits are separate wrappers.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: no answer came, and why.
+            quorum.agents.llm.errors.LanguageModelError: there is no answer; the error says why.
         """
 
     async def reach(self) -> Unreachable | None:
-        """Connect to the server without asking anything, which costs nothing; return why that fails, or None."""
+        """Connect to the server without a request, at no cost; return the reason for a failure, or None."""
         return None
 
     async def close(self) -> None:
-        """Close the connections, if it has any."""
+        """Close the connections, if any."""
         return

@@ -1,15 +1,16 @@
-"""Records of calls as lines of `calls.jsonl`, in which what repeats itself stands once.
+"""Records of calls as lines of `calls.jsonl`, without repeated text.
 
-Most of a prompt is what the same participant was shown before: the rules, the form of its answer, the beginning of what
-it sees. So a long text that begins like an earlier one of its place says only how many characters it shares with it,
-and an answer's form says only where it stands. Both name the line that holds the whole by its first byte, so that a
-reader needs two lines for a call, wherever it is in the file.
+Most of a prompt repeats what the same participant was shown before: the rules, the answer schema, the start of its
+observation. So a long text that starts like an earlier one in the same position stores only the number of shared
+characters, and an answer schema only its position. Both refer to the line with the full text by its first byte, so that
+a reader needs at most two lines for a call, anywhere in the file.
 
-A message then has `like: [byte, message, characters]` and the `content` that follows; an answer is `{"like": byte}`.
+A message then has `like: [byte, message, characters]` and the remaining `content`; an answer schema is
+`{"like": byte}`.
 
-A conversation grows at its end, so its line says which messages it shares with the line before, and that one with the
-line before it. The request then has `like: [byte, first, end]`: behind its messages of the system come those of that
-line, whole and counted with its answer as the last one, from `first` up to `end`.
+A conversation grows at its end, so each of its lines refers to the messages it shares with the line before. The request
+then has `like: [byte, first, end]`: after its system messages come messages `first` to `end` (exclusive) of that line,
+resolved in full and counted with its answer as the last one.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from quorum.agents.llm.protocol import ChatRole, Model, Origin, Reply, Request
 from quorum.agents.llm.records import WALL, describe_reply, describe_request, record_key
 
 LEAST = 256
-"""Characters that must be shared: less is not worth the words."""
+"""Minimum number of shared characters: a reference to fewer saves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """A text that stands in the file.
+    """A text stored in full in the file.
 
     Attributes:
-        text: all of it.
-        byte: the first one of its line.
+        text: the full text.
+        byte: first byte of its line.
     """
 
     text: str
@@ -49,15 +50,15 @@ class _Whole:
 
 
 LEAST_MESSAGES = 2
-"""Messages in a row that must be shared, for the same reason: a turn of a conversation, or more."""
+"""Minimum number of consecutive shared messages, for the same reason: at least one turn of a conversation."""
 
 _LINES = 8
-"""Latest lines of a role in which that before a turn is looked for: in a debate several conversations alternate."""
+"""Number of a role's latest lines to search for the preceding turn: in a debate several conversations alternate."""
 _Message = Mapping[str, Any]
 
 
 class Folding:
-    """Writes the records of one file, in their order."""
+    """Writes the records of one file in order."""
 
     def __init__(self) -> None:
         self._byte = 0
@@ -67,7 +68,7 @@ class Folding:
         self._forms: dict[bytes, int] = {}
 
     def line(self, record: Mapping[str, Any]) -> bytes:
-        """Return the line of a record that `Recording` made."""
+        """Return the line for a record made by `Recording`."""
         request = record["request"]
         like, own = self._earlier(record)
         messages = [self._message(record["agent"], number, message) for number, message in enumerate(own)]
@@ -77,7 +78,7 @@ class Folding:
         return line
 
     def _earlier(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[_Message]]:
-        """Return which messages of a record a line before it in the conversation has, if any, and the others."""
+        """Return a reference to messages shared with an earlier line of the conversation, if any, and the others."""
         messages: list[_Message] = record["request"]["messages"]
         start = _after_system(messages)
         lines = self._said[record["agent"], record.get("role", "")]
@@ -107,7 +108,7 @@ class Folding:
 
 
 class Unfolding:
-    """Reads the records of one file, in their order, and makes them whole where that is asked for."""
+    """Reads the records of one file in order, and expands them on request."""
 
     def __init__(self) -> None:
         self._byte = 0
@@ -115,10 +116,10 @@ class Unfolding:
         self._said: dict[int, list[_Message]] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
-        """Return the next record as it stands in the file.
+        """Return the next record as stored in the file.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: it is not JSON.
         """
         byte, self._byte = self._byte, self._byte + len(line)
         record: dict[str, Any] = orjson.loads(line)
@@ -126,15 +127,15 @@ class Unfolding:
         return record
 
     def whole(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record with all of its texts; see `unfold`."""
+        """Return a record with its full texts; see `unfold`."""
         return unfold(record, self._records.__getitem__, self._said)
 
 
 def unfolded(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Return the records of a file, whole.
+    """Return the expanded records of a file.
 
     Raises:
-        ValueError: a line is no record.
+        ValueError: a line is not a record.
     """
     reader = Unfolding()
     return (reader.whole(reader.read(line)) for line in lines)
@@ -145,15 +146,15 @@ def unfold(
     at: Callable[[int], Mapping[str, Any]],
     said: dict[int, list[_Message]] | None = None,
 ) -> dict[str, Any]:
-    """Return a record with all of its texts.
+    """Return a record with its full texts.
 
     Args:
-        record: as it stands in the file.
-        at: gives the record whose line begins at a byte.
-        said: keeps the messages of the lines that were read on the way, by byte, for the records after this one.
+        record: the record as stored in the file.
+        at: returns the record whose line starts at a byte.
+        said: caches the messages of lines read on the way, by byte, for later records.
 
     Raises:
-        ValueError: it names a text that is not there.
+        ValueError: it refers to a missing text.
     """
     try:
         messages = _whole_messages(record, at, {} if said is None else said)
@@ -192,7 +193,7 @@ def _whole_messages(
 
 
 def _reference(like: Any) -> tuple[int, int, int]:
-    """Return the numbers of a reference; a `LookupError` where it has not three."""
+    """Return the numbers of a reference; raise `LookupError` unless there are three."""
     try:
         byte, first, last = like
     except ValueError as error:
@@ -201,7 +202,7 @@ def _reference(like: Any) -> tuple[int, int, int]:
 
 
 def _answer(record: Mapping[str, Any]) -> list[_Message]:
-    """Return the answer of a record, if it has one, as the message that it is in the next turn of a conversation."""
+    """Return a record's answer, if any, as the message it becomes in the next turn of a conversation."""
     if "reply" not in record:
         return []
     reply = record["reply"]
@@ -210,12 +211,12 @@ def _answer(record: Mapping[str, Any]) -> list[_Message]:
 
 
 def _after_system(messages: Sequence[_Message]) -> int:
-    """Return the number of the first message that is none of the system."""
+    """Return the index of the first message after the system messages."""
     return next((i for i, message in enumerate(messages) if message["role"] != ChatRole.SYSTEM), len(messages))
 
 
 def _longest_run(said: Sequence[_Message], messages: Sequence[_Message]) -> tuple[int, int]:
-    """Return the length of the longest run of messages with which others begin, and where it begins."""
+    """Return the length and the start of the longest run of messages that begins the other messages."""
     starts = (first for first, message in enumerate(said) if messages and message == messages[0])
     return max(((_alike(said[first:], messages), first) for first in starts), default=(0, 0))
 
@@ -236,7 +237,7 @@ def _whole_message(message: Mapping[str, Any], at: Callable[[int], Mapping[str, 
 
 
 def _shared(one: str, other: str) -> int:
-    """Return how many characters two texts share at their beginning."""
+    """Return the length of the common prefix of two texts."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -248,28 +249,28 @@ def _shared(one: str, other: str) -> int:
 
 
 Sink = Callable[[dict[str, Any]], None]
-"""Takes one record, e.g. to write it as a line of `calls.jsonl`."""
+"""Receives one record, e.g. to write it as a line of `calls.jsonl`."""
 
 Keep = Callable[[Picture], None]
-"""Takes a picture, e.g. to write it as a file."""
+"""Receives a picture, e.g. to write it as a file."""
 
 CANCELLED = "Cancelled"
 
 
 class Recording:
-    """A model whose calls are recorded: what was asked, what came back or why nothing did, and who asked when.
+    """A model whose calls are recorded: the request, the reply or failure, and the origin.
 
-    An answer that is asked for again is one call, and asking again is the next.
+    A repeated request is a separate call.
 
-    Fields of a record: `key`, `agent`, `t`, `role` and `turn` (of `Origin`) where there are such, `request` (messages,
-    form, sampling, sample), then `reply` or `failure`. A failure that was paid for has what was paid as
-    `answer.record`, in the form of a reply.
-    What may differ between equal runs (seconds, tries, hits of the cache) stands under `wall`, inside of the reply.
+    Fields of a record: `key`, `agent`, `t`, `role` and `turn` (of `Origin`) if present, `request` (messages, schema,
+    sampling, sample), then `reply` or `failure`. A failure that was paid for holds its cost as `answer.record`, in the
+    form of a reply.
+    Values that may differ between equal runs (seconds, tries, cache hits) are under `wall` inside the reply.
 
     Args:
         model: the model.
-        sink: takes each record when its call ends.
-        keep: takes each picture of a request before the record that names it.
+        sink: receives each record when its call ends.
+        keep: receives each picture of a request before the record that refers to it.
     """
 
     def __init__(self, model: Model, sink: Sink, keep: Keep = lambda _: None) -> None:
@@ -278,7 +279,7 @@ class Recording:
         self._keep = keep
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request and record the call, also when it fails or is cancelled."""
+        """Answer a request and record the call, even if it fails or is cancelled."""
         begin = time.perf_counter()
         try:
             reply = await self._model.complete(request)

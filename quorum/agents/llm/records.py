@@ -1,4 +1,4 @@
-"""Requests, replies and calls as JSON-ready records, for caches, recordings, replays and traces; and replies back."""
+"""JSON-ready records of requests, replies and calls for caches, recordings, replays and traces; and replies back."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from quorum.agents.llm.protocol import (
 )
 
 PROMPT_CACHE = "prompt_cache"
-"""Name in `Reply.reduced` of all that is said of the provider's prompt cache."""
+"""Name in `Reply.reduced` of all prompt cache settings."""
 SUMMARY = "summary of thoughts"
-"""Name there of the summary of thoughts that is asked for."""
+"""Name in `Reply.reduced` of the requested summary of thoughts."""
 NO_CHANGE = frozenset({*MaxTokensKey, PROMPT_CACHE, SUMMARY})
-"""Names there of what a service can refuse without being asked anything else than usual."""
+"""Names in `Reply.reduced` of what a service can refuse in an ordinary request."""
 
 WALL = "wall"
-"""Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
+"""Field of a record for values that may differ between equal runs: times, tries, cache hits."""
 
 
 def describe_request(request: Request) -> dict[str, Any]:
-    """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
+    """Return a request as a JSON-ready record of exactly what reaches the model."""
     answer = request.answer
     return {
         "messages": [describe_message(message) for message in request.messages],
@@ -51,7 +51,7 @@ def describe_request(request: Request) -> dict[str, Any]:
 
 
 def describe_message(message: ChatMessage) -> dict[str, Any]:
-    """Return a message; its pictures, by what they show, and what it carries, where it has any."""
+    """Return a message, with descriptions of its pictures and its carried data, if any."""
     pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
     carried = {"carried": list(message.carried)} if message.carried else {}
     return {"role": message.role.value, "content": message.content, **pictures, **carried}
@@ -64,43 +64,43 @@ _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
 def _describe_sampling(sampling: Sampling) -> dict[str, Any]:
-    """Return how an answer is drawn; what came with later versions stands there only where it is set.
+    """Return the sampling parameters; fields added in later versions are included only if set.
 
-    So requests that were recorded earlier keep their keys.
+    So requests recorded earlier keep their keys.
     """
     found = ((name, getattr(sampling, name)) for name in _SAMPLING)
     return {name: value for name, value in found if value is not None or name in _SAMPLING_ALWAYS}
 
 
 def read_sampling(record: Mapping[str, Any]) -> Sampling:
-    """Return how the answer of a recorded request was drawn.
+    """Return the sampling parameters of a recorded request.
 
     Raises:
-        ValueError: it is no record of that.
+        ValueError: it is not a record of sampling parameters.
     """
     return msgspec.convert(record, type=Sampling)
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
-    """Hash a request, and the model that is asked if `identity` names it.
+    """Hash a request, and the model's identity if given.
 
     Args:
-        request: what is asked; its origin plays no part.
-        identity: provider, address, model, and whatever else of the provider's settings reaches the model.
+        request: the request; its origin is ignored.
+        identity: provider, address, model, and all other provider settings that reach the model.
     """
     return record_key(describe_request(request), identity)
 
 
 def record_key(record: Mapping[str, Any], identity: Mapping[str, str] | None = None) -> str:
-    """Hash the record of a request, as `request_key` does that of the request."""
+    """Hash the record of a request; equals `request_key` of that request."""
     content = {"request": record, "identity": dict(identity or {})}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
-    """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`.
+    """Return a reply as a JSON-ready record; values that may differ between equal runs are under `wall`.
 
-    The fingerprint of the service is there: a new build may give the same answers.
+    These include the service's fingerprint, because a new build may give the same answers.
     """
     fingerprint = {"fingerprint": reply.fingerprint} if reply.fingerprint else {}
     return {
@@ -124,31 +124,31 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    """Return token counts; rare ones (thoughts, tokens written to a cache) only if present."""
     found = ((name, getattr(usage, name)) for name in _USAGE)
     return {name: value for name, value in found if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
-    """Return the reply of a record.
+    """Read a reply from its record.
 
     Raises:
-        KeyError, TypeError, ValueError: it is no record of a reply.
+        KeyError, TypeError, ValueError: it is not a record of a reply.
     """
     return msgspec.convert({**record, **record[WALL]}, type=Reply)
 
 
 def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, empty: str = "") -> Call:
-    """Record a call that was answered; the keys are those that `maeil.metrics.model` reads, and some more.
+    """Record an answered call, with the keys that `maeil.metrics.model` reads and some more.
 
-    A call whose last request got no answer is entered with the answers before it and `unanswered`: `cancelled` under
-    way, or `failed`.
+    If the last request of a call got no answer, the record holds the answers before it and `unanswered`: `cancelled`
+    (while under way) or `failed`.
 
     Args:
         reply: the answer.
-        repairs: times that the mind itself has asked again by this call.
-        parse_failure: whether the answer was not what was asked for.
-        empty: why there was no answer at all, of `Finish`; empty where there was one.
+        repairs: number of times the mind itself repeated the request with this call.
+        parse_failure: whether the answer did not match the request.
+        empty: why there was no answer, from `Finish`; empty if there was one.
     """
     usage = reply.usage
     record: dict[str, Any] = {
@@ -188,19 +188,19 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
 
 
 def invalid(error: AnswerInvalid) -> Call:
-    """Record a call that gave no valid answer, by the reply that the error holds."""
+    """Record a call without a valid answer, from the reply that the error holds."""
     reply = read_reply(error.record)
     return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
 
 
 def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = (), widened: int = 0) -> Reply:
-    """Return the answers of one call as one: tokens, money, time and tries are those of all of them.
+    """Combine the answers of one call: tokens, cost, time and tries are totals.
 
     Args:
         replies: the answers, in order, at least one.
-        value: the last one as JSON, when it is of the wanted form.
-        rejected: those before it, and what was wrong with each.
-        widened: how many of the answers came when the same was asked again with more room, as the one before was empty.
+        value: the last answer as JSON, if it matches the schema.
+        rejected: earlier answers and what was wrong with each.
+        widened: number of answers to repeated requests with a higher token limit, after an empty answer.
     """
     return replace(
         together(replies),
@@ -218,9 +218,9 @@ def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
 
 
 class CallEntry:
-    """One call in the ledger of its thought, up to date from answer to answer.
+    """One call in the ledger of its thought, updated after every answer.
 
-    So what was answered is known although asking again fails or is cancelled.
+    So the answers are known even if a repeated request fails or is cancelled.
     """
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ class CallEntry:
 
     @property
     def call(self) -> Call | None:
-        """The call as far as it is known; None while nothing was answered, or nobody was asked."""
+        """The call so far; None if there is no answer yet, or no request was made."""
         if self._invalid is not None:
             return invalid(self._invalid)
         if not self._unanswered:
@@ -242,24 +242,24 @@ class CallEntry:
         return replace(known, record={**known.record, "unanswered": self._unanswered})
 
     def whole(self, value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
-        """Return the answers so far as one; see `combined`."""
+        """Return the answers so far as one reply; see `combined`."""
         return combined(self.replies, value, rejected, self._widened)
 
     async def ask(self, model: Model, request: Request, *, wider: bool = False) -> Reply:
-        """Ask once, and book what comes of it, whatever that is.
+        """Make one request and record its result, whatever it is.
 
         Args:
             model: the model.
-            request: what is asked.
-            wider: whether the same is asked again with more room, since the answer was empty.
+            request: the request.
+            wider: whether this repeats a request with a higher token limit, after an empty answer.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError, maeil.errors.EpisodeStop: as the model does.
+            quorum.agents.llm.errors.LanguageModelError, maeil.errors.EpisodeStop: raised by the model.
         """
         try:
             reply = await model.complete(request)
         except (BudgetReached, UnknownPrice):
-            raise  # before anybody was asked
+            raise  # before any request was made
         except AnswerInvalid as error:
             self.fail(error)
             raise
@@ -273,5 +273,5 @@ class CallEntry:
         return reply
 
     def fail(self, error: AnswerInvalid) -> None:
-        """Book that no answer is of the wanted form."""
+        """Record that no answer matches the schema."""
         self._invalid = error

@@ -1,4 +1,4 @@
-"""The wrapper that no key passes, whichever provider it stands around."""
+"""The wrapper that removes keys from replies and errors of any provider."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from quorum.agents.llm.redaction import Redaction
 
 
 class Redacting:
-    """The lowest wrapper: no text of a reply or an error holds a key.
+    """The innermost wrapper: replies and errors that pass it hold no key.
 
-    The door of our own providers (`quorum.agents.llm.providers.bounded`) lets no key in. This wrapper finds a key that
-    a reply has in several parts, and stands around providers that have no such door.
+    The HTTP layer of our own providers (`quorum.agents.llm.providers.bounded`) already removes keys. This wrapper also
+    finds keys that a reply splits into parts, and covers providers without that layer.
 
     Args:
         model: a provider, or its batches.
-        redact: knows the key.
+        redact: removes the key.
     """
 
     def __init__(self, model: Model, redact: Redaction) -> None:
@@ -27,8 +27,8 @@ class Redacting:
         """Answer a request.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: no answer came.
-            maeil.errors.ContractError: the provider returned something else.
+            quorum.agents.llm.errors.LanguageModelError: there is no answer.
+            maeil.errors.ContractError: the provider returned something other than a reply.
         """
         complete = self._model.complete
         try:

@@ -1,12 +1,12 @@
-"""Keys are taken out of everything that comes from a server, and out of every message, before anything keeps it.
+"""Removes keys from all server responses and messages before anything stores them.
 
-What is secret: the key of the model, and what the environment names like one: variables with KEY, TOKEN, SECRET,
-PASSWORD or CREDENTIAL in their names, the passwords of addresses (`HTTP_PROXY`), and the secret headers of variables
-that end in `HEADERS`. A value is a secret if it has 16 characters or more, or 8 with letters and digits among them. A
-shorter or plainer one (`EMPTY`, `ollama`, `not-needed`) is an ordinary word and stays; so does the name of a file.
+Secrets are: the model's key; environment variables with KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL in their names; the
+passwords of addresses (`HTTP_PROXY`); and the secret headers in variables that end in `HEADERS`. A value counts as
+secret if it has at least 16 characters, or at least 8 with both letters and digits. Shorter or plainer values (`EMPTY`,
+`ollama`, `not-needed`) are ordinary words and stay, and so do file names.
 
-A secret is found as it is, escaped as in JSON (however deep) or in addresses, in base64 (also within a longer text),
-and broken over lines.
+A secret is found verbatim, escaped as in JSON (at any depth) or in addresses, in base64 (also within a longer text),
+and broken across lines.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|passw|cookie|credential|signature|session", re.IGNORECASE)
 _HEADER = re.compile(r"([\w-]+)\s*[:=]\s*([^\n,]+)")
 _LONG, _SHORT = 16, 8
-# Both alternatives begin with a literal, so that the search skips to it.
+# Both alternatives start with a literal, so that the search can skip to it.
 _ESCAPE = re.compile(r"\\\\*u00([2-7][0-9a-fA-F])|%(?:25)*([2-7][0-9a-fA-F])")
 _LINE_END = r"[ \t]*(?:\\+[rn]|[\r\n])+[ \t]*"
 _LEFT_OUT = ("\\n", "\\r", "\\", "\n", "\r", " ", "\t")
 
 
 def holds_key(header: str) -> bool:
-    """Return whether a header may hold a key, by its name."""
+    """Return whether a header may hold a key, judging by its name."""
     return _SECRET_HEADER.search(header) is not None
 
 
 def is_secret(value: str) -> bool:
-    """Return whether a value can be a key, and no ordinary word, address or file."""
+    """Return whether a value can be a key rather than an ordinary word, address or file."""
     if len(value) < _SHORT or not value.isascii() or not value.isprintable() or " " in value or "://" in value:
         return False
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
@@ -54,13 +54,13 @@ def _is_file(value: str) -> bool:
 
 
 def named_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the secrets that an environment names as such, by the names of their variables."""
+    """Return the environment's secrets, as identified by variable name, by variable."""
     named = ((name, value.strip()) for name, value in environment.items() if _SECRET_NAME.search(name))
     return {name: value for name, value in named if is_secret(value)}
 
 
 def _hidden_secrets(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the secrets within values: passwords of addresses, and headers."""
+    """Yield the secrets inside values: passwords in addresses, and headers."""
     for name, value in environment.items():
         if "://" in value and "@" in value:
             login = urlsplit(value.strip()).netloc.rpartition("@")[0]
@@ -74,10 +74,10 @@ def _hidden_secrets(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 class Redaction:
-    """Takes secrets out of texts.
+    """Removes secrets from texts.
 
     Args:
-        secrets: printable ASCII, without blanks.
+        secrets: printable ASCII without whitespace.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -88,11 +88,11 @@ class Redaction:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], key: str | None = None) -> Redaction:
-        """Return the redaction of what an environment holds.
+        """Return the redaction for an environment.
 
         Args:
             environment: variables and their values.
-            key: of the model, whatever its variable is called.
+            key: the model's key, whatever its variable.
         """
         own = [key] if key is not None and is_secret(key) else []
         return cls([*own, *named_secrets(environment).values(), *_hidden_secrets(environment)])
@@ -106,19 +106,19 @@ class Redaction:
         return self._pattern.sub(REDACTED, text)
 
     def _suspects(self, text: str) -> bool:
-        """Return whether a text may hold a secret, with the speed of plain searches: almost none does."""
+        """Return whether a text may hold a secret; a fast pre-check, because almost no text does."""
         plain = _plain(text)
         return any(needle in plain for needle in self._plain)
 
     def in_bytes(self, data: bytes) -> bytes:
-        """Return bytes of any encoding that has ASCII within it with `[key]` in place of every secret."""
+        """Replace every secret in bytes of any ASCII-compatible encoding with `[key]`."""
         text = data.decode("latin-1")
         clean = self(text)
         return data if clean is text else clean.encode("latin-1")
 
     def everywhere(self, value: Any) -> Any:
-        """Return data with `[key]` in place of every secret in its texts, keys of maps included."""
-        if type(value) is str:  # a member of an enumeration is none of a server's texts
+        """Replace every secret in the texts of data with `[key]`, including map keys."""
+        if type(value) is str:  # members of enumerations are not server text
             return self(value)
         if isinstance(value, Mapping):
             return {self.everywhere(name): self.everywhere(inner) for name, inner in value.items()}
@@ -130,11 +130,11 @@ class Redaction:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret, and what of its base64 is the same wherever it stands in a longer text."""
+    """Yield a secret, and the parts of its base64 form that are the same at any position in a longer text."""
     yield secret
     for before in range(3):
         encoded = b64encode(b"\0" * before + secret.encode()).decode()
-        whole = (before + len(secret)) * 4 // 3  # characters that no byte after the secret changes
+        whole = (before + len(secret)) * 4 // 3  # characters that do not depend on bytes after the secret
         core = encoded[-(-before * 4 // 3) : whole]
         yield core
         yield core.translate(_OF_ADDRESSES)
@@ -144,7 +144,7 @@ _OF_ADDRESSES = str.maketrans("+/", "-_")
 
 
 def _plain(text: str) -> str:
-    """Return a text without escapes, line ends, blanks and backslashes."""
+    """Return a text without escapes, line ends, spaces and backslashes."""
     plain = _ESCAPE.sub(_unescaped, text) if _ESCAPE.search(text) else text
     for sign in _LEFT_OUT:
         plain = plain.replace(sign, "")
@@ -168,5 +168,5 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def redact_message(text: str) -> str:
-    """Take secrets of the environment and passwords of addresses out of a message or a traceback."""
+    """Remove secrets of the environment and passwords of addresses from a message or a traceback."""
     return mask_passwords(Redaction.of(os.environ)(text))

@@ -26,16 +26,16 @@ _CANCELLED_SECONDS = 60.0
 
 
 class Replay(ProvidedModel):
-    """A model that answers what was recorded: by who asks, by the request, and in the order of the recording.
+    """A model that returns recorded answers, by participant and request, in the order of the recording.
 
     A call that failed fails again in the same way; one that was cancelled waits to be cancelled.
 
     Args:
-        records: what `Recording` wrote, in order.
-        whole: makes a record whole of whose request no more is there than its sampling; see `folding`.
+        records: records written by `Recording`, in order.
+        whole: expands a record whose request is reduced to its sampling parameters; see `recording.Folding`.
 
     Raises:
-        LookupError, TypeError, AttributeError: a record is not of its form.
+        LookupError, TypeError, AttributeError: a record is malformed.
     """
 
     def __init__(
@@ -55,30 +55,30 @@ class Replay(ProvidedModel):
                 self._samplings[record["agent"]].append(sampling)
 
     def sampling_of(self, agent: str) -> Sampling:
-        """Return how the first answer of a participant was drawn; for one that never asked, that of another one."""
+        """Return the sampling parameters of a participant's first answer; of another's if it made no request."""
         drawn = self._samplings.get(agent) or next(iter(self._samplings.values()), [Sampling(None, 1)])
         return drawn[0]
 
     def as_recorded(self, request: Request) -> Request | None:
-        """Return a request as it was drawn when its participant asked it; None where it did not ask this.
+        """Return a request with the sampling parameters recorded for it; None if its participant did not make it.
 
-        How answers are drawn may differ by call and by role.
+        Sampling parameters may differ by call and by role.
         """
         agent = request.origin.agent if request.origin is not None else ""
         known = (capped(replace(request, sampling=sampling)) for sampling in self._samplings.get(agent, ()))
         return next((drawn for drawn in known if (agent, request_key(drawn)) in self._left), None)
 
     def knows(self, request: Request) -> bool:
-        """Whether this was asked, in just this way, by the one who asks it."""
+        """Return whether this participant made exactly this request."""
         agent = request.origin.agent if request.origin is not None else ""
         return (agent, request_key(request)) in self._left
 
     async def complete(self, request: Request) -> Reply:
-        """Answer as recorded.
+        """Return the recorded answer.
 
         Raises:
-            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was. Or what was
-                recorded of it is damaged.
+            NotRecorded: this request was not recorded, or not as often (the message shows the difference to the nearest
+                recorded one), or its record is damaged.
         """
         origin = request.origin or Origin("", 0)
         try:
@@ -102,7 +102,7 @@ class Replay(ProvidedModel):
         raise charge(_failure(failure), None if paid is None else read_reply(paid["record"]))
 
     def _recorded_as(self, request: Request, agent: str) -> deque[Mapping[str, Any]] | None:
-        """Find what was recorded of a request, whatever its longest answer, which differs by call."""
+        """Find the records of a request, whatever its output limit, which differs by call."""
         known = None
         for longest in dict.fromkeys(drawn.max_tokens for drawn in (request.sampling, *self._samplings[agent])):
             drawn = replace(request.sampling, max_tokens=longest)
@@ -136,7 +136,7 @@ def _who(origin: Origin) -> str:
 
 
 def _lines(request: Mapping[str, Any]) -> list[str]:
-    """Return a request as lines that can be compared: prompts by their own lines, the rest as JSON."""
+    """Return a request as comparable lines: prompts by their own lines, the rest as JSON."""
     lines = []
     for message in request["messages"]:
         lines.append(f"[{message['role']}]")

@@ -1,4 +1,4 @@
-"""What answers have cost, which calls are under way, and the budget of an episode."""
+"""The cost of answers, the calls under way, and the budget of an episode."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from quorum_base.stopwatches import Stopwatch, timed_by
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the answers of language models took, those of the cache included.
+    """Resources used by the answers of language models, including cached answers.
 
     Attributes:
-        answers: their number.
-        tokens: read and written.
-        usd: money in US dollars, as far as it is known.
-        unpriced: answers whose price is not known.
-        cached: answers that came from the cache, so that they were paid earlier.
+        answers: number of answers.
+        tokens: tokens read and written.
+        usd: known cost in US dollars.
+        unpriced: number of answers with an unknown price.
+        cached: number of answers from the cache, which were paid for earlier.
     """
 
     answers: int = 0
@@ -44,12 +44,12 @@ class Spent:
 
     @property
     def known_usd(self) -> float | None:
-        """The money; None where the price of an answer is not known."""
+        """The cost; None if the price of an answer is unknown."""
         return None if self.unpriced else self.usd
 
     @property
     def money(self) -> str:
-        """The money in words: what is not known is never written as nothing."""
+        """The cost in words; an unknown cost never appears as zero."""
         if not self.unpriced:
             return dollars(self.usd)
         if self.unpriced == self.answers:
@@ -58,7 +58,7 @@ class Spent:
 
 
 def dollars(usd: float) -> str:
-    """Write an amount with two decimals, or with two digits of a smaller one."""
+    """Format an amount with two decimals, or with two significant digits if it is smaller."""
     return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.2g}" if usd >= 1e-4 else f"${usd:.1e}"
 
 
@@ -70,9 +70,9 @@ class CallUnderWay:
     """A request that waits for its answer.
 
     Attributes:
-        agent: the participant who thinks.
-        role: the role in which it is asked; empty where it has none.
-        stopwatch: counts for how long, without waiting for a place.
+        agent: the thinking participant.
+        role: the participant's role; empty if it has none.
+        stopwatch: measures its duration, without the wait for a slot.
     """
 
     agent: str
@@ -81,9 +81,9 @@ class CallUnderWay:
 
 
 class UnderWay:
-    """What is asked at the moment, and what the answers so far have taken: one object a process.
+    """The calls under way and the totals of all answers so far: one object per process.
 
-    It is written from the event loop, and may be read from any thread.
+    The event loop writes it; any thread may read it.
 
     Args:
         clock: monotonic seconds.
@@ -91,34 +91,34 @@ class UnderWay:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        """Gives monotonic seconds."""
+        """Monotonic clock, in seconds."""
         self.spent = Spent()
-        """Of all answers so far, those of the cache among them."""
+        """Totals of all answers so far, including cached ones."""
         self.simulated = False
-        """Whether a simulated model gave one of them, so that the money is made up."""
+        """Whether a simulated model gave any of them, so that the cost is fictitious."""
         self._calls: dict[int, CallUnderWay] = {}
         self._next = 0
 
     @property
     def calls(self) -> list[CallUnderWay]:
-        """The calls that have a place, that which takes longest first."""
+        """The calls that have a slot, longest running first."""
         found = [call for call in tuple(self._calls.values()) if not call.stopwatch.stands]
         return sorted(found, key=lambda call: -call.stopwatch.seconds)
 
     @property
     def queued(self) -> int:
-        """Calls that wait for a place in our own queue."""
+        """Number of calls waiting for a slot in our own queue."""
         return sum(call.stopwatch.stands for call in tuple(self._calls.values()))
 
     def begin(self, origin: Origin | None) -> tuple[int, Stopwatch]:
-        """Enter a call that begins; return its number, and what counts its time."""
+        """Register a new call; return its number and its stopwatch."""
         who = origin or _NOBODY
         self._next += 1
         call = self._calls[self._next] = CallUnderWay(who.agent, who.role, Stopwatch(self.clock))
         return self._next, call.stopwatch
 
     def end(self, number: int, reply: Reply | None) -> None:
-        """Take a call out, with its answer, or what was paid for none; None where nothing was."""
+        """Remove a call, given its answer or the reply of a failed call that was paid for; None if nothing was paid."""
         del self._calls[number]
         if reply is not None:
             self.spent += _of(reply)
@@ -131,11 +131,11 @@ def _of(reply: Reply) -> Spent:
 
 
 class Watched:
-    """A model whose calls can be seen while they are under way. Asking for an answer again is a separate call.
+    """A model whose calls are visible while they are under way. A repeated request is a separate call.
 
     Args:
         model: the model.
-        under_way: where they are entered.
+        under_way: registers the calls.
     """
 
     def __init__(self, model: Model, under_way: UnderWay) -> None:
@@ -159,12 +159,12 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What an episode may use; None for any amount.
+    """Limits of an episode; None for no limit.
 
     Attributes:
-        usd: money.
+        usd: cost in US dollars.
         tokens: tokens read and written.
-        calls: requests for an answer: those of minds and each repair, also those that get none; retries are not.
+        calls: calls by minds and repairs, answered or not; retries do not count.
     """
 
     usd: float | None = None
@@ -173,14 +173,14 @@ class Budget:
 
 
 class Spending:
-    """What an episode has used of its budget: one object for all models of the episode.
+    """The resources that an episode has used of its budget: one object for all models of the episode.
 
-    A call is refused when what has been used, what is under way, and what this call is expected to use go beyond the
-    budget. Expected is the mean of the calls so far; before the first answer, the length of the prompt.
-    Calls that the cache answers count like others, so that an episode ends at the same place with and without a cache.
+    A call is refused if the amounts used, under way and expected for this call together exceed the budget. The expected
+    amount is the mean of the calls so far or, before the first answer, the length of the prompt. Cached answers count
+    like others, so that an episode ends at the same point with and without a cache.
 
     Args:
-        budget: what may be used.
+        budget: the limits.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -193,11 +193,11 @@ class Spending:
         self._unpriced = ""
 
     def open(self, prompt: float, price: Price | None) -> dict[str, float]:
-        """Begin a call; give what is expected of it, for `close`.
+        """Start a call; return its expected amounts, for `close`.
 
         Raises:
-            BudgetReached: it would go beyond the budget.
-            UnknownPrice: there is a budget of money, and an earlier answer did not say what it cost.
+            BudgetReached: the call would exceed the budget.
+            UnknownPrice: there is a budget of money, and an earlier answer did not report its cost.
         """
         if self._unpriced and self.budget.usd is not None:
             raise UnknownPrice(f"the price of '{self._unpriced}' is not known: a budget of money cannot be kept")
@@ -222,9 +222,9 @@ class Spending:
             raise BudgetReached(kind, used, limit)
 
     def close(self, expected: dict[str, float], reply: Reply | None) -> None:
-        """End a call, with its answer, or what was paid for none; None where nothing was.
+        """End a call, given its answer or the reply of a failed call that was paid for; None if nothing was paid.
 
-        An answer without a price is given to who has asked, as it is paid; the next call is refused.
+        The caller still receives an answer without a price, because it is paid for; the next call is refused.
         """
         for kind, amount in expected.items():
             self._under_way[kind] -= amount
@@ -239,42 +239,42 @@ class Spending:
 
 
 def check_price(budget: Budget, model: str, priced: bool) -> None:
-    """Refuse a budget of money for a model whose price is not known, before anything is asked.
+    """Refuse a budget of money for a model with an unknown price, before the first request.
 
     Raises:
-        UnknownPrice: it is not known.
+        UnknownPrice: the price is unknown.
     """
     if budget.usd is not None and not priced:
         raise UnknownPrice(f"the price of '{model}' is not known, so a budget of money cannot be kept")
 
 
 class Account(Protocol):
-    """What calls are charged to: that of an episode, or that of a cell with its sweep."""
+    """The account that calls are charged to: that of an episode, or that of a cell with its sweep."""
 
     def open(self, prompt: float, price: Price | None) -> Any:
-        """Begin a call; give what is expected of it, for `close`. See `Spending.open`."""
+        """Start a call; return its expected amounts, for `close`. See `Spending.open`."""
 
     def close(self, expected: Any, reply: Reply | None) -> None:
-        """End a call; None where no answer came."""
+        """End a call; `reply` is None if there was no answer."""
 
 
 class Allowance(Account, Protocol):
-    """What an episode may draw of a budget that it shares with others.
+    """An episode's share of a budget that it shares with others.
 
     Attributes:
-        cut: the bound that has cut the episode; empty: none has.
+        cut: the limit that ended the episode; empty if none did.
     """
 
     cut: str
 
 
 class Budgeted:
-    """A model whose calls keep to a budget.
+    """A model whose calls stay within a budget.
 
     Args:
         model: the model.
-        account: what its calls are charged to, shared by all models of an episode.
-        price: price of this model, for the first estimate; None when it is not known.
+        account: the account to charge, shared by all models of an episode.
+        price: price of this model, for the first estimate; None if unknown.
     """
 
     def __init__(self, model: Model, account: Account, price: Price | None = None) -> None:
@@ -286,8 +286,8 @@ class Budgeted:
         """Answer a request.
 
         Raises:
-            BudgetReached: it would go beyond the budget; nothing has been asked.
-            UnknownPrice: an earlier answer did not say what it cost; nothing has been asked.
+            BudgetReached: the call would exceed the budget; no request was made.
+            UnknownPrice: an earlier answer did not report its cost; no request was made.
         """
         expected = self._account.open(estimate_prompt(request), self._price)
         reply: Reply | None = None

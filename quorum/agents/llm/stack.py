@@ -1,21 +1,21 @@
-"""The wrappers around a provider, in their one order.
+"""The wrappers around a provider, in their fixed order.
 
 From the outside in:
 
-1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a separate call below.
-2. `Watched`: shows the call to those who watch, while it is under way.
-3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
-4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
-   ends at the same place with and without a cache.
-5. `GivingBack`: an answer that an earlier attempt at the episode has paid for is not asked for again.
-6. `Budgeted` again, by what the episode may draw of the budget of its sweep.
-7. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
-8. `Priced`: what an answer has cost, where it does not say so itself.
-9. `Cached`: an answer that was paid for needs no network, no place and no retry.
-10. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-11. `Limited`: places and rates, each try by itself.
-12. `Redacting`: no text of a reply or an error holds a key; everything above may be written down.
-13. The provider, with the deadline of each try; its door over HTTP lets no key in.
+1. `Structuring`: repeats the request after an empty or malformed answer; every repair is a separate call below.
+2. `Watched`: shows calls that are under way to observers.
+3. `Recording`: writes one record per call as soon as its answer arrives, so that later failures cannot lose it.
+4. `Budgeted`: refuses a call that would exceed the budget. It also counts answers from the cache, so that an episode
+   ends at the same point with and without a cache.
+5. `GivingBack`: reuses answers that an earlier attempt at the episode has paid for.
+6. `Budgeted` again, for the episode's share of the sweep's budget.
+7. `FallingBack`: uses another model if this one is unreachable; each model has its own wrappers below.
+8. `Priced`: adds the cost of an answer if the answer does not report it.
+9. `Cached`: a cached answer needs no network, no slot and no retry.
+10. `Retrying`: waits outside the limits, so that a waiting call holds no slot.
+11. `Limited`: concurrency and rate limits, for each try.
+12. `Redacting`: removes keys from replies and errors, so that everything above may be written down.
+13. The provider, with the deadline of each try; its HTTP layer removes keys as well.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from quorum.agents.llm.structured import Structuring
 _log = logging.getLogger(__name__)
 
 Caching = Callable[[Model], Model]
-"""Wraps a model so that its answers are kept: `Cached`."""
+"""Wraps a model in a cache (`Cached`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A model that is asked when those before it cannot be reached.
+    """A model used when the models before it are unreachable.
 
     Attributes:
-        name: what its answers are marked with.
-        model: as it is reached: with its own retries, limits, cache and price.
-        drawn: returns a request with the sampling and the deadline of this model.
+        name: marks its answers.
+        model: the model with its own retries, limits, cache and price.
+        drawn: returns a request with this model's sampling parameters and deadline.
         priced: whether its answers have a price.
     """
 
@@ -61,15 +61,15 @@ class Fallback:
 
 
 class FallingBack:
-    """A model whose calls go to others, in order, when it cannot be reached: all its retries are used up.
+    """A model that passes its calls on to fallbacks, in order, when it is unreachable and all retries are used up.
 
-    Nothing else is a reason: a wrong key, a refused request, a prompt that is too long, a used budget, an answer that
-    is none. A fallback whose context is too short for a prompt cannot be reached with it: the prompt fits into the
-    model that was chosen. Every call begins with the first model again.
+    No other failure triggers a fallback: not a wrong key, a refused request, a prompt that is too long, an exhausted
+    budget or an invalid answer. A fallback whose context is too short for a prompt counts as unreachable, because the
+    prompt fits the chosen model. Every call starts with the first model again.
 
     Args:
-        model: is asked first.
-        fallbacks: are asked then.
+        model: the first choice.
+        fallbacks: the models to try next.
     """
 
     def __init__(self, model: Model, fallbacks: Sequence[Fallback]) -> None:
@@ -78,17 +78,17 @@ class FallingBack:
         self._logged: set[str] = set()
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request; the answer of a fallback names it.
+        """Answer a request; a fallback's answer names the fallback.
 
         Raises:
-            InfrastructureFailed: none of them can be reached.
+            InfrastructureFailed: no model is reachable.
         """
         paid: list[Reply | None] = []
         with carried(paid):
             return await self._in_turn(request, paid)
 
     async def _in_turn(self, request: Request, paid: list[Reply | None]) -> Reply:
-        """Ask one model after the other; what was paid for those that failed is added to `paid`."""
+        """Try one model after another; add the cost of failed ones to `paid`."""
         begin = time.perf_counter()
         try:
             return await self._model.complete(request)
@@ -128,15 +128,15 @@ def with_access(
     caching: Caching | None = None,
     price: Price | None = None,
 ) -> Model:
-    """Wrap a model in what says how it is reached, and what it costs; each wrapper only if it is named.
+    """Wrap a model in retries, limits, cache and price, each only if given.
 
     Args:
         model: a provider, or its batches.
         rng: randomness of the waits between tries.
         retry: bounds on tries and waiting.
-        patient: whether a server to which there was no connection yet is waited for.
-        limits: shared by a process.
-        caching: makes the wrapper that keeps answers.
+        patient: whether to wait for a server that has not accepted any connection yet.
+        limits: limits shared by a process.
+        caching: makes the cache wrapper.
         price: price of the model.
     """
     stack = model
@@ -165,25 +165,25 @@ def build_stack(
     keep: Keep = lambda _: None,
     under_way: UnderWay | None = None,
 ) -> Model:
-    """Wrap a model in what belongs to an episode: `Structuring` always, the other wrappers only if they are named.
+    """Add an episode's wrappers to a model: `Structuring` always, the others only if given.
 
     Args:
-        model: as `with_access` gives it, or a replay.
+        model: the result of `with_access`, or a replay.
         name: the model's name, for messages.
-        max_repairs: how often an answer of a wrong form is asked for again.
-        spending: the episode's budget and what is used of it.
-        allowance: what the episode may draw of the budget of its sweep; answers that are given back are not charged.
+        max_repairs: how often to repeat a request after a malformed answer.
+        spending: the episode's budget and its use so far.
+        allowance: the episode's share of the sweep's budget; reused answers are not charged to it.
         price: price of the model.
-        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm).
-        fallbacks: what is asked where the model cannot be reached.
+        priced: whether the model's replies report a cost even if `price` is None (the simulated model, litellm).
+        fallbacks: models to use when this one is unreachable.
         given: answers that earlier attempts at the episode have paid for.
-        widens: whether an empty answer may be asked for again by a request with more room.
-        sink: takes a record of every call.
-        keep: takes the pictures of every call that is recorded.
-        under_way: where calls can be seen while they are under way.
+        widens: whether an empty answer may be requested again with a higher token limit.
+        sink: receives a record of every call.
+        keep: receives the pictures of every recorded call.
+        under_way: shows calls that are under way.
 
     Raises:
-        quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
+        quorum.agents.llm.errors.UnknownPrice: there is a budget of money but no price.
     """
     stack: Model = FallingBack(model, fallbacks) if fallbacks else model
     stack = Budgeted(stack, allowance, price) if allowance is not None else stack

@@ -1,4 +1,4 @@
-"""Structured answers: found in what a model wrote, checked by their schema, and asked for again with the reasons."""
+"""Structured answers: extract them from model output, validate them, and request them again with the reasons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _number(text: str) -> int | float:
-    """Read a number with a point or an exponent: JSON knows one kind of number, so 2.0 is the integer 2."""
+    """Read a number with a point or an exponent. JSON has one kind of number, so 2.0 is the integer 2."""
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{text[:_LONGEST_NUMBER]} is too large")
@@ -44,7 +44,7 @@ def _integer(text: str) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs, no key of which may have two values: nothing says which of them is meant."""
+    """Make an object from its pairs; reject duplicate keys, because it is unclear which value counts."""
     found = dict(pairs)
     for key, value in pairs if len(found) < len(pairs) else ():
         if found[key] != value:
@@ -58,7 +58,7 @@ _DECODER = json.JSONDecoder(
 
 
 class NoAnswer(Exception):
-    """A text holds no answer of the wanted form.
+    """A text holds no answer that matches the schema.
 
     Attributes:
         reasons: why not.
@@ -70,14 +70,14 @@ class NoAnswer(Exception):
 
 
 def extract(text: str, validator: Validator) -> Any:
-    """Return the value of a text: the text itself as JSON, else the one object in it that fits.
+    """Return the value in a text: the text itself as JSON, else the only JSON object in it that matches.
 
-    The time grows with the length of the text, whatever stands in it: no character is looked at more than a few times.
-    Whole numbers come as integers however they are written.
+    The time is linear in the length of the text, whatever it contains: each character is read only a few times. Whole
+    numbers become integers however they are written.
 
     Args:
-        text: what the model wrote.
-        validator: of the wanted form.
+        text: the model's output.
+        validator: validator of the answer schema.
 
     Raises:
         NoAnswer: there is no such value, or there are several different ones.
@@ -105,7 +105,7 @@ def extract(text: str, validator: Validator) -> Any:
 
 
 def _candidates(text: str) -> Iterator[Any]:
-    """Return the JSON objects in a text: those in code fences, or else all that stand in the prose."""
+    """Return the JSON objects in a text: those in code fences, else all objects in the prose."""
     fenced = []
     for block in _FENCE.findall(text):
         try:
@@ -119,28 +119,28 @@ def _candidates(text: str) -> Iterator[Any]:
 
 
 def objects_in(text: str, begin: int = 0) -> Iterator[tuple[int, int, Any]]:
-    """Return the JSON objects in a text, none within another: where each begins and ends, and the object.
+    """Return the top-level JSON objects in a text, with their start and end.
 
-    An object that nothing ends hides those that follow it.
+    An object without an end hides the objects after it.
 
     Args:
         text: prose with objects.
-        begin: where to begin, in characters.
+        begin: where to start, in characters.
     """
     place = text.find("{", begin)
     while place >= 0:
         end = _end_of_braces(text, place)
         with suppress(ValueError):
-            # Of a part that is cut out: the decoder's own errors count the lines of all that stands before them.
+            # Decode only the object's own text: the decoder's errors count all lines before their position.
             yield place, end, _parse(text[place:end])
         place = text.find("{", end)
 
 
 def _end_of_braces(text: str, place: int) -> int:
-    """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one.
+    """Return the end of the braces that open at a place, so that no part of a broken object passes for a whole one.
 
-    Braces in strings do not count. A quotation mark that nothing closes begins no string, and no later one can: all of
-    them follow backslashes within the string that it would start.
+    Braces in strings are ignored. An unclosed quotation mark starts no string, and neither does any later one: they all
+    follow backslashes within the string that it would start.
     """
     depth = 0
     for token in _braces(text, place):
@@ -167,7 +167,7 @@ def _parse(text: str) -> Any:
 
 
 def _recordable(value: Any) -> Any:
-    """Refuse what JSON can say and no record can hold: numbers beyond 64 bits, lone surrogates."""
+    """Reject valid JSON that records cannot hold: numbers beyond 64 bits, lone surrogates."""
     try:
         orjson.dumps(value)
     except TypeError as error:
@@ -178,24 +178,24 @@ def _recordable(value: Any) -> Any:
 _LONGEST_QUOTED = 4000
 _NOTHING = "(nothing)"
 EMPTY = "the answer is empty"
-"""Reason for which an answer without anything is asked for again."""
+"""Reason for requesting again after an empty answer."""
 ROOM_FACTOR = 2
 
 
 class Structuring:
-    """A model whose answers are of the wanted form.
+    """A model whose answers match their schema.
 
-    The text is parsed as it stands, else searched for the one JSON object that fits (prose around it, code fences),
-    and checked by the schema. What is wrong goes back to the model with the reasons, at most `max_repairs` times. Every
-    answer is entered in the ledger of its thought when it comes. A free text is taken as it is.
+    The text is parsed as it stands, else searched for the only JSON object that matches (in prose or code fences), and
+    validated. Invalid answers go back to the model with the reasons, at most `max_repairs` times. Every answer is added
+    to the ledger of its thought when it arrives. Free text is accepted as it is.
 
-    An answer that is empty (only thoughts, nothing, a refusal) has nothing to mend: the same is asked once more, with
-    twice the room. If that comes back empty, too, the call has failed.
+    An empty answer (only thoughts, nothing, a refusal) leaves nothing to fix: the same request is sent once more, with
+    twice the token limit. If that answer is empty too, the call fails.
 
     Args:
         model: the model.
-        max_repairs: how often an answer may be asked for again.
-        widens: whether a request with more room may be sent; a replay knows those that were.
+        max_repairs: maximum number of repeated requests.
+        widens: whether a request with a higher token limit may be sent; a replay only knows those that were sent.
     """
 
     def __init__(self, model: Model, max_repairs: int, widens: Callable[[Request], bool] = lambda _: True) -> None:
@@ -204,11 +204,11 @@ class Structuring:
         self._widens = widens
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request; tokens, money, time and tries are those of all answers together.
+        """Answer a request; tokens, cost, time and tries are totals over all answers.
 
         Raises:
-            EmptyAnswer: no answer came, twice.
-            AnswerInvalid: no answer of the wanted form came.
+            EmptyAnswer: the answer was empty, twice.
+            AnswerInvalid: no answer matched the schema.
             quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
         entry = CallEntry()
@@ -243,7 +243,7 @@ class Structuring:
 
 
 def is_empty(reply: Reply) -> bool:
-    """Whether a reply holds no answer at all; the text of a refusal is none."""
+    """Return whether a reply holds no answer at all; the text of a refusal does not count."""
     return reply.finish is Finish.REFUSAL or not reply.text.strip()
 
 
@@ -252,7 +252,7 @@ def _with_more_room(request: Request) -> Request:
 
 
 def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
-    """Book that a call has failed, and return the failure."""
+    """Record that a call has failed, and return the failure."""
     whole = entry.whole(None, rejected if empty is not None else rejected[:-1])
     failure: AnswerInvalid
     if empty is not None:
@@ -273,9 +273,9 @@ def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text that was cut off at the longest answer is one JSON object nevertheless.
+    """Return whether a text cut off at the token limit is one complete JSON object nevertheless.
 
-    It had just enough room, or nothing but blanks followed. Prose around an object may go on to another one.
+    Either it just fit, or only whitespace followed. Prose around an object might continue with another one.
     """
     fenced = _WHOLE_FENCE.fullmatch(text.strip())
     try:

@@ -1,4 +1,4 @@
-"""The tables of providers and their models, which YAML files hold with their sources and dates."""
+"""Tables of providers and models, from YAML files that state their sources and dates."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def price_file(kind: type[T]) -> T:
 
 
 def wordings(name: str) -> Any:
-    """Return how servers word something, of `wordings.yaml`: a regular expression, or several in a list or by name."""
+    """Return server wordings from `wordings.yaml`: a regular expression, or several in a list or by name."""
     return _read("wordings.yaml")[name]

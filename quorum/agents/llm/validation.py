@@ -1,10 +1,10 @@
-"""Validation of answers by JSON schema: the keywords that pydantic writes. A keyword outside of them is an error.
+"""Validation of answers by JSON schema, for the keywords that pydantic writes. Other keywords are errors.
 
-The reasons are written for the model that is asked to mend its answer, so they name the place, what stands there and
-what may stand there, and of a choice of forms only the form that was meant.
+The reasons are written for the model that has to fix its answer. They name the place, the value and the allowed values,
+and for a union only the problems of the variant that was meant.
 
-A key of the whole answer that may be null may also be left out: strict modes want all keys, and the form of a team has
-those of all its turns.
+A nullable top-level key may also be missing: strict modes require all keys, and a team's schema has the keys of all its
+turns.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _SHAPES = frozenset(
 )
 _LONGEST_SHOWN = 80
 _EXACT = 2**53
-"""Up to here a float holds every integer, so that 2.0 is 2 without a doubt."""
+"""Floats represent all integers up to here exactly, so that 2.0 is safely 2."""
 
 
 def whole_number(value: int | float) -> int | None:
-    """Return the integer that a number is, however it is written; None where it is none, or not exactly one."""
+    """Return the integer equal to a number, however it is written; None if there is none or the float is not exact."""
     if isinstance(value, int):
         return value
     return int(value) if value.is_integer() and abs(value) <= _EXACT else None
@@ -69,11 +69,11 @@ _SIZES: dict[str, tuple[type, Callable[[int, int], bool], str]] = {
 
 
 class UnsupportedSchema(ValueError):
-    """A schema uses a keyword that is not checked here, so that an answer could not be checked."""
+    """A schema uses an unsupported keyword, so answers cannot be checked."""
 
 
 def schemas_in(schema: Any) -> Iterator[Schema]:
-    """Return a schema and all schemas inside of it; those that are only true or false are left out."""
+    """Return a schema and all its subschemas, except those that are only true or false."""
     if not isinstance(schema, Mapping):
         return
     yield schema
@@ -90,18 +90,18 @@ def _validator(schema: bytes) -> Validator:
 
 
 def validator_of(schema: Schema) -> Validator:
-    """Return the validator of a schema, made once."""
+    """Return the cached validator of a schema."""
     return _validator(orjson.dumps(schema))
 
 
 class Validator:
-    """Checks values by a schema.
+    """Validates values against a schema.
 
     Args:
         schema: JSON schema; references point into its own `$defs`.
 
     Raises:
-        UnsupportedSchema: a keyword is not known here, or a reference leads nowhere.
+        UnsupportedSchema: a keyword is unsupported, or a reference leads nowhere.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -115,7 +115,7 @@ class Validator:
             self._tags[id(part)] = tuple(_tags(part))
 
     def reasons(self, value: Any) -> tuple[str, ...]:
-        """Return what is wrong with a value, in order; empty when it fits."""
+        """Return the problems of a value, in order; empty if it is valid."""
         return tuple(self._problems(self._schema, value, ""))
 
     def _resolve(self, reference: str) -> Any:
@@ -183,7 +183,7 @@ class Validator:
             yield f"{place or 'the answer'}: fits {1 + others} forms where it must fit one"
 
     def _fits(self, form: Any, value: Any, place: str) -> bool:
-        """Whether a value is of a form; one with another tag is not looked at any closer, as plans have many forms."""
+        """Return whether a value matches a variant; another tag is rejected at once, as plans have many variants."""
         if isinstance(value, dict) and any(value.get(name, tag) != tag for name, tag in self._tags.get(id(form), ())):
             return False
         return next(self._problems(form, value, place), None) is None
@@ -212,7 +212,7 @@ class Validator:
 
 
 def _tags(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Return the texts that fields of a form must have, by field."""
+    """Return the constant texts of a schema's fields, by field."""
     for name, inner in schema.get("properties", {}).items():
         if isinstance(inner, Mapping) and isinstance(inner.get("const"), str):
             yield name, inner["const"]
@@ -227,7 +227,7 @@ def _join(place: str, name: str) -> str:
 
 
 def _equal(value: Any, other: Any) -> bool:
-    """JSON's equality: true is not 1."""
+    """Return JSON equality, in which true is not 1."""
     return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 

@@ -1,4 +1,4 @@
-"""Zero-shot minds around a language model: one request a turn, typed answers, prompts from templates."""
+"""Zero-shot minds based on a language model: one request per turn, typed answers, prompts from templates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
 PREDICTIONS = "predictions"
-"""The extension that `predict` chooses."""
+"""The extension that `predict` enables."""
 
 
 class NaiveConfig(AskingConfig):
@@ -30,20 +30,20 @@ class NaiveConfig(AskingConfig):
 
     name: Literal["naive"]
     prompts: PromptSet
-    """The set of prompts."""
+    """The prompt set."""
     max_actions: Annotated[int, Field(ge=1)]
-    """Actions of a plan, at most."""
+    """Maximum number of actions in a plan."""
     repairs: Annotated[int, Field(ge=0)]
-    """Times that an answer that does not have the types of its turn is asked for again."""
+    """Maximum number of repeated requests after an answer that does not match its turn's types."""
     predict: Annotated[bool, Usual(False)]
-    """Whether turns that plan also ask what the others do next."""
+    """Whether turns that plan also ask what the others will do next."""
 
 
 def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, one for each agent and the coordinator, each with the model that its name gets.
+    """Make the minds of a team, one for each agent and the coordinator, each with its configured model.
 
     Raises:
-        ValueError: there is no prompt for this world, or a template of the set cannot be read.
+        ValueError: this world has no prompt, or a template of the set cannot be read.
     """
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
@@ -53,10 +53,10 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:
-    """Write the prompt of a turn, as the mind would send it; no model is asked.
+    """Write the prompt of a turn exactly as the mind would send it, without calling a model.
 
     Raises:
-        ValueError: there is no prompt for this world, or a template of the set cannot be read or filled in.
+        ValueError: this world has no prompt, or a template of the set cannot be read or rendered.
     """
     return _prompts(config, context, _answers(config, context)).write(view)
 
@@ -73,19 +73,19 @@ def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
 
 
 def _parts(config: NaiveConfig) -> tuple[str, ...]:
-    """Return the extensions that turns ask for by these values, whatever the topology."""
+    """Return the extensions that turns ask for because of these values, whatever the topology."""
     return (PREDICTIONS,) if config.predict else ()
 
 
 def answers_of_team(context: TeamContext, max_actions: int, parts: Sequence[str] = ()) -> AnswerTypes:
-    """Return the forms of the answers of a team, with the parts of methods that its turns can ask for.
+    """Return a team's answer types, including the answer parts that its turns can ask for.
 
     They are made once for all teams of a process.
 
     Args:
         context: the team.
-        max_actions: actions of a plan, at most.
-        parts: names of the extensions that turns ask for besides those that the topology names.
+        max_actions: maximum number of actions in a plan.
+        parts: names of extensions that turns ask for, in addition to those that the topology names.
     """
     topology = context.topology
     talks = topology.talks and (topology.coordinated or len(context.world.agents) > 1)
@@ -95,10 +95,10 @@ def answers_of_team(context: TeamContext, max_actions: int, parts: Sequence[str]
 
 
 def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the templates that prompts are made of in a world, by its name.
+    """Return the digests of the prompt templates of a world.
 
     Raises:
-        ValueError: a template is not there, nothing in the set's own folder is used, or the set asks for no typed JSON.
+        ValueError: a template is missing, none in the set's own folder is used, or the set does not use typed JSON.
     """
     check_typed(config.name, config.prompts)
     found = config.prompts.for_turns(world, prompts_of(world)).sources

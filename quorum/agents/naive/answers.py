@@ -1,21 +1,21 @@
-"""The typed answers: what a turn asks for as a JSON schema, and from the JSON to a thought and back.
+"""The typed answers: the JSON schema of a turn's answer, and conversion between the JSON and a thought.
 
 | the turn | keys of the answer |
 |---|---|
-| every one | `thoughts`: before anything is said or decided, and read by nobody |
+| any | `thoughts`: come first, and are not read |
 | may speak or acknowledge | `messages`: a list, empty to say nothing; each says what its text claims and asks |
-| may plan, and there is no plan to go on with | `plan` |
-| may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
+| may plan, and has no plan to resume | `plan` |
+| may plan, and has one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
-A turn that may do both wants both, in this order. Methods add keys by their answer parts
-(`quorum.agents.answer_parts`), before the messages or after them. Recipients are names of those that the turn lets its
-holder write to, or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no
-`messages`.
+A turn that may do both needs both keys, in this order. Methods add keys with answer parts
+(`quorum.agents.answer_parts`), before the messages or after them. Recipients are the names of participants that the
+turn's holder may write to, or `all`. If the holder may write to no one, for example as the only agent of a team, there
+is no `messages` key.
 
-Providers read the form before the prompt, so turns with different forms have no beginning in common that a cache could
-keep. The form that is not grounded therefore has the keys of all turns that the team can have, and those that a turn
-does not want may be null or left out. The grounded form is that of the very turn: constrained decoding cannot return
-keys of other turns.
+Providers read the schema before the prompt, so prompts with different schemas have no common prefix that a cache could
+keep. The ungrounded schema therefore has the keys of all possible turns of the team, and keys that a turn does not need
+may be null or missing. The grounded schema is that of a single turn: constrained decoding cannot return keys of other
+turns.
 """
 
 from __future__ import annotations
@@ -54,28 +54,28 @@ from quorum.agents.prompting.schemas import about
 from quorum.agents.skills.speaker import LEADING, MEMBER
 
 ALL = "all"
-"""Stands for everybody whom a turn lets its holder write to."""
+"""Stands for all participants that the turn's holder may write to."""
 
 KEYS = ("thoughts", "messages", "plan", "decision")
-"""The keys of answers, in their order, without those of methods."""
+"""Keys of answers, in order, without those of methods."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
 
 def may_talk(turn: Turn) -> bool:
-    """Return whether a turn lets its holder say something to somebody."""
+    """Return whether the holder of a turn may write to anyone."""
     return bool(turn.acts & _TALK and turn.recipients)
 
 
 class AskAnswer(Part):
-    """What a message asks of another agent."""
+    """A message's request to another agent."""
 
     agent: str
     task: TaskAnswer
 
 
 class MessageAnswer(Part):
-    """A message to other agents; one without `asks`, such as an answer to an older prompt, is text alone."""
+    """A message to other agents; without `asks`, as in answers to older prompts, it is text only."""
 
     recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
     kind: MessageKind
@@ -85,25 +85,25 @@ class MessageAnswer(Part):
 
 
 class ResumeAnswer(Part):
-    """Go on with the current plan."""
+    """Continue the current plan."""
 
     choice: Literal["resume"]
 
 
 class AnswerTypes:
-    """The answers of a team whose actions come from one vocabulary.
+    """The answer types of a team with one vocabulary.
 
     Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
-        parts: names of the extensions that every turn may ask for, where a turn wants their parts.
-        talks: whether turns can let somebody say something.
+        vocabulary: the actions that a plan may use.
+        max_actions: maximum number of actions in a plan.
+        parts: names of extensions whose answer parts every turn may ask for.
+        talks: whether any turn allows messages.
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int, parts: Sequence[str] = (), talks: bool = True) -> None:
         self.max_actions = max_actions
         self.of_team = parts_of(parts)
-        """The parts that every turn may ask for."""
+        """The answer parts that every turn may ask for."""
         self._talks = talks
         self._plan: Any = plan_model(vocabulary, max_actions)
         replacement = part(
@@ -113,23 +113,23 @@ class AnswerTypes:
         self._models: dict[tuple[str, ...], tuple[type[BaseModel], dict[str, Any]]] = {}
 
     def parts(self, view: View) -> list[AnswerPart]:
-        """Return the parts of methods that a turn asks for."""
+        """Return the answer parts that a turn asks for."""
         found = parts_of({*(one.name for one in self.of_team), *view.turn.asks})
         return [one for one in found if one.wanted(view)]
 
     def keys(self, view: View) -> tuple[str, ...]:
-        """Return the keys of the answer to a turn, in their order."""
+        """Return the keys of a turn's answer, in order."""
         return _in_order(_own_keys(view), self.parts(view))
 
     def wanted(self, view: View, *, grounded: bool = False, world: World | None = None) -> AnswerFormat:
-        """Return the form of the answer to a turn.
+        """Return the format of a turn's answer.
 
         Args:
             view: the turn.
-            grounded: whether it is that of this very turn, with the names of those who may be written to, and its
-                limits. Else it is the same for all turns, agents and sizes of teams, so that a provider compiles it
-                once, and prompts begin alike.
-            world: for a grounded form of methods: the world as it is now.
+            grounded: whether the schema is that of this turn, with its limits and the names of allowed recipients.
+                Otherwise it is the same for all turns, agents and team sizes, so that a provider compiles it once and
+                prompts share a prefix.
+            world: its current state, for the grounded schemas of methods.
         """
         parts = self.parts(view)
         if alone := _alone(parts):
@@ -146,7 +146,7 @@ class AnswerTypes:
         return AnswerFormat(FORM, schema)
 
     def example(self, view: View, example: Example) -> dict[str, Any]:
-        """Return an example of the answer to a turn, JSON-ready."""
+        """Return an example of a turn's answer, JSON-ready."""
         kind = _kind(view.turn)
         draft = Draft(view.turn.recipients, example.says(kind), kind)
         said = [(one, one.example(example, view)) for one in self.parts(view)]
@@ -156,10 +156,10 @@ class AnswerTypes:
         return answer
 
     def read(self, value: object, view: View) -> Thought:
-        """Make a thought of an answer.
+        """Convert an answer to a thought.
 
         Raises:
-            InvalidThought: the answer is not what the turn asks for; the reasons say what to fix.
+            InvalidThought: the answer does not match the turn; the reasons say what to fix.
         """
         keys, parts = self.keys(view), self.parts(view)
         model = _model_of(alone, view) if (alone := _alone(parts)) else self._model(keys, parts, view)[0]
@@ -177,7 +177,7 @@ class AnswerTypes:
     def _model(
         self, keys: tuple[str, ...], parts: Sequence[AnswerPart], view: View
     ) -> tuple[type[BaseModel], dict[str, Any]]:
-        """The model of an answer by its keys, and its schema; made when first asked for."""
+        """The model of an answer with these keys, and its schema; made on first use."""
         if keys not in self._models:
             types = {
                 "thoughts": Thoughts,
@@ -197,12 +197,12 @@ def _alone(parts: Sequence[AnswerPart]) -> AnswerPart | None:
 
 
 def _model_of(alone: AnswerPart, view: View) -> type[BaseModel]:
-    """Make the model of the answer to a turn that asks for one part alone."""
+    """Make the model of a turn's answer that consists of one part only."""
     return part("Answer", "", thoughts=Thoughts, **alone.types(view))
 
 
 def _own_keys(view: View) -> set[str]:
-    """Return the keys that a turn wants whatever methods ask for, apart from its thoughts."""
+    """Return the keys that a turn needs regardless of methods, without its thoughts."""
     wanted = {"messages"} if may_talk(view.turn) else set()
     if Act.PLAN in view.turn.acts:
         wanted.add("decision" if view.may_resume else "plan")
@@ -221,10 +221,10 @@ def _in_order(own: Collection[str], parts: Sequence[AnswerPart]) -> tuple[str, .
 
 
 def _of_turn(value: object, keys: Sequence[str]) -> object:
-    """Leave out of an answer what it has no value for, as it may have of the parts that other turns want.
+    """Remove keys without a value from an answer; these may be keys for other turns.
 
     Raises:
-        InvalidThought: it has a part that this turn does not want, or lacks one.
+        InvalidThought: it has a key that this turn does not use, or lacks one.
     """
     if not isinstance(value, Mapping):
         return value
@@ -242,12 +242,12 @@ def _of_turn(value: object, keys: Sequence[str]) -> object:
 
 
 def write(thought: Thought, view: View, parts: Sequence[AnswerPart] = ()) -> dict[str, Any]:
-    """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules.
+    """Write a thought as a turn's answer: the inverse of `AnswerTypes.read`, for rules that answer.
 
     Args:
-        thought: what is answered.
+        thought: the thought.
         view: the turn.
-        parts: the parts of methods that it asks for.
+        parts: answer parts that the turn asks for.
     """
     said = [(one, one.write(thought.answers[one.name], view)) for one in parts if one.name in thought.answers]
     return _written(thought, view, said)
@@ -282,14 +282,14 @@ def _written(thought: Thought, view: View, said: Sequence[tuple[AnswerPart, Mapp
 
 
 def _thoughts(thought: Thought) -> str:
-    """What rules say of themselves."""
+    """The thoughts that rules give for themselves."""
     if isinstance(thought.decision, Plan):
         return thought.decision.rationale or "This is my plan."
     return "I go on with my plan." if thought.decision is not None else "This is what the others should know."
 
 
 def _kind(turn: Turn) -> MessageKind:
-    """Return what a turn's message is first of all: an order, a report, a proposal; or what an acknowledgement is."""
+    """Return the main kind of a turn's message: an order, a report, a proposal, or a reply in an acknowledgement."""
     if Act.SPEAK not in turn.acts:
         return MessageKind.ACK
     if turn.role in LEADING:
@@ -298,14 +298,14 @@ def _kind(turn: Turn) -> MessageKind:
 
 
 def _most_messages(turn: Turn) -> int:
-    """How many messages a turn takes: one without a limit takes one to each recipient, and one to all."""
+    """Return the maximum number of messages in a turn; without a limit, one to each recipient and one to all."""
     if turn.limit is not None:
         return turn.limit
     return len(turn.recipients) + (len(turn.recipients) > 1)
 
 
 def _of_all_turns(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Write into the schema of an answer with the keys of all turns that none of them is in every answer."""
+    """Adapt an answer schema with the keys of all turns: keys that some turns lack are nullable."""
     properties = dict(schema["properties"])
     definitions = dict(schema["$defs"])
     if "messages" in properties:
@@ -319,12 +319,12 @@ def _of_all_turns(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> dict[str, Any]:
-    """Write the limits of a turn into a schema: how often it may write, with what, and to whom; shares the rest.
+    """Return a schema with a turn's limits on messages: number, kinds and recipients; unchanged parts are shared.
 
     Args:
-        schema: of the answer.
-        turn: what it allows.
-        names: of all participants.
+        schema: schema of the answer.
+        turn: the turn.
+        names: names of all participants.
     """
     message = schema["$defs"]["MessageAnswer"]
     changed = dict(message["properties"])
@@ -346,7 +346,7 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
 
 
 def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
-    """Turn names into indices; whether the turn allows them is the loop's to check."""
+    """Convert names to indices; the loop checks whether the turn allows them."""
     if len(messages) > (most := _most_messages(view.turn)):
         raise InvalidThought((f"messages: there are {len(messages)}, and this turn takes at most {most}",))
     index = {name: position for position, name in enumerate(view.names)}
@@ -372,7 +372,7 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
 
 
 def _other(name: str, where: str, view: View) -> int:
-    """Return the index of one of the others."""
+    """Return the index of another participant."""
     others = [other for other in view.names if other != view.name]
     if name not in others:
         raise InvalidThought((f"{where}: {name!r} is none of the others; they are: {', '.join(others)}",))

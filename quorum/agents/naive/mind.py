@@ -1,4 +1,4 @@
-"""The zero-shot mind: one request a turn."""
+"""The zero-shot mind: one request per turn."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from quorum.agents.prompting.requests import Asker
 
 @dataclass(eq=False)
 class NaiveMind:
-    """The mind of one participant (the zero-shot agents of CUBE and EmCoop): it asks its model, and does what it says.
+    """The mind of one participant (the zero-shot agents of CUBE and EmCoop): it asks its model and follows the answer.
 
-    Each turn is one request: messages, a plan, or whether to resume or replace the plan, as one typed answer. A turn
-    that leaves nothing to answer (talk, and nobody to talk to) is no request. An answer that does not have the types of
-    the turn is asked for again, with the reasons in the prompt, at most `repairs` times; then the thought is a failure,
-    never a made-up plan. What the state of the world does not allow is the loop's to refuse; it comes back as the
-    problems of the next view.
+    Each turn is one request with one typed answer: messages, a plan, or whether to resume or replace the plan. A turn
+    that allows nothing (talk, but no one to talk to) makes no request. An answer with wrong types is requested again,
+    with the reasons in the prompt, at most `repairs` times; then the thought is a failure, never an invented plan. The
+    loop refuses what the state of the world does not allow and reports it as the problems of the next view.
 
     Attributes:
         asker: asks its model.
         prompts: writes its prompts.
-        answers: the types of its answers.
-        embeds: whether it gives embeddings with what it answers to methods.
+        answers: its answer types.
+        embeds: whether it adds embeddings to its answers for methods.
 
     Raises (from `think`):
-        quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
-        maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
+        quorum.agents.llm.errors.LanguageModelError: the model cannot be used at all.
+        maeil.errors.EpisodeStop: a budget is exhausted, or the provider does not answer.
     """
 
     asker: Asker
@@ -42,7 +41,7 @@ class NaiveMind:
     embeds: bool = False
 
     async def think(self, view: View) -> Thought:
-        """Ask the model, and read its answer."""
+        """Ask the model and read its answer."""
         if Act.PLAN not in view.turn.acts and not view.turn.asks and not may_talk(view.turn):
             return Thought()
 
@@ -59,7 +58,7 @@ class NaiveMind:
         return await self._embedded(thought, view) if self.embeds else thought
 
     async def _embedded(self, thought: Thought, view: View) -> Thought:
-        """Return a thought whose answers to methods have their embeddings, by one more call for each with words."""
+        """Return a thought whose answers for methods have their embeddings; each one with texts needs one more call."""
         for part in self.answers.parts(view):
             said: Any = thought.answers.get(part.name)
             texts = part.texts(said) if said is not None else ()

@@ -1,9 +1,9 @@
 """Writes the prompt of a turn: words from Jinja templates around data in blocks.
 
-A set of prompts names three templates: `system` (the rules of the world, the vocabulary, the form of answers: the same
-for every agent, turn, topology and size of the team, so that a provider's prompt cache can keep it), `rules` (the rules
-of the world, included by `system`), and `turn` (all that the agent sees, what changes least first; then who it is, and
-what this turn allows). `quorum.agents.prompting.templates` finds them, `quorum.agents.prompting.frame` fills them in.
+A prompt set names three templates: `system` (the world's rules, the vocabulary, the schema of answers: the same for all
+agents, turns, topologies and team sizes, so that a provider's prompt cache can keep it), `rules` (the world's rules,
+included by `system`), and `turn` (everything the agent sees, stable parts first; then its identity and what this turn
+allows). `quorum.agents.prompting.templates` finds them, `quorum.agents.prompting.frame` renders them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class PromptWriter:
 
     Args:
         prompts: names of the templates.
-        world: whose rules and vocabulary they tell.
-        topology: how the team may talk.
-        answers: the forms of its answers.
-        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        world: provides the rules and the vocabulary.
+        topology: the team's topology.
+        answers: its answer types.
+        thoughts: whether answers start with thoughts if the prompt set leaves that open, as in `TeamContext`.
 
     Raises:
-        ValueError: a template is not there, or cannot be read.
+        ValueError: a template is missing or unreadable.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class PromptWriter:
         self._in_words = prompts.form == "words"
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:
-        """Write the messages of a turn: the same for equal arguments.
+        """Write the messages of a turn; equal arguments give equal messages.
 
         Args:
             view: the turn.
 
         Raises:
-            ValueError: a template asks for what there is not.
+            ValueError: a template uses an undefined variable.
         """
         words = (note.words for note in view.notes)
         example = self._answers.example(view, self._example)
@@ -94,7 +94,7 @@ class PromptWriter:
         return self._frame.write(view, turn, self._blocks(view), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
-        """Return the form of the answer to a turn."""
+        """Return the format of a turn's answer."""
         form = replace(
             self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
@@ -108,7 +108,7 @@ class PromptWriter:
         return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
     def _blocks(self, view: View) -> Mapping[str, str]:
-        """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
+        """Return the blocks of a turn by name; empty ones are omitted unless the turn has to show them."""
         turn = turn_block(view, self._world.name, may=view.turn.words)
         if view.turn.recipients:
             turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
@@ -136,7 +136,7 @@ class PromptWriter:
 
 
 def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
-    """Messages in their order, with the fields that they are written with; what several in a row share stands once."""
+    """Write messages in order, with the fields used in answers; consecutive messages state shared fields once."""
     return [
         {
             "step": step,
@@ -149,14 +149,14 @@ def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[di
 
 
 def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str]:
-    """What a message may have in common with others: its step, its recipients and its kind."""
+    """Return the fields that consecutive messages may share: step, recipients and kind."""
     everybody = 1 < len(message.recipients) == len(names) - 1
     recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
     return message.t, recipients, message.kind.value
 
 
 def write_plan(plan: PlanView) -> dict[str, object]:
-    """A plan as answers have it, and where it stands; without a word on it, all its actions are done."""
+    """Write a plan as in answers, with its status; `actions_done` is omitted if all its actions are done."""
     shown: dict[str, object] = {
         "task": task_value(plan.task),
         "actions": [read_call(action) for action in plan.actions],

@@ -1,1 +1,1 @@
-"""How minds ask language models: templates, data in blocks, the vocabulary in words, typed answers, call records."""
+"""Shared code of prompts: templates, data blocks, the vocabulary in words, typed answers, call records."""

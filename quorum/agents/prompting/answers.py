@@ -1,4 +1,4 @@
-"""The parts of typed answers: models made at run time, their JSON schemas, and plans from and to JSON."""
+"""Parts of typed answers: models made at run time, their JSON schemas, and conversion of plans from and to JSON."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from maeil.plans import Plan, Task
 from quorum.agents.llm.protocol import AnswerFormat
 
 LISTED = 64
-"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
+"""Maximum entries of a list in a schema that all teams share; the limits of a turn are checked as well."""
 
 FAR = 1000
-"""A limit from here on is one that no sensible plan comes near."""
+"""Limits of at least this size are irrelevant: no sensible plan comes near them."""
 
 _LIMITS = ("maximum", "exclusiveMaximum")
 BOUNDS = ("minimum", "exclusiveMinimum", *_LIMITS)
-"""The keywords of JSON Schema for the bounds of a number."""
+"""JSON Schema keywords for the bounds of a number."""
 
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
 
 LONGEST_THOUGHTS = 4000
-"""Characters."""
+"""Maximum length, in characters."""
 Thoughts = Annotated[
     str, Field(max_length=LONGEST_THOUGHTS, description="what speaks for this answer, in a few sentences")
 ]
-"""The first key of an answer: a model that writes its reasons before its choice chooses better. One that thinks by
-itself is not asked for it (`with_thoughts`), so readers do without."""
+"""The first key of an answer: models choose better if they write their reasons first. Reasoning models omit it
+(`with_thoughts`); readers treat it as optional."""
 
 
 class Part(BaseModel):
-    """Base of every part of an answer: nothing unknown in it, and nothing to be changed."""
+    """Base of all parts of an answer: frozen, and without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TaskAnswer(Part):
-    """What a plan is for, so that plans of several agents can be compared."""
+    """The task of a plan, so that plans of several agents can be compared."""
 
     kind: Annotated[str, Field(min_length=1, max_length=60, description='what is done, e.g. "deliver"')]
     target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
@@ -56,10 +56,10 @@ def plan_model(
     """Make the model of a plan.
 
     Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
-        rationale: whether it has a reason.
-        task: whether it names what it is for.
+        vocabulary: the actions that a plan may use.
+        max_actions: maximum number of actions in a plan.
+        rationale: whether the plan has a rationale.
+        task: whether the plan names its task.
     """
     action: Any = reduce(or_, vocabulary)
     if len(vocabulary.names) > 1:
@@ -75,38 +75,38 @@ def plan_model(
 
 @cache
 def answers_of(forms: Callable[..., Any], actions: tuple[type[SymbolicAction], ...], *arguments: Any) -> Any:
-    """Make the forms of the answers for a vocabulary, once for all teams of a process.
+    """Make the answer formats for a vocabulary, once for all teams of a process.
 
     Args:
-        forms: the class of the forms.
-        actions: of the vocabulary.
-        arguments: what else it is made of; they can be hashed.
+        forms: class of the formats.
+        actions: actions of the vocabulary.
+        arguments: further arguments of the class; they must be hashable.
     """
     return forms(Vocabulary(*actions), *arguments)
 
 
 def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
-    """Make a model at run time, all of whose fields but thoughts are required."""
+    """Make a model at run time; all fields except thoughts are required."""
     required: Any = {key: (kind, "" if kind is Thoughts else ...) for key, kind in fields.items()}
     model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
 
 
 FORM = "turn"
-"""Name of the form that all turns or roles of a team share."""
+"""Name of the format that all turns or roles of a team share."""
 
 
 def or_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of a value that may also be null."""
+    """Return the schema of a nullable value."""
     null = {"type": "null"}
     return schema if null in schema.get("anyOf", ()) else {"anyOf": [schema, null]}
 
 
 def united(forms: Sequence[AnswerFormat]) -> Mapping[str, Any]:
-    """Return one schema for all forms of a team, with the keys of each; what is not in all of them may be null.
+    """Return one schema with the keys of all formats of a team; keys missing from some formats are nullable.
 
-    Providers read the schema before the prompt, so prompts with different schemas have no beginning in common that a
-    cache could keep.
+    Providers read the schema before the prompt, so prompts with different schemas have no common prefix that a cache
+    could keep.
     """
     schemas = [form.schema for form in forms]
     keys = dict.fromkeys(key for schema in schemas for key in schema["properties"])
@@ -120,7 +120,7 @@ def united(forms: Sequence[AnswerFormat]) -> Mapping[str, Any]:
 
 
 def with_thoughts(form: AnswerFormat, longest: int) -> AnswerFormat:
-    """Return the form of an answer that begins with thoughts of so many characters at most; 0: without them."""
+    """Return the format of an answer that starts with thoughts of at most `longest` characters; 0 removes them."""
 
     def changed(schema: Mapping[str, Any]) -> dict[str, Any]:
         rest = {key: part for key, part in schema["properties"].items() if key != "thoughts"}
@@ -131,30 +131,29 @@ def with_thoughts(form: AnswerFormat, longest: int) -> AnswerFormat:
 
 
 def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds of a number that the form of an answer has, from its JSON schema, by keyword.
+    """Return the bounds that an answer schema includes for a number, by keyword, from its JSON schema.
 
-    That an id is not negative goes without saying. That a count is not 0 does not, for who answers by the form alone.
+    A minimum of 0 for ids is obvious and omitted. A positive minimum is included, for models that see only the schema.
     """
     found = {key: field[key] for key in BOUNDS if key in field and not (key in _LIMITS and field[key] >= FAR)}
     return {} if found == {"minimum": 0} else found
 
 
 def bounds_in_words(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds that a prompt gives in words: those that a plan could run into.
+    """Return the bounds that a prompt states in words: those that a plan could exceed.
 
-    A count that nothing limits has none.
+    Unlimited counts have none.
     """
     found = sent_bounds(field)
     return {} if found == {"minimum": 1} else found
 
 
 def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Reduce a schema of pydantic's to what providers' strict modes take.
+    """Reduce a pydantic schema to what providers' strict modes accept.
 
-    No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
-    may be left out has null among its values, or a default that can be given. No descriptions either, since the prompt
-    says in words what everything means, and a form that repeats it is paid for twice; and no bound of a number
-    that no plan comes near. Keys keep their order.
+    Remove titles, defaults and discriminators; use `anyOf` only; keep references alone in their object; require every
+    property, where optional ones accept null or have a default to state. Remove descriptions, because the prompt
+    explains everything and repeated text costs tokens, and bounds that no plan comes near. Keys keep their order.
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
@@ -182,10 +181,10 @@ def checked(model: type[BaseModel], value: object) -> Any:
     """Validate an answer.
 
     Raises:
-        InvalidThought: it is not what the model asks for; the reasons say what to mend.
+        InvalidThought: it does not match the model; the reasons say what to fix.
     """
     try:
-        # By way of JSON, so that strict means: no number in quotes, but the name of an enum's member is right.
+        # Validate through JSON: strict mode then rejects numbers in quotes but accepts the names of enum members.
         return model.model_validate_json(orjson.dumps(value), strict=True)
     except ValidationError as error:
         raise InvalidThought(tuple(_reason(found) for found in error.errors())) from None
@@ -194,7 +193,7 @@ def checked(model: type[BaseModel], value: object) -> Any:
 
 
 def read_plan(answer: Any) -> Plan:
-    """Make a plan of the part of a validated answer that `plan_model` describes."""
+    """Make a plan from the part of a validated answer that `plan_model` describes."""
     return Plan(
         tuple(answer.actions),
         read_task(getattr(answer, "task", None)),
@@ -203,7 +202,7 @@ def read_plan(answer: Any) -> Plan:
 
 
 def read_task(answer: TaskAnswer | None) -> Task | None:
-    """Make a task of the part of a validated answer that says what is done."""
+    """Make a task from its part of a validated answer."""
     return Task(answer.kind, answer.target) if answer is not None else None
 
 
@@ -218,12 +217,12 @@ def plan_value(plan: Plan) -> dict[str, Any]:
 
 
 def part_value(plan: Plan) -> dict[str, Any]:
-    """Write a plan as a part of a joint plan, JSON-ready: no reason, and a task only where it has one."""
+    """Write a plan as a part of a joint plan, JSON-ready: without rationale, and with a task only if it has one."""
     task = {"task": task_value(plan.task)} if plan.task is not None else {}
     return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
 
 
 def _reason(error: Any) -> str:
-    """Say what is wrong with one value, and where."""
+    """Describe what is wrong with one value, and where."""
     where = ".".join(map(str, error["loc"]))
     return f"{where or 'answer'}: {error['msg']}"

@@ -1,11 +1,11 @@
-"""The data in a prompt: one JSON value a block, between markers that nothing written by a model can forge.
+"""The data in a prompt: blocks of one JSON value each, between markers that text written by a model cannot forge.
 
     <observation>
     {"agents":[[3,0],[5,0]], ...}
     </observation>
 
-Each value is one line of JSON in which `<` and every character that ends a line are escaped. So no text inside a value,
-whoever wrote it, can close its block, open another, or begin a line of the prompt; and a reader finds the blocks again.
+Each value is one line of JSON in which `<` and all line-ending characters are escaped. So no text inside a value can
+close its block, open another, or start a line of the prompt, and a reader can find the blocks again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _LINE_ENDS_AND_MARKERS = str.maketrans(
 )
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
-"""A block: its name, and its JSON."""
+"""A block: its name and its JSON."""
 
 
 def write_json(value: object) -> str:
-    """Write a value as one line of JSON, with sorted keys and escaped markers; the same for equal values.
+    """Write a value as one line of JSON, with sorted keys and escaped markers; equal values give equal text.
 
-    A value with a method `shown()`, such as an observation, is written as that returns it, wherever it stands.
+    A value with a method `shown()`, such as an observation, is replaced by its result, at any depth.
 
     Raises:
         TypeError: the value is not JSON-ready.
@@ -39,7 +39,7 @@ def write_json(value: object) -> str:
 
 
 def write_example(answer: Mapping[str, object]) -> str:
-    """Write an example of an answer as one line of JSON, with its keys in the order in which they are wanted."""
+    """Write an example answer as one line of JSON, with its keys in the wanted order."""
     return orjson.dumps(answer).decode().translate(_LINE_ENDS_AND_MARKERS)
 
 
@@ -49,13 +49,13 @@ def write_block(name: str, value: object) -> str:
 
 
 def read_value(block: str) -> Any:
-    """Read the value of a block, as templates that show a part of it do; None where words stand with it or for it."""
+    """Read the value of a block, for templates that show a part of it; None if the block also contains words."""
     found = BLOCK.fullmatch(block)
     return orjson.loads(found[2]) if found is not None else None
 
 
 def read_blocks(text: str) -> Mapping[str, str]:
-    """Find the blocks of a text: name to JSON. Of two with the same name the first counts."""
+    """Find the blocks of a text: name to JSON. If a name appears twice, the first block counts."""
     found: dict[str, str] = {}
     for name, content in BLOCK.findall(text):
         found.setdefault(name, content)

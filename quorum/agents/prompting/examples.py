@@ -1,8 +1,8 @@
-"""The example that a prompt shows of an answer: typed, so that it is always of the form that it stands for.
+"""The example answer in a prompt: typed, so that it always matches its schema.
 
-It is of another board: its agents, blocks and cells have numbers that nothing has on a board of this configuration, so
-that none of them can be taken for one that is there. They follow from the configuration, never from the state: a
-provider can keep a prompt that begins with an example.
+It describes another board: no agent, block or cell of this configuration has its numbers, so that none of them can be
+mistaken for a real one. The numbers depend on the configuration, never on the state, so that a provider can cache a
+prompt that starts with an example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quorum.agents.prompting.answers import task_value
 
 
 def beyond(count: int) -> int:
-    """Return the first of the numbers 60, 600, 6000, ... that none of `count` things has, counted from 0 or 1."""
+    """Return the first of 60, 600, 6000, ... that is not an index of `count` things, counted from 0 or 1."""
     number = 60
     while number <= count:
         number *= 10
@@ -27,18 +27,18 @@ def beyond(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What agents of a world might answer on another board: by the rules of the world, and those of its gates.
+    """What agents of a world might answer on another board, by the rules of the world and of its gates.
 
     Attributes:
-        thoughts: what one of them thinks first.
-        message: what it says to the others about its plan.
-        plan: what it does.
-        others: what those do who take part in that; a joint plan has all of these, and leaves nobody waiting in vain.
-        order: what a leader writes to have it done; empty: the message.
-        report: what a member of a tree reports to its leader; empty: the message.
-        alone: what one more agent does by itself; None: the plan.
-        task: the plan's task as lists of open tasks name it; None: as the plan does.
-        number: of the first agent; those of the others follow.
+        thoughts: the thoughts of one agent.
+        message: its message about its plan to the others.
+        plan: its plan.
+        others: the plans of its partners; a joint plan includes all of them, so that no agent waits in vain.
+        order: a leader's message that orders the plan; empty: the message.
+        report: the report of a member of a tree to its leader; empty: the message.
+        alone: the plan of one more agent that acts alone; None: the plan.
+        task: the plan's task as named in lists of open tasks; None: as in the plan.
+        number: number of the first agent; those of the others follow.
     """
 
     thoughts: str
@@ -53,12 +53,12 @@ class Example:
 
     @property
     def joint(self) -> dict[str, Plan]:
-        """The joint plan, by the names of the agents."""
+        """The joint plan, keyed by agent name."""
         return {f"agent_{self.number + k}": plan for k, plan in enumerate((self.plan, *self.others))}
 
     @property
     def one_more(self) -> str:
-        """The name of the agent that does something by itself."""
+        """Name of the agent that acts alone."""
         return f"agent_{self.number + 1 + len(self.others)}"
 
     def says(self, kind: MessageKind) -> str:
@@ -71,7 +71,7 @@ class Example:
         return texts.get(kind) or self.message
 
     def claims(self, kind: MessageKind) -> dict[str, Any]:
-        """Return what a message of a kind claims and asks, as answers have it."""
+        """Return what a message of a kind claims and asks, in the form of answers."""
         orders = kind is MessageKind.DIRECTIVE and self.order
         asked = {name: plan.task for name, plan in self.joint.items() if plan.task is not None} if orders else {}
         silent = orders or (kind is MessageKind.INFORM and self.report)
@@ -82,7 +82,7 @@ class Example:
 
 
 def plain_example(world: World) -> Example:
-    """Return the example of a world without one: to wait for a step."""
+    """Return the example of a world that defines none: wait for a step."""
     return Example(
         "Nothing that I see can be done by me alone, and the others are under way.",
         "I wait for a step; tell me where I can help.",
@@ -92,9 +92,9 @@ def plain_example(world: World) -> Example:
 
 
 def example_plan(world: World, task: Task | None, rationale: str, *actions: Mapping[str, Any]) -> Plan:
-    """Make the plan of an example, whose actions are checked by the world's vocabulary.
+    """Make the plan of an example; the world's vocabulary checks its actions.
 
     Raises:
-        maeil.errors.InvalidThought: an action is none of the vocabulary, or has not its arguments.
+        maeil.errors.InvalidThought: an action is not in the vocabulary, or its arguments are wrong.
     """
     return Plan(tuple(world.vocabulary.parse(action) for action in actions), task, rationale)

@@ -1,7 +1,7 @@
-"""The frame of every prompt: a system message that a whole sweep shares, then data, and in the end who is asked.
+"""The frame of every prompt: a system message shared by a whole sweep, then data, then the participant's identity.
 
-The templates decide the words and the order; what they print of the world and of other agents are the blocks of
-`quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
+The templates determine wording and order; information about the world and other agents comes only from blocks
+(`quorum.agents.prompting.blocks`). Templates receive no wall time, cognitive time or anything else that differs between
 equal runs.
 """
 
@@ -26,7 +26,7 @@ from quorum_base.user_errors import UserError
 
 
 def always(_participant: str, _role: str) -> bool:
-    """Have every model write its thoughts where a set of prompts leaves that open."""
+    """Default policy: ask every model for its reasoning."""
     return True
 
 
@@ -35,12 +35,12 @@ class Frame:
     """Fills in the templates of a team.
 
     Attributes:
-        templates: its parts; `system`, `turn` and `rules` among them.
-        prompts: the set that names them.
-        world: whose rules and vocabulary they tell.
-        max_actions: actions of a plan, at most.
-        tasks: whether plans name what they are for.
-        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        templates: its parts, including `system`, `turn` and `rules`.
+        prompts: the prompt set that names them.
+        world: provides the rules and the vocabulary.
+        max_actions: maximum number of actions in a plan.
+        tasks: whether plans name their task.
+        thoughts: whether answers start with thoughts if the prompt set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template cannot be read.
@@ -54,7 +54,7 @@ class Frame:
     thoughts: Callable[[str, str], bool] = always
 
     def __post_init__(self) -> None:
-        """Read the templates, and what all prompts have in common."""
+        """Read the templates and the common parts of all prompts."""
         world = self.world
         self._parts = {part: self.templates.find(part) for part in self.templates.parts}
         self._pictures = Pictures(world)
@@ -72,11 +72,11 @@ class Frame:
         self._systems: dict[tuple[str, str, int], str] = {}
 
     def room_for_thoughts(self, view: View, role: str = "") -> int:
-        """Return how many characters of thoughts the answer to a turn begins with, at most; 0: it has none.
+        """Return the maximum length of an answer's thoughts in characters; 0: it has none.
 
         Args:
             view: the turn.
-            role: in which its holder is asked; empty: that of the turn.
+            role: the participant's role; empty: the role of the turn.
         """
         return self.prompts.room_for_thoughts(self.thoughts(view.name, role or view.turn.role))
 
@@ -90,20 +90,20 @@ class Frame:
         part: str = "turn",
         last: Sequence[Template] = (),
     ) -> tuple[ChatMessage, ...]:
-        """Write the messages of a turn: the same for equal arguments.
+        """Write the messages of a turn; equal arguments give equal messages.
 
-        The notes of the turn stand at its end, whatever the mind: the data of each as a block, in its own template.
+        The notes of the turn come last, for every mind: the data of each as a block, in its own template.
 
         Args:
             view: the turn.
-            turn: what the template of its message may use, besides what every template may.
-            blocks: the data, as `write_blocks` writes them.
-            role: in a set of roles, who is to answer.
-            part: whose template the message of the turn is.
-            last: templates of what follows the message of the turn and its notes.
+            turn: additional variables for the template of the turn's message.
+            blocks: the data, as written by `write_blocks`.
+            role: in a set of roles, the role that answers.
+            part: the template part of the turn's message.
+            last: templates that follow the turn's message and its notes.
 
         Raises:
-            UserError: a template asks for what there is not; the message names its place.
+            UserError: a template uses an undefined variable; the message names its place.
             ValueError: the template of a note cannot be read.
         """
         embodied, thoughts = view.agent < len(self.world.agents), self.room_for_thoughts(view, role)
@@ -145,10 +145,10 @@ class Frame:
 
 
 def turn_block(view: View, world: str, **more: object) -> dict[str, object]:
-    """Return the block `turn` of a prompt: whose turn it is, and when."""
+    """Return the block `turn` of a prompt: the agent of the turn and its time."""
     return {"world": world, "you": view.name, "team": fold_names(view.names), "step": view.t, **more}
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:
-    """Write values as blocks by name; those that would be empty are left out, but for those that are always there."""
+    """Write values as blocks by name; empty ones are omitted unless listed in `always`."""
     return {name: write_block(name, value) for name, value in values.items() if value or name in always}

@@ -1,4 +1,4 @@
-"""Values that fit a JSON schema, as typed answers use them: the smallest one, or one that is drawn at random."""
+"""Values that match a JSON schema of typed answers: the smallest one, or a random one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 LARGEST = 100_000
-"""Values and characters that an instance may have together: a schema can ask for any number of them."""
+"""Maximum total of values and characters in an instance, because a schema can require any number of them."""
 DEEPEST = 100
-"""Values within one another, references among them: a schema can refer to itself."""
+"""Maximum nesting depth of values and references, because a schema can refer to itself."""
 _WIDTH = 10
-"""Lengths of a list, and values of a number without an upper bound, that a draw chooses among, at most."""
+"""Maximum number of lengths of a list, or of values of a number without an upper bound, to draw from."""
 _MOST = 2**63 - 1
 
 
 def minimal_instance(schema: Mapping[str, Any]) -> Any:
-    """Return the smallest value that fits, for the part of JSON Schema that typed answers use.
+    """Return the smallest matching value, for the part of JSON Schema that typed answers use.
 
     Raises:
-        ValueError: the schema has a type or a bound that is not known here, or no value fits that is small enough.
+        ValueError: the schema has an unsupported type or bound, or no small enough value matches.
     """
     return _made(schema, lambda: schema.get("$defs", {}), lambda _choices: 0)
 
@@ -31,31 +31,31 @@ def minimal_instance(schema: Mapping[str, Any]) -> Any:
 def random_instance(
     schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator, longest: int = _WIDTH
 ) -> Any:
-    """Draw a value that fits, each choice within it uniformly.
+    """Draw a matching value, with a uniform distribution at each choice.
 
-    A number has any value within its bounds, or one of the ten smallest where it has no upper one; a list any length
-    up to the longest. Texts are fixed. A list whose entries begin with `agent` names each agent once: an agent that is
-    drawn again keeps its first entry.
+    Numbers have any value within their bounds, or one of the ten smallest if they have no upper bound; lists have any
+    length up to the longest. Texts are fixed. A list whose entries start with `agent` names each agent once: repeated
+    draws of an agent keep its first entry.
 
     Args:
-        schema: of the value.
-        definitions: that its references name.
-        rng: for the draws.
-        longest: entries of a list, at most, where the schema does not ask for more.
+        schema: schema of the value.
+        definitions: definitions that its references name.
+        rng: random generator.
+        longest: maximum list entries, unless the schema requires more.
 
     Raises:
-        ValueError: as for the smallest one.
+        ValueError: as for `minimal_instance`.
     """
     return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)), longest)
 
 
 def resolved(schema: Mapping[str, Any], definitions: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the definition that a schema refers to; any other schema as it is."""
+    """Return the definition that a schema refers to; other schemas are unchanged."""
     return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def with_words(schema: Any, words: Collection[str]) -> Any:
-    """Return a schema in which texts of a pattern are some of the given ones, where any fits."""
+    """Return a schema in which texts with a pattern are limited to the given words that match it, if any."""
     if isinstance(schema, list):
         return [with_words(part, words) for part in schema]
     if not isinstance(schema, dict):
@@ -70,7 +70,7 @@ def with_words(schema: Any, words: Collection[str]) -> Any:
 def _made(
     schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Callable[[int], int], longest: int = _WIDTH
 ) -> Any:
-    """Make a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
+    """Make a value; `choose` picks one of a number of options, of which 0 is the smallest."""
     try:
         return _Maker(dict(definitions()), choose, longest).value(schema)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
@@ -136,7 +136,7 @@ class _Maker:
         return least + self.choose(max(longest - least, 0) + 1)
 
     def _number(self, schema: Mapping[str, Any]) -> int:
-        """Make a whole number within the bounds of a schema, which may exclude them."""
+        """Make an integer within the bounds of a schema, which may be exclusive."""
         low, above = _bound(schema, "minimum"), _bound(schema, "exclusiveMinimum")
         high, below = _bound(schema, "maximum"), _bound(schema, "exclusiveMaximum")
         if low is None:
@@ -147,7 +147,7 @@ class _Maker:
 
 
 def _one_each(entries: list[Any]) -> list[Any]:
-    """Leave out entries about an agent, which they begin with, that an earlier one is about."""
+    """Keep only the first entry about each agent."""
     about: dict[object, Any] = {}
     for place, entry in enumerate(entries):
         by_agent = isinstance(entry, dict) and next(iter(entry), "") == "agent"

@@ -1,4 +1,4 @@
-"""Open tasks in a prompt: how feedback shows them, and how they are read back."""
+"""Open tasks in a prompt: how feedback shows them, and how to read them back."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LISTS = ("in_place", "able", "planned")
 
 
 class OpenTaskWriter:
-    """Writes open tasks for one reader: by the names of agents, without what there is nothing to say about.
+    """Writes open tasks for one reader, with agent names and without empty fields.
 
-    To an agent each list names itself and as many others as its world shows it (the fact `max_agents`), the nearest to
-    it, of equally near ones the lower index; `not_shown` says by list how many more there are. To one without a
-    body, which plans for all, each list names all.
+    For an agent, each list names itself and the nearest others, as many as its world shows it (the fact `max_agents`),
+    with lower indices preferred among equals; `not_shown` gives the number of the rest by list. For a mind without a
+    body, which plans for all, each list names all agents.
 
     Args:
-        world: as it is now.
-        view: of the reader.
+        world: its current state.
+        view: the reader's view.
     """
 
     def __init__(self, world: World, view: View) -> None:
@@ -33,7 +33,7 @@ class OpenTaskWriter:
         self._most: int | None = world.prompt_facts().get("max_agents") if has_body else None
 
     def write(self, task: OpenTask) -> dict[str, object]:
-        """Return an open task as it is shown."""
+        """Return an open task as shown to the reader."""
         found: dict[str, object] = task.plain()
         if task.before:
             found["before"] = [_task_value(name) for name in task.before]
@@ -58,20 +58,20 @@ class OpenTaskWriter:
 
 
 def _task_value(name: str) -> str | dict[str, str]:
-    """What stands before a task: a task in the notation of all tasks, anything else by its name."""
+    """A prerequisite of a task: a task in the usual notation, anything else by its name."""
     kind, is_task, target = name.partition(":")
     return {"kind": kind, "target": target} if is_task else name
 
 
 def read_open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTask:
-    """Read what `OpenTaskWriter` writes; agents that are not shown are in no list.
+    """Read the output of `OpenTaskWriter`; agents not shown are missing from the lists.
 
     Args:
-        data: an open task as it is shown.
-        index: of each agent, by its name.
+        data: an open task as shown.
+        index: index of each agent by name.
 
     Raises:
-        KeyError: it is not what is written.
+        KeyError: it is not such output.
     """
 
     def agents(key: str) -> tuple[int, ...] | None:

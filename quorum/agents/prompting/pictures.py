@@ -1,4 +1,4 @@
-"""What a participant observes as a picture in its prompt, where `env.observation` asks for one."""
+"""Observations as pictures in prompts, if `env.observation` asks for them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from quorum_base.drawing import Depicted, Depiction
 from quorum_base.painting.scale import STYLE
 
 SHOWN = "There is no block of data here: the picture of this message shows the observation, as it is now."
-"""What stands in a prompt in the place of an observation that a picture shows."""
+"""Replaces an observation that is shown only as a picture."""
 ALSO_SHOWN = "The picture of this message shows it, too."
-"""What follows an observation that a picture shows, too."""
+"""Follows an observation that is also shown as a picture."""
 
 
 class Pictures:
-    """Makes the pictures of the prompts of one team, in a world that shows observations so.
+    """Makes the pictures in one team's prompts, for a world that shows observations as pictures.
 
     Args:
-        world: whose agents observe.
+        world: the world to draw.
     """
 
     def __init__(self, world: World) -> None:
@@ -34,16 +34,16 @@ class Pictures:
         self._known: WeakValueDictionary[str, Picture] = WeakValueDictionary()
 
     def see(self, agent: int | None) -> Depiction | None:
-        """Return what an agent observes, None for one without a body, as a drawing; None where nothing is drawn."""
+        """Return the drawing of an agent's observation (None: a mind without a body); None if pictures are off."""
         return None if self._world is None else self._world.depict(agent)
 
     def described(self, blocks: Mapping[str, str], name: str, seen: Depiction | None) -> Mapping[str, str]:
-        """Return the blocks of a prompt with words about its picture after the observation, or in its place.
+        """Return the blocks of a prompt with words about its picture after the observation, or instead of it.
 
         Args:
-            blocks: as `write_blocks` writes them.
-            name: of the block with the observation.
-            seen: what is drawn.
+            blocks: as written by `write_blocks`.
+            name: name of the block with the observation.
+            seen: the drawing.
         """
         if self._world is None or seen is None:
             return blocks
@@ -52,13 +52,13 @@ class Pictures:
         return {**blocks, name: f"{SHOWN} {seen.legend}"}
 
     def attached(self, messages: tuple[ChatMessage, ...], seen: Depiction | None) -> tuple[ChatMessage, ...]:
-        """Return the messages of a prompt with the picture in the last of them, that of the turn."""
+        """Return the messages of a prompt with the picture attached to the last one, that of the turn."""
         if seen is None:
             return messages
         return (*messages[:-1], replace(messages[-1], pictures=(self._picture(seen),)))
 
     def _picture(self, seen: Depiction) -> Picture:
-        """Return the picture of a drawing. Those who see the same at the same time share it: it is painted once."""
+        """Return the picture of a drawing. Equal drawings at the same time share one picture, painted once."""
         digest = _digest(seen)
         known = self._known.get(digest)
         if known is None:
@@ -69,7 +69,7 @@ class Pictures:
 
 
 def _digest(seen: Depiction) -> str:
-    """Hash all that a picture is painted from."""
+    """Hash everything that determines a picture."""
     drawing = seen.drawing
     content = [STYLE, seen.canvas, drawing.ground.hex(), drawing.marks]
     content += [seen.left, seen.top, seen.across, seen.down, seen.lines]

@@ -1,4 +1,4 @@
-"""Valid plans that are drawn at random, by the schemas of the actions (`agents=random`)."""
+"""Valid random plans, drawn from the action schemas (`agents=random`)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from quorum.agents.prompting.instances import random_instance, with_words
 from quorum.agents.prompting.schemas import ground, ids_of
 
 LONGEST = 3
-"""Actions of a plan, at most."""
+"""Maximum number of actions in a plan."""
 TRIES = 100
-"""Plans that are drawn until the world takes one; then nothing is done for a step."""
+"""Maximum number of draws until the world accepts a plan; then the agent idles for a step."""
 
 
 class RandomPlans:
-    """Draws the plans of an agent: its length, the actions and their arguments, each uniformly, until it is valid.
+    """Draws plans for an agent: length, actions and arguments, each uniformly, until the plan is valid.
 
-    Texts that have to fit a pattern, such as the names of places, are drawn from those that the agent sees.
+    Texts with a pattern, such as place names, are drawn from those that the agent sees.
 
     Args:
-        world: whose actions they are made of.
-        rng: for the draws.
+        world: provides the actions.
+        rng: random generator.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
@@ -39,7 +39,7 @@ class RandomPlans:
         self._schema = tidy(model.model_json_schema())
 
     def draw(self, view: View) -> Plan:
-        """Draw a plan that the world takes in its present state."""
+        """Draw a plan that the world accepts in its current state."""
         schema = ground(self._schema, ids_of(self._world, view.agent), self._world.agents)
         schema = with_words(schema, _words(orjson.loads(write_json(view.observation))))
         own = self._world.vocabulary.of(view.agent)

@@ -1,4 +1,4 @@
-"""How a mind calls a language model: the requests that it makes."""
+"""The requests that minds make to language models."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from quorum.agents.prompting.schemas import compact
 T = TypeVar("T")
 
 UNSET = Sampling(temperature=None, max_tokens=4096)
-"""What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
+"""Sampling parameters of a mind's request: empty. The model's wrappers insert the configured values."""
 
 
 TURNS = ("plan", "talk", "acknowledge", "interrupted", "refused")
-"""The sorts of turns: to plan, to say something, to acknowledge, to decide about a plan that a message has interrupted,
-and to answer again because what was said before was refused. A turn may be of several."""
+"""Kinds of turns: plan, speak, acknowledge, decide about a plan that a message has interrupted, and answer again after
+a refusal. A turn may have several kinds."""
 
 
 def turn_of(view: View, *, refused: bool = False) -> tuple[str, ...]:
-    """Return what sort of turn a view is of.
+    """Return the kinds of a turn.
 
     Args:
         view: the turn.
-        refused: whether an earlier answer was refused though the loop does not know it.
+        refused: whether an earlier answer was refused without the loop knowing.
     """
     plans = Act.PLAN in view.turn.acts
     is_of = {
@@ -46,7 +46,7 @@ def turn_of(view: View, *, refused: bool = False) -> tuple[str, ...]:
 
 
 class RequestCounter:
-    """Makes requests; a prompt that was asked before becomes a new sample of it."""
+    """Makes requests; a repeated prompt becomes a new sample."""
 
     def __init__(self) -> None:
         self._asked: Counter[bytes] = Counter()
@@ -61,15 +61,15 @@ class RequestCounter:
         role: str = "",
         refused: bool = False,
     ) -> Request:
-        """Return the request for an answer.
+        """Return a request.
 
         Args:
             messages: the prompt.
-            wanted: the form of the answer; None for a text.
-            view: the turn in which it is asked.
-            agents: for how many agents the answer has a plan, at most.
-            role: the role in which it is asked; empty: that of the turn.
-            refused: whether an earlier answer was refused though the loop does not know it.
+            wanted: schema of the answer; None for text.
+            view: the turn.
+            agents: maximum number of agents that the answer plans for.
+            role: the participant's role; empty: the role of the turn.
+            refused: whether an earlier answer was refused without the loop knowing.
         """
         parts = [[m.role.value, m.content, *(picture.hash for picture in m.pictures)] for m in messages]
         joined = "\0".join(text for part in parts for text in part)
@@ -82,11 +82,11 @@ class RequestCounter:
 
 @dataclass
 class Asker:
-    """Asks the model of one participant for typed answers, again with the reasons while they have other types.
+    """Asks one participant's model for typed answers, and again with the reasons after malformed ones.
 
     Attributes:
-        model: what answers.
-        repairs: times that it is asked again.
+        model: the model.
+        repairs: maximum number of repeated requests.
     """
 
     model: Model
@@ -102,18 +102,18 @@ class Asker:
         *,
         role: str = "",
     ) -> tuple[T | None, tuple[str, ...], tuple[Call, ...]]:
-        """Return what an answer says, and all calls; None where there is no valid one after all repairs, and why.
+        """Return the answer as read, all calls, and the reasons if there is no valid answer after all repairs.
 
         Args:
-            write: writes the prompt, given what was wrong with the answer before.
-            wanted: the form of the answer.
+            write: writes the prompt, given the problems of the last answer.
+            wanted: schema of the answer.
             read: reads an answer, or raises `InvalidThought`.
-            view: the turn in which it is asked.
-            role: the role in which it is asked, for the records; empty: that of the turn.
+            view: the turn.
+            role: the participant's role, for the records; empty: the role of the turn.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
-            maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
+            quorum.agents.llm.errors.LanguageModelError: the model cannot be used at all.
+            maeil.errors.EpisodeStop: a budget is exhausted, or the provider does not answer.
         """
         notes = {"role": str(role)} if role else {}
         calls: tuple[Call, ...] = ()

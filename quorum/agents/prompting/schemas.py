@@ -1,11 +1,11 @@
-"""Schemas of answers as they are sent: in fewer characters, and with the ids of the present state in them.
+"""Answer schemas as sent: shortened, and with the ids of the current state.
 
-Providers that take a schema read it with every prompt, so its characters are paid for like those of the words.
+Providers that accept a schema read it with every prompt, so its characters cost as much as those of the prompt.
 
-A server whose decoding is constrained by the schema cannot answer "block 19" when the schema names the three blocks
-that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
-(`maeil.World.ids`, `maeil.World.tasks`), numbers end where larger ones make no difference, and a name is
-taken out only where the turn does not allow it, or where nothing that the agent has seen or read can have led to it.
+A server that constrains decoding with the schema cannot answer "block 19" if the schema names the three existing
+blocks. The schema never forbids what the loop would accept: a world excludes only what it refuses itself
+(`maeil.World.ids`, `maeil.World.tasks`), numbers end where larger ones make no difference, and a name is excluded only
+if the turn does not allow it or nothing that the agent has seen or read could have led to it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from quorum.agents.prompting.answers import PLAN
 
 
 def compact(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema that takes the same values, to be read only.
+    """Return an equivalent schema; treat the result as read-only.
 
-    A definition that is referred to once is put in that place, and one that nothing refers to is left out. The plan
-    stays a definition, since who reads a form finds it by its name.
+    Definitions referenced once are inlined, and unreferenced ones removed. The plan stays a definition, because readers
+    of a schema find it by name.
     """
     return _compact(orjson.dumps(schema))
 
@@ -45,7 +45,7 @@ def _compact(schema: bytes) -> Mapping[str, Any]:
 
 
 def _uses(whole: Any, definitions: Mapping[str, Any]) -> Counter[str]:
-    """Count how often each definition is referred to, by all that the whole leads to."""
+    """Count the references to each definition that are reachable from the whole."""
     uses: Counter[str] = Counter()
     open_parts = [whole]
     while open_parts:
@@ -68,7 +68,7 @@ def _names(part: Any) -> Iterator[str]:
 
 
 def _inlined(part: Any, once: Mapping[str, Any]) -> Any:
-    # It comes to an end: of a circle of references that the whole leads to, one is referred to from outside as well.
+    # This terminates: one member of each reachable cycle of references is also referenced from outside the cycle.
     if isinstance(part, dict):
         if "$ref" in part and _name(part) in once:
             return _inlined(once[_name(part)], once)
@@ -83,33 +83,34 @@ def _name(reference: Mapping[str, Any]) -> str:
 Schema = Mapping[str, Any]
 
 ENTRIES = ("EntryAnswer", "ChoiceAnswer")
-"""Definitions whose `agent` is one of the team."""
+"""Definitions whose `agent` names a team member."""
 TASK = "TaskAnswer"
 """The definition of a task."""
 ASK = "AskAnswer"
-"""The definition of what a message asks of another agent."""
+"""The definition of a message's request to another agent."""
 _WORD = re.compile(r"\w+")
 
 
 def ids_of(world: World, agent: int | None) -> Ids:
-    """Return what a plan of an agent may name; of anybody for None. Nothing where the world does not tell."""
+    """Return the ids that an agent's plan may use, for all agents if None; empty if the world does not provide them."""
     return world.ids(agent)
 
 
 def tasks_of(world: World, agent: int | None, view: View) -> Tasks | None:
-    """Return what a plan of an agent may be for, of anybody for None; nothing where the world does not tell."""
+    """Return the possible tasks of an agent's plan, of all agents if None; None if the world does not provide them."""
     return world.tasks(agent, _text_of(view))
 
 
 def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
-    """Return what plans of the others may be for, as far as the holder of a turn can know; nothing where it cannot.
+    """Return the possible tasks of others' plans, as far as the holder of a turn can know; None if it cannot.
 
-    That is what it may plan for itself, and what the turn names that it can rule out while another cannot.
+    These are the agent's own possible tasks, and tasks named in the turn that are impossible for itself but may be
+    possible for others.
 
     Args:
-        world: it as it is now.
+        world: its current state.
         view: the turn of an agent.
-        shown: what else the agent is shown that may name tasks.
+        shown: other data shown to the agent that may name tasks.
     """
     text = f"{_text_of(view)} {shown}"
     own = world.tasks(view.agent, text)
@@ -125,7 +126,7 @@ def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
 
 
 def _text_of(view: View) -> str:
-    """All in a turn that may name a task to its holder, apart from what it sees."""
+    """Everything in a turn that may name a task, apart from the observation."""
     messages = [*view.memory, *view.unread]
     tasks = [view.turn.task, *(message.task for message in messages), *(known.task for known in view.constraints)]
     said = [*(message.content for message in messages), *(note.shown for note in view.notes)]
@@ -135,14 +136,14 @@ def _text_of(view: View) -> str:
 def ground(
     schema: Schema, ids: Ids, agents: Sequence[str], tasks: Tasks | None = None, foreseen: Tasks | None = None
 ) -> dict[str, Any]:
-    """Narrow the form of an answer to what exists.
+    """Narrow an answer schema to what exists.
 
     Args:
-        schema: of the answer, as `tidy` leaves it.
-        ids: what actions may name.
-        agents: names of those whom the parts of an answer are about.
-        tasks: what plans may be for; None: nobody says.
-        foreseen: what plans of others may be for, where messages ask for them.
+        schema: the answer schema, as returned by `tidy`.
+        ids: ids that actions may use.
+        agents: names of the agents that parts of an answer may be about.
+        tasks: possible tasks of plans; None if unknown.
+        foreseen: possible tasks of others' plans, for requests in messages.
     """
     definitions: dict[str, Any] = {}
     gone: set[str] = set()
@@ -171,18 +172,18 @@ def ground(
 
 
 def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Write into the schema of an entry which names its `agent` may have."""
+    """Restrict the `agent` of an entry's schema to some names."""
     return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
 
 
 def with_tasks_of_others(schema: Schema, name: str, tasks: Tasks | None, foreseen: Tasks | None) -> dict[str, Any]:
-    """Write into a definition which tasks its `task` may name, one that another agent may do.
+    """Restrict the `task` of a definition to tasks that another agent may do.
 
     Args:
-        schema: of the answer, in which the definition of a task is as `tidy` leaves it.
-        name: of the definition.
-        tasks: what plans of the agent that answers may be for, which the definition of a task is narrowed to.
-        foreseen: what plans of others may be for, as far as the agent can know; None: nobody says.
+        schema: the answer schema, with the definition of a task as returned by `tidy`.
+        name: name of the definition.
+        tasks: possible tasks of the answering agent's plans, to which the definition of a task is narrowed.
+        foreseen: possible tasks of others' plans, as far as the agent can know; None if unknown.
     """
     definition = schema["$defs"][name]
     if foreseen in (None, tasks):
@@ -194,7 +195,7 @@ def with_tasks_of_others(schema: Schema, name: str, tasks: Tasks | None, foresee
 
 
 def with_targets(schema: Schema, name: str, targets: Sequence[str]) -> dict[str, Any]:
-    """Write into a definition which names its list `tasks` may hold; without any, leave it as it is."""
+    """Restrict the list `tasks` of a definition to some names; without names, leave it unchanged."""
     definition = schema["$defs"][name]
     if not targets:
         return dict(schema)
@@ -203,7 +204,7 @@ def with_targets(schema: Schema, name: str, targets: Sequence[str]) -> dict[str,
 
 
 def _task_forms(definition: Schema, tasks: Tasks) -> list[dict[str, Any]]:
-    """Return the forms of these tasks, those of kinds with the same targets as one."""
+    """Return the schemas of these tasks; kinds with the same targets share one."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for kind, targets in tasks.items():
         kinds.setdefault(tuple(targets), []).append(kind)
@@ -220,7 +221,7 @@ def _one_of(forms: Sequence[Schema]) -> Schema:
 
 
 def _narrowed(definition: Schema, values: Mapping[str, Sequence[Any]]) -> dict[str, Any] | None:
-    """Return the form of an action with these values of its arguments alone; None where one has no value left."""
+    """Return the schema of an action with restricted argument values; None if an argument has no value left."""
     if not all(len(allowed) for allowed in values.values()):
         return None
     narrowed = {key: _of_these(allowed) for key, allowed in values.items()}
@@ -228,7 +229,7 @@ def _narrowed(definition: Schema, values: Mapping[str, Sequence[Any]]) -> dict[s
 
 
 def _of_these(values: Sequence[Any]) -> dict[str, Any]:
-    """Return the schema of some values: of a range its bounds, of ranges a pair, else the list."""
+    """Return the schema of some values: bounds for a range, a pair for ranges, else the list."""
     if isinstance(values, range):
         return {"type": "integer", "minimum": values[0], "maximum": values[-1]}
     if isinstance(values, tuple) and isinstance(values[-1], range):
@@ -246,7 +247,7 @@ def _of_these(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _without(schema: Any, gone: set[str]) -> Any:
-    """Leave out the choices that refer to what is gone."""
+    """Remove the choices that refer to removed definitions."""
     if isinstance(schema, list):
         return [_without(part, gone) for part in schema]
     if not isinstance(schema, dict):

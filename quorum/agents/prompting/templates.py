@@ -1,4 +1,4 @@
-"""Jinja templates of prompts: where they are, how they are found, and what exactly a team's prompts are made of."""
+"""Jinja templates of prompts: their places, their lookup, and the exact sources of a team's prompts."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from quorum_base.digests import digest
 from quorum_base.user_errors import nearest, shown_path
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
-"""Where the core's templates are."""
+"""Folder of the core's templates."""
 OWN = "prompts.folder"
-"""What stands for the user's own folder in the names of sources."""
+"""Stands for the user's own folder in source names."""
 
 
 def shipped_templates(name: str) -> Path:
-    """Return the folder of templates of a world or of a set of roles: the core's or a satellite's."""
+    """Return the template folder of a world or a set of roles, in the core or in a satellite."""
     satellites = SHIPPED.parent.glob(f"*/prompts/{name}")
     return next((folder for folder in (SHIPPED / name, *sorted(satellites)) if folder.is_dir()), SHIPPED / name)
 
@@ -51,8 +51,8 @@ class _Place:
     """A folder of templates.
 
     Attributes:
-        label: what stands for it in the names of sources: no path of this machine.
-        folder: where it is.
+        label: its name in source names, instead of a local path.
+        folder: its path.
     """
 
     label: str
@@ -65,7 +65,7 @@ class _Source:
 
     Attributes:
         place: where it was found.
-        text: what it holds.
+        text: its content.
     """
 
     place: _Place
@@ -74,22 +74,22 @@ class _Source:
 
 @dataclass(eq=False)
 class Templates:
-    """The templates of a team's prompts: its parts and all that they include, read once, when this is made.
+    """The templates of a team's prompts: its parts and everything they include, read once at creation.
 
-    A name is looked for in the user's own folder and the shipped one of each kind; then, in the user's own folder, in
-    that of the world and at the top; then in the folder of the world; then in `common/`, the user's own first. So a
-    folder of one's own is laid out like the shipped one, or holds templates for every world at its top.
+    Lookup order of a name: for each kind, the user's folder and then the shipped one; then the user's folder, first the
+    subfolder of the world and then the top; then the folder of the world; then `common/`, the user's first. So a user's
+    folder has the layout of the shipped one, or holds templates for all worlds at its top.
 
     Attributes:
         world: name of the world.
-        world_folder: where the world's own templates are; it need not be there.
-        parts: name of the file of each part, by what messages call the part.
-        own: a folder of templates that come before the shipped ones; None: none.
-        kinds: names of folders for sets of roles (`llamac`), most special first.
-        last: a folder in which a name is looked for last.
+        world_folder: folder of the world's own templates; it may be missing.
+        parts: file name of each part, by the part's name in messages.
+        own: a folder whose templates override the shipped ones; None: none.
+        kinds: folder names for sets of roles (`llamac`), most specific first.
+        last: a folder that is searched last.
 
     Raises:
-        ValueError: there is no such folder, none of its templates is used, or a part is not there or cannot be read.
+        ValueError: the folder does not exist, none of its templates is used, or a part is missing or unreadable.
     """
 
     world: str
@@ -100,7 +100,7 @@ class Templates:
     last: Path | None = None
 
     def __post_init__(self) -> None:
-        """Read all parts, and what they include."""
+        """Read all parts and their includes."""
         own = self.own
         self._of_extensions: dict[Path, Templates] = {}
         self._places = tuple(_places(self.world, self.world_folder, own, self.kinds))
@@ -116,16 +116,16 @@ class Templates:
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
-        """The digest of each template that the prompts are made of, by its place in the shipped or the own folder."""
+        """The digest of each template used, by its place in the shipped or the user's folder."""
         found = self._sources.items()
         return {f"{source.place.label}/{name}": digest(source.text.encode()) for name, source in sorted(found)}
 
     def of_extension(self, file: Path, own: str | None) -> Templates:
-        """Return the template of an extension, which a user's own folder or that of the world may replace by its name.
+        """Return the template of an extension; the user's folder or the world's may override it by name.
 
         Args:
             file: the template; its name without `.jinja` is the part.
-            own: a folder of templates that come before; None: none.
+            own: a folder whose templates override it; None: none.
 
         Raises:
             ValueError: it cannot be read.
@@ -147,7 +147,7 @@ class Templates:
             raise ValueError(
                 f"prompts: the template {name!r} ({part}) cannot be read: {error}{place_of(error)}"
             ) from error
-        unwritten = self._sources.get("rules.jinja")  # what the rules of every set fall back on
+        unwritten = self._sources.get("rules.jinja")  # the fallback for the rules of every set
         if part == "rules" and unwritten is not None and unwritten.place.folder == SHIPPED / "common":
             _warn_of_unwritten_rules(self.world)
         return template
@@ -169,7 +169,7 @@ class Templates:
         return found
 
     def _read(self, name: str, found: dict[str, _Source]) -> None:
-        """Read a template and what it includes; one that is missing is reported when a prompt is filled in."""
+        """Read a template and its includes; a missing one is reported when a prompt is rendered."""
         if name in found:
             return
         try:
@@ -186,7 +186,7 @@ class Templates:
 
 
 def _read_thoughts(value: object) -> object:
-    if value is False:  # what YAML makes of off
+    if value is False:  # YAML reads off as false
         return "off"
     if value in ("auto", "off") or (type(value) is int and 1 <= value <= LONGEST_THOUGHTS):
         return value
@@ -194,58 +194,58 @@ def _read_thoughts(value: object) -> object:
 
 
 class PromptSet(BaseModel):
-    """A set of prompts: values of the group `prompts`."""
+    """A prompt set: values of the group `prompts`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str | None
-    """A folder of templates that come before the shipped ones; null: none."""
+    """A folder whose templates override the shipped ones; null: none."""
     system: str = Field(min_length=1)
     """Template of the system message."""
     rules: str = Field(min_length=1)
-    """Template of the rules of the world."""
+    """Template of the world's rules."""
     turn: str = Field(min_length=1)
-    """Template of the message of a turn."""
+    """Template of a turn's message."""
     roles: str
-    """What the names of the templates of teams with roles begin with, of `turn.jinja` and one for each role."""
+    """Prefix of the template names of teams with roles: of `turn.jinja` and of one template for each role."""
     form: Literal["words", "schema", "text"]
-    """What gives a model the form of its answer where the provider has no way to ask for it: the words of
-    these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
-    which the words tell."""
+    """How a model learns the schema of its answer if the provider has no way to request it: the words of these
+    templates, or the JSON schema. `text`: values and answers use the world's own notation, which the words explain,
+    instead of typed JSON."""
     thoughts: Annotated[Literal["auto", "off"] | int, BeforeValidator(_read_thoughts)]
-    """Characters of the thoughts that a typed answer begins with, at most; `off`: it has none; `auto`: it has none
-    where the model thinks by itself, or is to be short (`maeil.component.TeamContext.thoughts`). Text has its own."""
+    """Maximum length of the thoughts at the start of a typed answer, in characters; `off`: none; `auto`: none for
+    reasoning models and for models that should be brief (`maeil.component.TeamContext.thoughts`). Text has its own."""
 
     def room_for_thoughts(self, auto: bool) -> int:
-        """Return how many characters of thoughts a typed answer begins with, at most; 0: it has none.
+        """Return the maximum length of a typed answer's thoughts in characters; 0: it has none.
 
         Args:
-            auto: whether it has any where the set leaves that open.
+            auto: whether it has thoughts if the prompt set leaves that open.
         """
         if self.thoughts == "auto":
             return LONGEST_THOUGHTS if auto or self.form == "text" else 0
         return 0 if self.thoughts == "off" else self.thoughts
 
     def for_turns(self, world: str, world_folder: Path) -> Templates:
-        """Read the templates of agents that are asked turn by turn.
+        """Read the templates of agents with one prompt per turn.
 
         Args:
             world: name of the world.
-            world_folder: where the world's own templates are.
+            world_folder: folder of the world's own templates.
 
         Raises:
-            ValueError: a template is not there, or nothing in the set's own folder is used.
+            ValueError: a template is missing, or none in the set's own folder is used.
         """
         parts = {"rules": self.rules, "system": self.system, "turn": self.turn}
         return Templates(world, world_folder, parts, own=self.folder)
 
     def for_ending(self, part: str, world: str, world_folder: Path) -> Templates:
-        """Read the template of what some turns end in: the same words for every set, but for one's own.
+        """Read the template of a turn's ending: the same words for every set, unless the user overrides them.
 
         Args:
-            part: `repair`, `needs`, `predict` or `expected`: its name without `.jinja`.
+            part: `repair`, `needs`, `predict` or `expected`: the file name without `.jinja`.
             world: name of the world.
-            world_folder: where the world's own templates are.
+            world_folder: folder of the world's own templates.
 
         Raises:
             ValueError: it cannot be read.
@@ -287,7 +287,7 @@ def _inside(places: Iterable[_Place], name: str) -> list[_Place]:
 
 
 def place_of(error: TemplateError) -> str:
-    """Say where in a template an error arose, as in ` (my_prompts/cube/rules.jinja:3)`; empty if unknown."""
+    """Return the place of an error in a template, as ` (my_prompts/cube/rules.jinja:3)`; empty if unknown."""
     if isinstance(error, TemplateSyntaxError) and error.filename is not None:
         return f" ({shown_path(error.filename)}:{error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
@@ -296,11 +296,11 @@ def place_of(error: TemplateError) -> str:
 
 
 def reason_of(error: TemplateError, names: Iterable[str]) -> str:
-    """Say what is wrong in a template that cannot be filled in.
+    """Return the reason why a template cannot be rendered.
 
     Args:
-        error: what Jinja says.
-        names: that templates may use.
+        error: the error from Jinja.
+        names: variables that templates may use.
     """
     if isinstance(error, TemplateNotFound):
         return f"there is no template {error.name!r}"
@@ -314,9 +314,9 @@ _PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
 
 @lru_cache(maxsize=256)
 def _included(text: str) -> tuple[str | None, ...]:
-    """Return the names of the templates that a template includes; None for one that only a prompt can tell.
+    """Return the names of a template's includes; None for names that are known only when a prompt is rendered.
 
-    Those that the values of a set of prompts name (`prompts.rules`, and `prompts.role` for that of the role) are parts.
+    Names given by the values of a prompt set (`prompts.rules`, and `prompts.role` for that of the role) are parts.
     """
     try:
         parsed = _PARSER.parse(text)
@@ -339,9 +339,9 @@ def _included(text: str) -> tuple[str | None, ...]:
 
 @lru_cache(maxsize=256)
 def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedEnvironment:
-    """Return what fills templates in, once for all teams of a process: compiling one takes longer than filling it in.
+    """Return a Jinja environment, shared by all teams of a process because compiling is slower than rendering.
 
-    It knows these texts and no files: what is written to disk while an episode is played does not change its prompts.
+    It knows these texts and no files, so that writes to disk during an episode do not change its prompts.
 
     Args:
         texts: name, content and file of each template; errors give the file as the place.
@@ -353,7 +353,7 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
-        autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
+        autoescape=False,  # prompts are plain text; text from others is escaped as JSON
     )
     environment.filters |= {"json": write_json, "value": read_value}
     return environment
@@ -361,7 +361,7 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
 
 @cache
 def _warn_of_unwritten_rules(world: str) -> None:
-    """Warn once a process, however many teams are built."""
+    """Warn once per process, regardless of the number of teams."""
     _log.warning(
         "nobody has written down the rules of the world '%s' for a prompt; prompts say so. "
         "Write a rules.jinja: docs/writing-a-world.md",

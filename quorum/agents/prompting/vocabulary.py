@@ -1,4 +1,4 @@
-"""The vocabulary in words, made from the action models: calls with values, ranges and defaults, and meanings."""
+"""The vocabulary in words, from the action models: calls with values, ranges and defaults, and meanings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 from quorum.agents.prompting.answers import bounds_in_words
 
 INTEGER = "integer"
-"""The values of an argument that takes any integer that a plan could name."""
+"""The values of an argument that accepts any integer a plan could use."""
 NULL = "null"
 OR_NULL = f"{INTEGER} or {NULL}"
 
@@ -22,9 +22,9 @@ class Argument:
 
     Attributes:
         name: its name.
-        values: the values that it can take, in words.
-        default: its default as JSON would write it, empty when it must be given.
-        meaning: what it is, empty where the model does not say.
+        values: its allowed values, in words.
+        default: its default as JSON; empty if it is required.
+        meaning: its meaning; empty if the model does not give one.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ToldAction:
     """An action, as a prompt shows it.
 
     Attributes:
-        call: how it is called: `push_block(block, steps=1)`.
+        call: its call signature: `push_block(block, steps=1)`.
         meaning: what it does, and what its arguments mean.
     """
 
@@ -62,10 +62,10 @@ class ToldAction:
 
 
 def tell(entries: Iterable[ActionEntry]) -> tuple[ToldAction, ...]:
-    """Tell actions, each with what has not been said of its arguments by the actions before it.
+    """Describe actions; the meaning of an argument is given only at its first appearance.
 
-    The values of an argument follow its name, as in `move(direction: up|down, steps=1)`: those of an integer
-    without bounds go without saying.
+    The values of an argument follow its name, as in `move(direction: up|down, steps=1)`, except for integers without
+    bounds.
     """
     senses: dict[str, tuple[str, str]] = {}
     shown = []
@@ -91,7 +91,7 @@ def describe(vocabulary: Vocabulary, agents: Sequence[str]) -> tuple[ActionEntry
 
     Args:
         vocabulary: the actions.
-        agents: names of the agents, by index; an action that is not for all says whom it is for.
+        agents: names of the agents, by index; an action for only some agents lists them.
     """
     found = []
     for entry in map(_entry, vocabulary):
@@ -120,7 +120,7 @@ def _entry(model: type[SymbolicAction]) -> ActionEntry:
 
 
 def _values(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """Say what values a field can take, from its JSON schema."""
+    """Return the allowed values of a field in words, from its JSON schema."""
     if "$ref" in field:
         return _values(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field:
@@ -150,7 +150,7 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _range(field: Mapping[str, Any]) -> str:
-    """Say the bounds that a plan could run into."""
+    """Return the bounds that a plan could exceed, in words."""
     bounds = bounds_in_words(field)
     if bounds.keys() == {"minimum", "maximum"}:
         return f"{bounds['minimum']} to {bounds['maximum']}"

@@ -12,26 +12,26 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
 
 NAME = "simulated"
-"""What it calls itself; everything that is made of its answers says so."""
+"""Name of the model; all results made from its answers state it."""
 CHANCE = "chance"
-"""What answers that are drawn at random are called in a model's place."""
+"""Name of the model for answers drawn at random."""
 
 
 class SimulatedSettings(BaseModel):
-    """How a simulated model behaves. The rates are independent draws of each request."""
+    """Behaviour of a simulated model. Each rate applies independently to each request."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int
-    """Of all its draws."""
+    """Seed of all its draws."""
     malformed: Rate
-    """Probability that an answer is no valid JSON."""
+    """Probability that an answer is not valid JSON."""
     invalid: Rate
-    """Probability that a plan is invalid: half of them name something that is not there, half have a wrong argument."""
+    """Probability of an invalid plan: half of these name something that does not exist, half have a wrong argument."""
     poor: Rate
-    """Probability that a choice is made at random instead of by the rules, in a team of one."""
+    """Probability of a random choice instead of the rules', in a team of one."""
     crowding: Rate
-    """What each further member of the team adds to `poor`: long prompts distract."""
+    """Increase of `poor` for each further team member: long prompts distract."""
     refusal: Rate
     """Probability that it refuses to answer."""
     prose: Rate
@@ -41,4 +41,4 @@ class SimulatedSettings(BaseModel):
     usd_per_million_completion: Money
     """Price of a million tokens written."""
     latency: Annotated[float, Field(ge=0)]
-    """Seconds that each answer takes."""
+    """Seconds per answer."""

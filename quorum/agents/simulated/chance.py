@@ -1,4 +1,4 @@
-"""Answers that are drawn at random: what the form alone is worth, without a model that reads the prompt."""
+"""Random answers: what the schema alone is worth, without a model that reads the prompt."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.prompting.instances import random_instance, with_words
 from quorum.agents.simulated import CHANCE
-from quorum.agents.simulated.model import data_of, embed, name_draw
-from quorum.agents.simulated.reading import find_blocks
+from quorum.agents.simulated.model import embed, name_draw
 
 LONGEST = 3
-"""Entries of a list, at most: actions of a plan, messages. A joint plan has as many as it may plan for agents."""
+"""Maximum list entries: actions of a plan, messages. A joint plan may have as many as there are agents to plan for."""
 _QUOTED = re.compile(r'"([^"\\\n]*)"')
 _FREE = Usage(0, 0)
 
 
 class RandomModel(ProvidedModel):
-    """Draws each answer from its schema, every choice in it uniformly (`random_instance`).
+    """Draws each answer from its schema, uniformly at each choice (`random_instance`).
 
-    It understands nothing of the prompt: the data in the prompt, the seed and the number of the sample name the draw,
-    so equal requests get equal answers in any order, and another wording changes no answer. Texts that must fit a
-    pattern are some of those that the prompt quotes. It reads and writes no tokens, so it is free and no budget of
-    tokens counts it.
+    It does not interpret the prompt. The prompt only identifies the draw, together with the seed and the sample number,
+    so that equal requests get equal answers in any order. Texts with a pattern are drawn from those that the prompt
+    quotes. It reads and writes no tokens, so it is free and does not use up token budgets.
 
     Args:
-        seed: of all its draws.
+        seed: seed of all its draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -42,7 +40,7 @@ class RandomModel(ProvidedModel):
         """Draw an answer.
 
         Raises:
-            BadRequest: a text is asked for and no JSON, or no value fits the schema.
+            BadRequest: the request is for text instead of JSON, or no value matches the schema.
         """
         if wants_embeddings(request):
             vectors = [embed(message.content) for message in request.messages]
@@ -60,9 +58,7 @@ class RandomModel(ProvidedModel):
 
     def _generator(self, request: Request) -> np.random.Generator:
         parts = [str(self._seed), name_draw(request)]
-        blocks, later = find_blocks(request)
-        parts += data_of(blocks) if blocks else [message.content for message in request.messages]
-        parts += [message.role.value for message in later]
-        parts += [picture.hash for message in request.messages for picture in message.pictures]
+        for message in request.messages:
+            parts += [message.role.value, message.content, *(picture.hash for picture in message.pictures)]
         digest = hashlib.sha256("\0".join(parts).encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))

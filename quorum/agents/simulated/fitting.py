@@ -1,4 +1,4 @@
-"""Brings the answers of rules into the wanted form: rules know neither which parts and names it has, nor its caps."""
+"""Fits the answers of rules to a schema, because rules know neither its keys and names nor its caps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _Schema = Mapping[str, Any]
 
 
 def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
-    """Return a value with the fields that a form has, null for those that it lacks, and its texts and lists cut.
+    """Return a value with the fields of its schema, null for missing ones, and with its texts and lists cut.
 
-    A list of names keeps those that the form has: rules may name a task of which they do not know that it is done. What
-    no form of the schema is meant for is left as it is. Forms of servers may lack bounds and names.
+    A list of names keeps only those in the schema: rules may name a task without knowing that it is done. Values that
+    no variant of the schema is meant for stay unchanged. Schemas from servers may lack bounds and names.
 
     Args:
-        value: to be written as JSON.
-        schema: of the wanted value.
-        definitions: that its references name.
+        value: the JSON value.
+        schema: schema of the wanted value.
+        definitions: definitions that its references name.
     """
     schema = resolved(schema, definitions)
     if "anyOf" in schema:
@@ -35,7 +35,7 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
 
 
 def _is_meant(value: Any, form: _Schema) -> bool:
-    """Whether a value, which is not null by chance, is of a form: by its constants."""
+    """Return whether a non-null value belongs to a variant, judging by its constants."""
     if value is None or form.get("type") == "null":
         return value is None and form.get("type") == "null"
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The ways in which an answer of a language model goes wrong."""
+"""Injects the errors that language models make in answers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 UNKNOWN = 1_000_000
-"""An id that nothing on a board has, in the range of every id."""
+"""An id that no object on a board has, in the range of all ids."""
 
 NOWHERE = "position[999.0, 999.0]"
-"""A place that no grid has, as a place is written."""
+"""A place outside every grid, in the notation of places."""
 
 WRONG_TYPES: Mapping[str, object] = {
     **dict.fromkeys(("steps", "count"), 0),
     **dict.fromkeys(("block", "id", "box", "units"), "many"),
 }
 NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
-"""Wrong values of arguments by name, of all worlds: of the wrong type or out of their range; what is not there."""
+"""Wrong argument values by name, for all worlds: of the wrong type or out of range; or naming what does not exist."""
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def change(value: dict[str, Any], bad: Mapping[str, object], rng: np.random.Generator) -> dict[str, Any] | None:
-    """Change one argument in a plan of an answer to the wrong value of its name; None when the answer holds no plan."""
+    """Set one argument of a plan in an answer to a wrong value; return None if the answer holds no plan."""
     spoilt = copy.deepcopy(value)
     found = [
         (action, name) for plan in plans_of(spoilt) for action in plan["actions"] for name in bad if name in action
@@ -38,7 +38,7 @@ def change(value: dict[str, Any], bad: Mapping[str, object], rng: np.random.Gene
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:
-    """Break a JSON text as models do: cut off, single quotes, a comma too many, or no JSON at all."""
+    """Break a JSON text as models do: cut off, single quotes, an extra comma, or no JSON at all."""
     match rng.integers(4):
         case 0:
             return text[: max(1, int(len(text) * rng.random()))]
@@ -62,7 +62,7 @@ def wrap(text: str, rng: np.random.Generator) -> str:
 
 
 def plans_of(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """All plans of an answer: the one of an agent, or those that the roles of planners make for a team."""
+    """Return all plans of an answer: an agent's own, or those that a planner role makes for a team."""
     entries = [*(value.get("plans") or ()), *(value.get("choices") or ())]
     found = [value.get("plan"), (value.get("decision") or {}).get("plan"), value.get("proposal")]
     return [plan for plan in (*found, *(entry["plan"] for entry in entries)) if plan is not None]

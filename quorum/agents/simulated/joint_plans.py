@@ -1,4 +1,4 @@
-"""The simulated model in the roles of LLaMAC. The joint plans are those of the world's speaker."""
+"""The simulated model in the roles of LLaMAC. The world's speaker makes the joint plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
     """Answer in a role.
 
     Args:
-        blocks: the blocks of the prompt, as JSON; `turn` says which role.
+        blocks: the blocks of the prompt, as JSON; `turn` names the role.
         speaker: the rules of its world.
         chooser: makes the choices.
     """
@@ -35,7 +35,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
 
 
 def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
-    """Read the blocks of a prompt for a role, with the plans in them as answers have them."""
+    """Read the blocks of a role prompt, with plans in the form of answers."""
     given = {
         name: orjson.loads(text) if name in AS_THEY_ARE else read_plans_shown(orjson.loads(text))
         for name, text in blocks.items()
@@ -65,15 +65,15 @@ def entries(given: Mapping[str, Any], role: str, speaker: Speaker[Any], chooser:
 
 
 def _refused(given: Mapping[str, Any]) -> set[str]:
-    """The agents that internal feedback names."""
+    """The agents named in internal feedback."""
     return {name for entry in given.get("feedback", ()) for name in entry["agents"]}
 
 
 def _choose(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
-    """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have.
+    """Choose all of the exploiter's plans; the explorer's after a refusal, and for agents that object.
 
-    A choice that was found wrong is not drawn at random again. Where there is one critic alone, it insists: what brings
-    nothing nearer can be a detour.
+    A choice found wrong is not drawn at random again. With only one critic, its plan is kept, because a plan without
+    progress may be a detour.
     """
     sources = {name: given[name]["plans"] for name in ("exploiter", "explorer") if name in given}
     preferred = "explorer" if given.get("feedback") else "exploiter"
@@ -91,6 +91,6 @@ def _choose(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
         elif preferred in offers or refused:
             source = preferred if preferred in offers else offers[0]
         else:
-            continue  # the preferred proposal has nothing for it, and teams stay whole
+            continue  # the preferred proposal has no plan for it, and teams stay whole
         choices.append({"agent": agent, "source": source, "plan": None})
     return choices

@@ -1,11 +1,10 @@
-"""A model without a network: rules answer in a language model's place, with faults at set rates."""
+"""A model without a network: rules answer instead of a language model, with faults at configured rates."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import math
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,35 +40,34 @@ from quorum_base.ngrams import BUCKETS, count_ngrams
 from quorum_base.registry import Registry
 
 UNINFORMED = "simulated (uninformed)"
-"""What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
+"""Name of the model in a world without rules, or if only a picture shows the state."""
 
 _SHOWN = frozenset({"observation", "state"})
-"""The blocks that show the world; a prompt for a role has one of them."""
+"""The blocks that show the world; a role prompt has one of them."""
 
 EMBEDDING_LENGTH = 64
-"""Numbers of an embedding."""
+"""Dimensions of an embedding."""
 CHARACTERS_PER_TOKEN = 4
 
 
 class SimulatedModel(ProvidedModel):
-    """Answers the requests of all minds of this project that ask a model, by the rules of the world's speaker.
+    """Answers the requests of all minds in this project that use a model, with the rules of the world's speaker.
 
-    In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`;
-    so it does where a picture alone shows the observation, since it does not look at pictures.
+    In a world without a speaker it answers with valid but uninformed plans, and its name is `UNINFORMED`. The same
+    applies if only a picture shows the observation, because it does not read pictures.
 
-    It reads the blocks of the prompt and the names of the actions, keeps nothing from request to request, and answers
-    in the requested format, so it also works behind a server. It draws at the request's temperature; without one it
-    follows the rules alone. A draw depends on the seed, the data in the blocks (`data_of`), the number of messages
-    after them (answers that failed, with requests to fix them), the sampling seed and the number of the sample. It
-    depends neither on order or concurrency nor on any sentence of the prompt, so a better prompt moves no figure. A
-    request that shows no turn gets the smallest answer that fits its schema.
+    It reads the blocks of the prompt and the names of the actions, keeps no state between requests, and answers in the
+    requested format, so it also works behind a server. It samples at the request's temperature; without one it only
+    follows the rules. A draw depends on the seed, the blocks, the messages after them (a request to fix a wrong
+    answer), the sampling seed and the sample number, but not on order, concurrency or the words around the blocks. A
+    request without a turn gets the smallest answer that matches its schema.
 
-    Tokens are characters / 4, rounded up, and those of pictures by the rules of `quorum.agents.llm.pictures`; money is
-    tokens times the price of the settings.
+    Tokens are characters / 4, rounded up, and pictures count by the rules of `quorum.agents.llm.pictures`; the cost is
+    tokens times the configured price.
 
     Args:
         settings: rates, prices, latency.
-        name: what its replies say that it is, where it knows the world.
+        name: model name in its replies, in worlds it knows.
     """
 
     def __init__(self, settings: SimulatedSettings, name: str = NAME) -> None:
@@ -78,7 +76,7 @@ class SimulatedModel(ProvidedModel):
         """Rates, prices, latency."""
 
     def think(self, asked: Asked) -> Thought:
-        """Decide what to do and say in a turn, as methods in its prompt want it; a subclass may know more methods."""
+        """Decide what to do and say in a turn, as the prompt's methods require; subclasses may support more methods."""
         found = (part.thinks(asked) for part in all_parts())
         thought = next((thought for thought in found if thought is not None), None)
         return asked.speaker.answer(asked.view, asked.chooser) if thought is None else thought
@@ -87,7 +85,7 @@ class SimulatedModel(ProvidedModel):
         """Answer a request.
 
         Raises:
-            BadRequest: there are no rules for the vocabulary of the prompt, or its blocks cannot be read.
+            BadRequest: there are no rules for the prompt's vocabulary, or its blocks cannot be read.
         """
         begin = time.perf_counter()
         if wants_embeddings(request):
@@ -109,14 +107,14 @@ class SimulatedModel(ProvidedModel):
         return Reply(text, finish, usage, usd, seconds, name, not_sent=not_sent, simulated=True)
 
     def _embed(self, request: Request) -> Reply:
-        """Embed the texts of a request; tokens read cost as always, and none are written."""
+        """Embed the texts of a request; reading costs as usual, and no tokens are written."""
         usage = Usage(math.ceil(estimate_prompt(request)), 0)
         usd = usage.prompt * self.settings.usd_per_million_prompt / 1e6
         vectors = [embed(message.content) for message in request.messages]
         return reply_with(vectors, request, usage, self._name, usd=usd, simulated=True)
 
     def _speak(self, request: Request) -> tuple[str, Finish, str]:
-        """Return the answer, why it ends, and the name under which the model gives it."""
+        """Return the answer, why it ends, and the model name for it."""
         blocks, later = find_blocks(request)
         if not blocks:
             return _without_world(request), Finish.STOP, self._name
@@ -158,13 +156,13 @@ class SimulatedModel(ProvidedModel):
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
 
     def _poor(self, blocks: Mapping[str, str]) -> float:
-        """The probability that a choice of this answer is poor, which grows with the team."""
+        """Return the probability of a poor choice in this answer, which grows with the team."""
         with _reading():
             others = len(unfold_names(orjson.loads(blocks["turn"]).get("team", ()))) - 1
         return min(1.0, self.settings.poor + self.settings.crowding * others)
 
     def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
-        """Answer a turn or in a role by the rules of the world, and answer what methods ask for."""
+        """Answer a turn or a role prompt by the rules of the world, and answer the methods' questions."""
         with _reading():
             turn = orjson.loads(blocks["turn"])
             if (role := turn.get("role", "")) in players.names():
@@ -178,7 +176,7 @@ class SimulatedModel(ProvidedModel):
 
 
 def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[Any] | None:
-    """Return the speaker of the world of a prompt; None where it has none."""
+    """Return the speaker of a prompt's world; None if it has none."""
     with _reading():
         turn = orjson.loads(blocks["turn"])
         skills, team = skills_of(turn["world"]), unfold_names(turn.get("team", ()))
@@ -197,7 +195,7 @@ def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[A
 players: Registry[Callable[..., dict[str, Any]]] = Registry(
     "simulated role", "simulated roles", "llm", "quorum.simulated", lambda: FunctionType
 )
-"""What answers in a role of a team that asks its models in roles, by the role: `(blocks, speaker, chooser)`."""
+"""Functions that answer role prompts, by role: `(blocks, speaker, chooser)`."""
 
 
 def _role(blocks: Mapping[str, str]) -> str:
@@ -207,7 +205,7 @@ def _role(blocks: Mapping[str, str]) -> str:
 
 
 def _read(blocks: Mapping[str, str]) -> str:
-    """Answer one who asks what went wrong in a run; the rates of faults are for those who decide, not for readers."""
+    """Answer a reader's question about a run; fault rates apply to decisions only, not to readers."""
     from quorum.agents.simulated import reader
 
     with _reading():
@@ -216,7 +214,7 @@ def _read(blocks: Mapping[str, str]) -> str:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Refuse a prompt that cannot be read."""
+    """Refuse an unreadable prompt."""
     try:
         yield
     except (ValueError, KeyError, TypeError, StopIteration) as error:
@@ -235,7 +233,7 @@ def _without_world(request: Request) -> str:
 
 
 def name_draw(request: Request) -> str:
-    """Name a draw among those of one prompt: its sample, the seed sent, whether it is asked again as it was empty."""
+    """Return the name of a draw for a prompt: its sample, the seed sent, and whether it repeats an empty answer."""
     seed, again = request.sampling.seed, request.sampling.room_factor
     parts = [str(request.sample)]
     parts += [f"seed {seed}"] if seed is not None else []
@@ -244,45 +242,11 @@ def name_draw(request: Request) -> str:
 
 
 def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: str) -> tuple[int, ...]:
-    """Return the seeds of the draws of one request: which faults, which choices, how the faults look."""
-    parts = [str(seed), sample, *data_of(blocks), *(message.role.value for message in later)]
+    """Return the seeds of a request's draws: which faults, which choices, how the faults look."""
+    parts = [str(seed), sample, *(f"{name} {blocks[name]}" for name in sorted(blocks))]
+    parts += [f"{message.role.value} {message.content}" for message in later]
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     return tuple(int.from_bytes(digest[start : start + 8], "little") for start in (0, 8, 16))
-
-
-def data_of(blocks: Mapping[str, str]) -> list[str]:
-    """Return the data of a prompt in a canonical form, without its sentences.
-
-    Args:
-        blocks: name to JSON.
-
-    Returns:
-        An entry for each block, ascending by name. A block that is not JSON contributes its name alone.
-    """
-    return [f"{name} {_without_sentences(blocks[name])}" for name in sorted(blocks)]
-
-
-_SENTENCE = re.compile(r"[a-z]{2,},? [a-z]")
-"""What sentences contain and names, cells and rows of a map do not."""
-
-
-def _without_sentences(text: str) -> str:
-    try:
-        value = orjson.loads(text)
-    except ValueError:
-        return ""
-    return orjson.dumps(_plain_data(value), option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _plain_data(value: Any) -> Any:
-    match value:
-        case str():
-            return None if _SENTENCE.search(value) else value
-        case list():
-            return [_plain_data(entry) for entry in value]
-        case dict():
-            return {key: _plain_data(entry) for key, entry in value.items()}
-    return value
 
 
 def _tokens(*texts: str) -> int:
@@ -290,7 +254,7 @@ def _tokens(*texts: str) -> int:
 
 
 def embed(text: str) -> list[float]:
-    """Return an embedding by character n-grams, which know nothing of meaning: of length 1, or 0 without a text."""
+    """Return an embedding from character n-grams, without meaning: of length 1, or 0 for an empty text."""
     found = count_ngrams(text).reshape(EMBEDDING_LENGTH, BUCKETS // EMBEDDING_LENGTH).sum(axis=1)
     length = float(np.sqrt((found * found).sum()))
     return (found / max(length, 1.0)).tolist()  # type: ignore[no-any-return]

@@ -1,13 +1,13 @@
-"""The simulated reader of what happened in a run: rules that go by the transcript alone.
+"""The simulated reader of a run: rules that use the transcript alone.
 
-They are of the kind that a person would try first, and are not tuned to labels. A turn is suspicious where
+These are rules that a person would try first, not tuned to labels. A turn is suspicious if
 
-- its plan begins with several steps of waiting;
-- it commits a plan again that has just failed, or timed out;
+- its plan starts with several steps of waiting;
+- it commits a plan again that has just failed or timed out;
 - it commits a plan that then fails or times out, as far as that is shown;
-- it may speak, is silent, and spoke in the turn before.
+- it may speak but is silent, and the agent spoke in its turn before.
 
-A message that names one task claims it; one that names others as well asks it of them. That is what names alone tell.
+A message that names one task claims it, and asks for any other tasks that it names: names alone tell no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import orjson
 _WAITS = re.compile(r"^(?:idle|wait|noop)\((?:.*\bsteps=(\d+))?")
 _NAME = re.compile(r"\w+")
 _LONG = 3
-"""Steps of waiting at the start of a plan that are suspicious."""
+"""Minimum number of waiting steps at the start of a suspicious plan."""
 _FAILED = ("failed", "timed_out")
 
 
@@ -29,7 +29,7 @@ def answer(blocks: Mapping[str, str]) -> dict[str, Any]:
     """Answer a question about a transcript.
 
     Raises:
-        ValueError, KeyError: the blocks are not what `blame.reader` and `results.message_judge` write.
+        ValueError, KeyError: the blocks were not written by `blame.reader` or `results.message_judge`.
     """
     turn = orjson.loads(blocks["turn"])
     if turn["role"] == "reader_message":
@@ -50,7 +50,7 @@ def answer(blocks: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _claims(message: Mapping[str, Any], tasks: Mapping[str, Sequence[str]], team: Sequence[str]) -> dict[str, Any]:
-    """Say what a message claims and asks, by the names in it."""
+    """Return what a message claims and asks, judging by the names in it."""
     words = set(_NAME.findall(message["text"]))
     named = [{"kind": kind, "target": target} for kind, some in tasks.items() for target in some if target in words]
     task = named[0] if len(named) == 1 else None
@@ -60,7 +60,7 @@ def _claims(message: Mapping[str, Any], tasks: Mapping[str, Sequence[str]], team
 
 
 def suspicions(entries: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the turns that are suspicious by number, each with the reason, in their order."""
+    """Return the suspicious turns by number, in order, each with the reason."""
     found: dict[int, str] = {}
     last: dict[str, Mapping[str, Any]] = {}
     spoke: dict[str, bool] = {}
@@ -86,7 +86,7 @@ def suspicions(entries: Sequence[Mapping[str, Any]]) -> dict[int, str]:
 
 
 def _waits(actions: Sequence[str]) -> int:
-    """Count the steps of waiting with which a plan begins."""
+    """Count the waiting steps at the start of a plan."""
     steps = 0
     for action in actions:
         waits = _WAITS.match(action)

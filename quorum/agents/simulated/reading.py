@@ -1,4 +1,4 @@
-"""Reads a prompt as a model would: finds the data in it, and makes of them what a mind sees."""
+"""Reads a prompt as a model would: finds its data and converts them to a mind's view."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
     """Find the blocks of a request.
 
     Returns:
-        The blocks of the last message of a user that holds a `turn`, with those of the rules, and the messages after
-        it: a wrong answer and the request to fix it. Nothing when no message holds one.
+        The blocks of the last user message with a `turn`, together with those of the rules, and the messages after it:
+        a wrong answer and the request to fix it. Empty if no message has one.
     """
     rules: dict[str, str] = {}
     for message in request.messages:
@@ -43,21 +43,21 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
 
 
 def find_actions(request: Request) -> frozenset[str]:
-    """Find the names of the actions that the prompt lists, one a line, as `- push_block(block, steps=1): ...`."""
+    """Find the names of the actions that the prompt lists, one per line, as `- push_block(block, steps=1): ...`."""
     texts = (message.content for message in request.messages if message.role is ChatRole.SYSTEM)
     return frozenset(name for text in texts for name in _ACTION.findall(text))
 
 
 def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: Vocabulary) -> View:
-    """Make a view of the blocks of a prompt.
+    """Make a view from the blocks of a prompt.
 
     Args:
-        blocks: by name, as JSON.
+        blocks: the blocks by name, as JSON.
         observation: the block of that name, read by the rules of the world.
-        vocabulary: what plans are made of.
+        vocabulary: the vocabulary of plans.
 
     Raises:
-        ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
+        ValueError, KeyError: the blocks were not written by `quorum.agents.naive.prompts`.
     """
     turn = orjson.loads(blocks["turn"])
     names = tuple(unfold_names(turn["team"]))
@@ -112,17 +112,17 @@ def _plan(data: Mapping[str, Any], vocabulary: Vocabulary) -> PlanView:
 
 
 def read_calls(actions: Sequence[Mapping[str, Any]], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Actions as a view has them; of others than one knows, with their arguments in the order of the prompt."""
+    """Return actions as a view shows them; unknown ones keep the prompt's order of arguments."""
     return tuple(
         str(vocabulary.parse(action)) if action["action"] in vocabulary.names else as_call(action) for action in actions
     )
 
 
 def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Notation | None]:
-    """Return the blocks of a prompt with typed values, and the notation that they were in; None where they were typed.
+    """Return the blocks of a prompt with typed values, and their original notation; None if they were typed.
 
     Raises:
-        ValueError, KeyError: the blocks are not what `quorum.agents.coordination.prompts` writes.
+        ValueError, KeyError: the blocks were not written by `quorum.agents.coordination.prompts`.
     """
     turn = orjson.loads(blocks["turn"])
     if not turn.get("text"):
@@ -133,7 +133,7 @@ def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Nota
 
 
 def resolve_choices(answer: dict[str, Any], blocks: Mapping[str, str]) -> None:
-    """Put the plans that an assessor has chosen into its answer: a text names no critic."""
+    """Insert the plans that an assessor has chosen into its answer, because a text names no critic."""
     for choice in answer.get("choices", ()):
         if choice["plan"] is None:
             choice["plan"] = orjson.loads(blocks[choice["source"]])["plans"][choice["agent"]]

@@ -1,4 +1,4 @@
-"""The simulated model in a world that it has no rules for: plans of the wanted form, drawn at random."""
+"""The simulated model in a world without rules: random plans that match the schema."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from quorum.agents.prompting.instances import random_instance, resolved
 from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, take_turn
 
 LONGEST = 3
-"""Actions of a plan, at most."""
+"""Maximum number of actions in a plan."""
 
 
 class UnreadObservation:
-    """An observation of a world that is not known: kept as it is, and never looked at."""
+    """An observation of an unknown world: kept but never used."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -38,10 +38,10 @@ class AnyAction(SymbolicAction):
 
 
 class UninformedSpeaker(Speaker[UnreadObservation]):
-    """Makes plans that fit the schema of the answer and say nothing about the world.
+    """Makes plans that match the answer schema and are independent of the world.
 
     Args:
-        schema: of the wanted answer; its definitions hold the plan.
+        schema: schema of the wanted answer; its definitions hold the plan.
     """
 
     observation = UnreadObservation
@@ -55,11 +55,11 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         return UnreadObservation(orjson.dumps(orjson.loads(text)).decode())
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Commit a plan that is drawn at random; say nothing of use."""
+        """Commit a random plan; say nothing useful."""
         return take_turn(view, self._plan(chooser.rng, careful=bool(view.problems)), "I know nothing of this world.")
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
-        """Draw a plan for each agent that is asked about."""
+        """Draw a plan for each agent in the request."""
         return {agent: self._plan(request.chooser.rng, careful=agent in request.refused) for agent in request.asked}
 
     def drafts(
@@ -73,9 +73,9 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         return [self._plan(chooser.rng, careful=False)]
 
     def _plan(self, rng: np.random.Generator, *, careful: bool) -> Plan:
-        """Draw a plan; a careful one, after a refusal, is the action with the fewest arguments alone."""
+        """Draw a plan; a careful one, after a refusal, is just the action with the fewest arguments."""
         if PLAN not in self._definitions:
-            return Plan(())  # a turn for talk alone
+            return Plan(())  # a turn for messages only
         actions = self._definitions[PLAN]["properties"]["actions"]
         if careful:
             options = actions["items"].get("anyOf", [actions["items"]])

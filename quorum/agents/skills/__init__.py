@@ -1,7 +1,7 @@
-"""What minds know of worlds: one package a world, with the roles that minds ask for.
+"""What minds know about worlds: the contract of skills, and the skills of CUBE.
 
-`contract.py` lists what every world may have; `lookup.py` finds the skills of a world, and their roles, by name. No
-other package of `agents` knows a world, and only `skills/<world>/` imports one.
+`contract.py` lists the roles that a world may offer; `lookup.py` finds a world's skills and their roles by name. The
+skills of other worlds are in satellites. In `agents`, only `skills/cube/` imports a world.
 """
 
 from __future__ import annotations

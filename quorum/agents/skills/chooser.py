@@ -1,4 +1,4 @@
-"""How the simulated model chooses: by the rules, or as a language model that draws its answers and errs."""
+"""How the simulated model chooses: by the rules, or like a language model that samples its answers and errs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Chooser:
     """Makes the choices of one answer.
 
     Attributes:
-        rng: of all its draws.
-        poor: probability that a choice is made at random instead of by the rules.
-        temperature: of draws by cost, in the unit of the costs; 0 goes by the rules alone.
+        rng: random generator of all its draws.
+        poor: probability of a random choice instead of the rules'.
+        temperature: sampling temperature, in the unit of the costs; 0 follows the rules exactly.
     """
 
     rng: np.random.Generator
@@ -26,20 +26,20 @@ class Chooser:
     temperature: float = 0.0
 
     def is_poor(self) -> bool:
-        """Draw whether a choice is made at random."""
+        """Draw whether a choice is random."""
         return bool(self.rng.random() < self.poor)
 
     def any_of(self, options: Sequence[Option]) -> Option:
-        """Draw one of some options, all of them alike."""
+        """Draw one of some options uniformly."""
         return options[int(self.rng.integers(len(options)))]
 
     def judge(self, cost: float) -> float:
-        """Return a cost as it is judged in this answer: with it, the least of several is a draw by softmax(-cost / T).
+        """Return a cost plus Gumbel noise: the option with the least judged cost is a draw by softmax(-cost / T).
 
-        That is so as the noise is Gumbel's; sorting by judged costs draws an order of all options.
+        Sorting by judged costs draws an order of all options.
         """
         return cost - self.temperature * self.rng.gumbel() if self.temperature else cost
 
     def least(self, options: Iterable[Option], cost: Callable[[Option], float]) -> Option:
-        """Draw one of some options by its cost; the first of the cheapest at temperature 0."""
+        """Draw one of some options by cost; at temperature 0, return the first of the cheapest."""
         return min(options, key=lambda option: self.judge(cost(option)))

@@ -1,8 +1,7 @@
-"""The contract of a world's skills: what minds may ask of every world, a role at a time. Every role is optional.
+"""The contract of a world's skills: roles that minds may use in any world. Every role is optional.
 
-A world may have further roles that only some minds and methods need, such as `planner` or `statements`. They are
-methods of its skills under their own name, or functions that the folder of a method lists for the world; `role_of`
-finds both.
+A world may have additional roles that only some minds and methods need, such as `planner` or `statements`. They are
+methods of its skills, or functions that a method's folder lists for the world; `role_of` finds both.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class MissingSkill(ValueError):
-    """A mind needs a role that the skills of a world do not have."""
+    """A mind needs a role that a world's skills lack."""
 
     def __init__(self, role: str, world: str) -> None:
         super().__init__(f"the world '{world}' has no skill '{role}'")
@@ -35,25 +34,25 @@ class MissingSkill(ValueError):
 
 @dataclass(eq=False)
 class CommandedMind:
-    """The mind of one agent of a team that is commanded: it asks its team for every plan, and sends no messages.
+    """The mind of one agent in a commanded team: it gets every plan from its team and sends no messages.
 
     Attributes:
-        decide: returns the plan for a view; None where the turn asks for none.
+        decide: returns the plan for a view; None if the turn asks for none.
     """
 
     decide: Callable[[View], Plan | None]
 
     async def think(self, view: View) -> Thought:
-        """Ask the team."""
+        """Return the team's decision."""
         plan = self.decide(view)
         return Thought(plan if plan is None else check_type(plan, Plan, self.decide, "a maeil.Plan, or None"))
 
 
 def refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
-    """Make sure that a team of minds that do not talk has no coordinator.
+    """Check that a team of minds that do not talk has no coordinator.
 
     Raises:
-        ValueError: the topology wants one.
+        ValueError: the topology wants a coordinator.
     """
     if context.coordinates:
         raise ValueError(
@@ -65,7 +64,7 @@ def refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
 class Gates(Protocol):
     """The rules that judge joint plans without a call (LLaMAC, arXiv 2311.13884, section on external feedback).
 
-    Every rule has a code and the cooperation constraint that it stands for, so that rejections are a metric
+    Every rule has a code and the cooperation constraint that it expresses, so that rejections become metrics
     (`gates.*`). Both gates are pure functions of their arguments.
     """
 
@@ -73,21 +72,21 @@ class Gates(Protocol):
     """The rules of both gates by code."""
 
     def scrutinize(self, sight: Sight, joint: Joint) -> Sequence[Rejection]:
-        """Return what is wrong with a joint plan (veracity scrutiny); cheap rules first."""
+        """Return the problems of a joint plan (veracity scrutiny); cheap rules first."""
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Return what is wrong with an agent's own part, by what it sees and has heard (plan confirmation).
+        """Return the problem of an agent's own part, given what it has seen and read (plan confirmation).
 
         Args:
             agent: its index, in `joint.plans`.
-            observation: what it sees, or what the world's role `evidence` returns in its place.
+            observation: its observation, or the result of the world's role `evidence`.
             joint: the joint plan, as far as the agent has received it.
         """
 
 
-def read_rules(world: str) -> Mapping[str, Rule]:
-    """Read the rules of the gates of a world of this project, by code, from the file `rules.yaml` in its folder."""
-    text = (Path(__file__).with_name(world) / "rules.yaml").read_text(encoding="utf-8")
+def read_rules(file: Path) -> Mapping[str, Rule]:
+    """Read a world's gate rules by code, from the file `rules.yaml` of its skills; for worlds of this project."""
+    text = file.read_text(encoding="utf-8")
     return {
         code: Rule(Fault(fault), Constraint(constraint), meaning)
         for code, (fault, constraint, meaning) in yaml.safe_load(text).items()
@@ -95,48 +94,48 @@ def read_rules(world: str) -> Mapping[str, Rule]:
 
 
 class Briefing:
-    """How a coordinator is shown a state. The default: the global observation, and nothing to remember it by."""
+    """How to show a state to a coordinator. The default: the global observation, and no digest for the memory."""
 
     def state(self, sight: Sight) -> object:
-        """Return what planners of joint plans are shown of the world, JSON-ready."""
+        """Return the world as shown to planners of joint plans, JSON-ready."""
         return sight.global_observation
 
     def digest(self, sight: Sight) -> object:
-        """Return the state in a few numbers, JSON-ready, for the memory of past decisions.
+        """Return a summary of the state in a few numbers, JSON-ready, for the memory of past decisions.
 
-        None where the state itself holds the whole past: then no decisions are remembered.
+        None if the state itself contains the whole past; then past decisions are not remembered.
         """
         return None
 
 
 class WorldSkills:
-    """What minds need to know of one world. A world overrides the roles that it has.
+    """What minds need to know about one world. Subclasses override the roles that the world has.
 
-    Each role imports what it needs when it is asked for, so that a run loads no rules that it does not use.
+    Each role imports its modules on first use, so that a run loads only the rules it uses.
 
     Args:
-        world: its name.
+        world: name of the world.
     """
 
     prompts: Path | None = None
-    """The folder of its prompt templates; None for the one that ships under its name, if any."""
+    """Folder of the world's prompt templates; None for the one shipped under its name, if any."""
     rolls_out: bool = False
-    """Whether its gates can roll a joint plan out on a copy of the world."""
+    """Whether its gates can roll out a joint plan on a copy of the world."""
     tasks: bool = True
-    """Whether there are several tasks, so that a joint plan names the one of each part."""
+    """Whether there are several tasks, so that each part of a joint plan names one."""
 
     def __init__(self, world: str) -> None:
         self.world = world
 
     def has(self, role: str) -> bool:
-        """Return whether it has a role, by the name of the method."""
+        """Return whether it has a role, given the method's name."""
         return any(role in vars(kind) for kind in type(self).__mro__ if kind not in (WorldSkills, object))
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the minds of a team that follows greedy rules, one for each agent.
 
         Raises:
-            ValueError: there are no such rules, or they do not know the vocabulary of the world.
+            ValueError: there are no such rules, or they do not support the world's vocabulary.
         """
         raise MissingSkill("heuristic", world.name)
 
@@ -144,26 +143,26 @@ class WorldSkills:
         """Return the rules that judge joint plans.
 
         Args:
-            vocabulary: what plans are made of.
-            rollout: steps that joint plans are rolled out for; 0 where `rolls_out` is false.
+            vocabulary: the vocabulary of plans.
+            rollout: steps for which to roll out joint plans; 0 if `rolls_out` is false.
 
         Raises:
-            ValueError: there are none, or they do not know this vocabulary.
+            ValueError: there are no gates, or they do not support this vocabulary.
         """
         raise MissingSkill("gates", self.world)
 
     def briefing(self) -> Briefing:
-        """Return how a coordinator is shown a state."""
+        """Return how to show a state to a coordinator."""
         return Briefing()
 
     def example(self, world: World) -> Example:
-        """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
+        """Return the example answer for prompts, made of actions of the world's vocabulary."""
         return plain_example(world)
 
     def speaker(self) -> Speaker[Any]:
-        """Return the rules by which the simulated model answers.
+        """Return the rules for the simulated model's answers.
 
         Raises:
-            MissingSkill: there are none: then it answers with valid but uninformed plans.
+            MissingSkill: there are none; the model then answers with valid but uninformed plans.
         """
         raise MissingSkill("speaker", self.world)

@@ -1,9 +1,7 @@
-"""Finds the skills of a world by its name, and what teams that are asked in roles need of it: templates and prompts.
+"""Finds a world's skills by name, and the templates and prompts that role teams need from them.
 
-There are this project's skills, those of installed packages, and those of plug-ins.
-
-A package offers its own by the entry point `quorum.skills`, under the name of the world; a module named by `--plugin`
-calls `skills.register("name", ...)`.
+Skills come from this project, from installed packages and from plug-ins. A package offers its own with the entry point
+`quorum.skills`, under the name of the world; a module given by `--plugin` calls `skills.register("name", ...)`.
 """
 
 from __future__ import annotations
@@ -33,16 +31,16 @@ skills: Registry[WorldSkills] = Registry(
 roles: Registry[Callable[..., Any]] = Registry(
     "role of a world", "roles of worlds", "env", "quorum.roles", lambda: FunctionType
 )
-"""Roles that methods add to the skills of worlds, by `WORLD.ROLE`."""
+"""Roles that methods add to worlds' skills, by `WORLD.ROLE`."""
 
 
 def skills_of(world: str) -> WorldSkills:
-    """Return the skills of a world by its name; of one that nobody has skills for, those without any role."""
+    """Return a world's skills by name; skills without any role if none are registered."""
     return skills.get(world) if world in skills.names() else WorldSkills(world)
 
 
 def _find(world: str, role: str) -> Any:
-    """Return a role of a world, from its skills or from a method that adds it; None if neither has it."""
+    """Return a role of a world, from its skills or from a method that adds it; None if there is none."""
     found = skills_of(world)
     if found.has(role):
         return getattr(found, role)
@@ -51,16 +49,16 @@ def _find(world: str, role: str) -> Any:
 
 
 def role_of(world: str, role: str, needed_by: str, default: Any = None) -> Any:
-    """Return a role of a world's skills by its name: the method, ready to be called.
+    """Return a role of a world's skills by name: the method, ready to call.
 
     Args:
         world: name of the world.
         role: name of the role.
-        needed_by: who asks for it, as the configuration names it: `agents=planner`.
-        default: what stands in for a role that the skills lack; None: the role is required.
+        needed_by: the user of the role, as the configuration names it: `agents=planner`.
+        default: replaces a missing role; None: the role is required.
 
     Raises:
-        ValueError: the skills lack a required role; the message says which worlds have it.
+        ValueError: the skills lack a required role; the message lists worlds that have it.
     """
     if (found := _find(world, role)) is not None:
         return found
@@ -73,14 +71,14 @@ def role_of(world: str, role: str, needed_by: str, default: Any = None) -> Any:
 
 
 def check_typed(mind: str, prompts: PromptSet) -> None:
-    """Check that a set of prompts asks for typed JSON.
+    """Check that a prompt set uses typed JSON.
 
     Args:
-        mind: as the configuration names it.
-        prompts: the set.
+        mind: the mind's name in the configuration.
+        prompts: the prompt set.
 
     Raises:
-        ValueError: it asks for text.
+        ValueError: it uses text.
     """
     if prompts.form == "text":
         raise ValueError(
@@ -90,14 +88,14 @@ def check_typed(mind: str, prompts: PromptSet) -> None:
 
 
 def check_predictable(mind: str, world: str) -> None:
-    """Check that what other agents do next can be predicted: by the tasks of their plans.
+    """Check that the next tasks of other agents can be predicted in a world.
 
     Args:
-        mind: as the configuration names it.
+        mind: the mind's name in the configuration.
         world: name of the world.
 
     Raises:
-        ValueError: there is only one task in it; the message says which worlds have several.
+        ValueError: the world has only one task; the message lists worlds with several.
     """
     if not skills_of(world).tasks:
         others = ", ".join(name for name in skills.names() if skills.get(name).tasks)
@@ -108,15 +106,15 @@ def check_predictable(mind: str, world: str) -> None:
 
 
 def notation_role(mind: str, prompts: PromptSet, world: str) -> Any:
-    """Return the role `notation` of a world where a set of prompts is in the world's text format; else None.
+    """Return the role `notation` of a world if a prompt set uses the world's text format; else None.
 
     Args:
-        mind: as the configuration names it.
-        prompts: the set.
+        mind: the mind's name in the configuration.
+        prompts: the prompt set.
         world: name of the world.
 
     Raises:
-        ValueError: the set needs a text format, and the world has none; the message says which worlds do.
+        ValueError: the set needs a text format but the world has none; the message lists worlds that do.
     """
     if prompts.form != "text":
         return None
@@ -127,32 +125,32 @@ def notation_role(mind: str, prompts: PromptSet, world: str) -> Any:
 
 
 def prompts_of(world: str) -> Path:
-    """Return the folder of a world's prompt templates, whether or not there is one."""
+    """Return the folder of a world's prompt templates, even if it does not exist."""
     return skills_of(world).prompts or shipped_templates(world)
 
 
 class RoleTeamConfig(AskingConfig):
-    """Base of the configurations of teams that are asked in roles."""
+    """Base of the configurations of teams with roles."""
 
     pause: PositiveInt
-    """Steps that an agent waits for which there is no plan."""
+    """Steps that an agent waits if there is no plan for it."""
     max_actions: PositiveInt
-    """Actions of a plan, at most."""
+    """Maximum number of actions in a plan."""
     prompts: PromptSet
-    """The set of prompts."""
+    """The prompt set."""
 
 
 def templates_of_roles(config: RoleTeamConfig, world: str, kind: str, roles: Iterable[str]) -> Templates:
     """Read the templates of some roles in a world.
 
     Args:
-        config: values of the team.
-        world: its name.
-        kind: name of the folder of the set of roles.
-        roles: the names of those that are asked.
+        config: configuration of the team.
+        world: name of the world.
+        kind: folder name of the set of roles.
+        roles: names of the roles.
 
     Raises:
-        ValueError: a template is not there, nothing in the own folder is used, or the world lacks the text format.
+        ValueError: a template is missing, none in the user's folder is used, or the world lacks the text format.
     """
     notation_role(config.name, config.prompts, world)
     return role_templates(world, prompts_of(world), kind, roles, config.prompts)

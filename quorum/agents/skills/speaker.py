@@ -1,4 +1,4 @@
-"""The contract of a simulated speaker: the rules by which the simulated model answers in one world."""
+"""The contract of a simulated speaker: the rules for the simulated model's answers in one world."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ Seen = TypeVar("Seen", bound=Observation)
 LEADER = "leader"
 ROOT, BRANCH_LEADER, MEMBER = "root", "branch_leader", "member"
 TREE = frozenset({ROOT, BRANCH_LEADER, MEMBER})
-"""The roles of a tree of leaders, who pass on what they have heard."""
+"""Roles of leaders in a tree, who pass on what they have read."""
 LEADING = frozenset({LEADER, ROOT, BRANCH_LEADER})
-"""The roles of those whose messages are directives."""
+"""Roles whose messages are directives."""
 
 
 @dataclass(frozen=True, slots=True)
 class JointPlanRequest:
-    """What a planner of joint plans is asked for.
+    """A request to a planner of joint plans.
 
     Attributes:
         role: `explorer` or `exploiter`.
         state: the block of that name, as JSON.
-        running: what is left of the plans of other agents, as JSON, by index.
+        running: remaining plans of other agents, as JSON, by index.
         asked: agents to plan for, ascending.
-        chooser: makes the choices; whether one is poor, for each agent's part.
-        refused: agents whose parts the rules have found wrong, in the proposal before.
+        chooser: makes the choices, including for each agent's part whether it is poor.
+        refused: agents whose parts of the previous proposal broke a rule.
     """
 
     role: str
@@ -47,25 +47,25 @@ class JointPlanRequest:
     refused: frozenset[int]
 
     def drawn_at_random(self) -> list[int]:
-        """Draw the agents whose parts are made at random, for this call.
+        """Draw the agents whose parts are random in this call.
 
-        A part that was found wrong is made by the rules then, as the simulated speaker's first choice alone is at
-        random, and what it hears afterwards puts it right.
+        Parts that broke a rule are then made by the rules: only the simulated speaker's first choice is random, and
+        feedback corrects it.
         """
         return [agent for agent in self.asked if self.chooser.is_poor() and agent not in self.refused]
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """A task that another agent may take up next, as far as one knows.
+    """A task that another agent may take up next, as far as the observer knows.
 
     Attributes:
         task: the task, as plans name it.
-        steps: how far the other is from it, in the measure of the world; infinite where that is not known.
-        hands: agents that it takes at once.
-        left: what is left to do of it once they are there, in steps.
-        said: whether the other has said that it takes it up.
-        there: whether it stands where it is done.
+        steps: the other agent's distance from it, in the world's measure; infinite if unknown.
+        hands: number of agents that it needs at once.
+        left: remaining work once they are there, in steps.
+        said: whether the other agent has said that it takes the task.
+        there: whether the other agent is at the place of the task.
     """
 
     task: Task
@@ -80,56 +80,56 @@ class Speaker(ABC, Generic[Seen]):
     """Answers by rules, from the data of a prompt alone. A world's speaker fills in the attributes and two methods."""
 
     observation: type[Seen]
-    """What the block `observation` of a prompt is read as."""
+    """Type of the block `observation` of a prompt."""
     vocabulary: Vocabulary
-    """The actions that it reads in others' plans."""
+    """Actions that it can read in others' plans."""
     needs: frozenset[str] = frozenset()
-    """The actions that its plans are made of."""
+    """Actions that its own plans consist of."""
     way_out: str = ""
-    """What to set where the vocabulary lacks one of them, if anything."""
+    """Advice if the vocabulary lacks one of these actions; may be empty."""
 
     def read_observation(self, text: str) -> Seen:
         """Read the observation of a prompt.
 
         Raises:
-            ValueError: it is none of this world.
+            ValueError: it is not an observation of this world.
         """
         found: Seen = _adapter(self.observation).validate_json(text)
         return found
 
     def seen(self, view: View) -> Seen:
-        """Return what a view shows, as an observation of this world."""
+        """Return a view's observation, as an observation of this world."""
         assert isinstance(view.observation, self.observation)
         return view.observation
 
     def check_vocabulary(self, names: Collection[str]) -> None:
-        """Make sure that a vocabulary has the actions that its plans are made of.
+        """Check that a vocabulary has the actions that its plans need.
 
         Raises:
-            ValueError: one is missing; the message names it and the way out.
+            ValueError: an action is missing; the message names it and the remedy.
         """
         if missing := sorted(self.needs - set(names)):
             text = f"it needs {', '.join(missing)}"
             raise ValueError(f"{text}; {self.way_out}" if self.way_out else text)
 
     def for_vocabulary(self, names: Collection[str]) -> Speaker[Seen]:
-        """Return the speaker that answers in a vocabulary: this one, where it has the actions that its plans need.
+        """Return the speaker for a vocabulary: this one, if the vocabulary has the actions that its plans need.
 
         Args:
-            names: of the actions of the vocabulary.
+            names: names of the vocabulary's actions.
 
         Raises:
-            ValueError: one is missing; the message names it and the way out.
+            ValueError: an action is missing; the message names it and the remedy.
         """
         self.check_vocabulary(names)
         return self
 
     def for_facts(self, facts: Mapping[str, Any], team: Sequence[str]) -> Speaker[Seen]:  # noqa: ARG002
-        """Return the speaker that reads data which leave out what the rules say: this one, where none is left out.
+        """Return a speaker that reads data from which facts stated in the rules are omitted; by default, this one.
 
         Args:
-            facts: what the rules of the prompt say of the configuration: their block `facts`, empty without one.
-            team: names of all who take part, those without a body last.
+            facts: facts about the configuration in the prompt's rules: their block `facts`, empty without one.
+            team: names of all participants; those without a body last.
         """
         return self
 
@@ -138,32 +138,32 @@ class Speaker(ABC, Generic[Seen]):
         """Answer a turn.
 
         Args:
-            view: what the prompt shows; nothing else is known.
+            view: what the prompt shows, and nothing more.
             chooser: makes the choices of this answer.
         """
 
     def drafts(self, observation: Seen, agent: int, task: Task, chooser: Chooser) -> Sequence[Plan]:  # noqa: ARG002
-        """Return plans that one who has not tried a task may make for it: what becomes of each, it does not know.
+        """Return candidate plans of an agent that has not tried a task; it does not know their outcomes.
 
         Args:
             observation: what the agent sees.
             agent: its index.
             task: an open task.
-            chooser: for draws, where the rules know of no task.
+            chooser: for random draws, if the rules know no tasks.
 
         Raises:
-            ValueError: there are no rules for that.
+            ValueError: there are no rules for this.
         """
         raise ValueError(
             "it has no rules in this world to plan for a task that was agreed on (agents=drwell): set env=cube"
         )
 
     def prospects(self, view: View, mate: int) -> Sequence[Prospect]:  # noqa: ARG002
-        """Return what another agent may take up next, by what the prompt shows; nothing where nobody knows.
+        """Return the tasks that another agent may take up next, given the prompt; empty if unknown.
 
         Args:
             view: what the prompt shows.
-            mate: index of the other.
+            mate: index of the other agent.
         """
         return ()
 
@@ -173,11 +173,11 @@ class Speaker(ABC, Generic[Seen]):
         expected: Mapping[int, Task | None],  # noqa: ARG002
         chooser: Chooser,
     ) -> Thought:
-        """Answer a turn with what is expected of others: as without it, where that does not matter.
+        """Answer a turn with expectations about others; by default, ignore them.
 
         Args:
             view: what the prompt shows.
-            expected: what the next plans of others are for, by their index.
+            expected: expected tasks of the others' next plans, by index.
             chooser: makes the choices of this answer.
         """
         return self.answer(view, chooser)
@@ -193,18 +193,18 @@ def _adapter(observation: type[Seen]) -> TypeAdapter[Seen]:
 
 
 def overheard(mate: int, view: View, text: str) -> Message:
-    """Return a message in which another says to the reader of a view what it takes up."""
+    """Return a message in which another agent names to the reader of a view the task that it takes up."""
     return Message(0, mate, (view.agent,), text, MessageKind.PROPOSE, view.t, 0, 0)
 
 
 def take_turn(view: View, plan: Plan, nothing: str, *, silent: bool = False) -> Thought:
-    """Say what a plan works on, and commit it, as far as the turn allows both; resume where there is a plan already.
+    """Announce a plan's task and commit the plan, as far as the turn allows both; resume if there is a plan already.
 
     Args:
-        view: what the speaker sees.
-        plan: what it is going to do.
-        nothing: what it says without a task.
-        silent: whether it says nothing at all.
+        view: the speaker's view.
+        plan: its plan.
+        nothing: its message if it has no task.
+        silent: whether to send no message.
     """
     talks = bool(view.turn.recipients) and view.plan is None and not silent
     messages = _announce(view, plan, nothing) if talks else ()
@@ -214,7 +214,7 @@ def take_turn(view: View, plan: Plan, nothing: str, *, silent: bool = False) -> 
 
 
 def _announce(view: View, plan: Plan, nothing: str) -> tuple[Draft, ...]:
-    """Write the message; an acknowledgement answers something only."""
+    """Write the message; an acknowledgement is sent only in reply to something."""
     task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else nothing
     if Act.SPEAK in view.turn.acts:
         kind = MessageKind.DIRECTIVE if view.turn.role in LEADING else MessageKind.PROPOSE

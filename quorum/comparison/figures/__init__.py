@@ -1,7 +1,8 @@
 """The figures of a comparison.
 
-Each is a function that registers itself by `@figure` and draws with the help of `style`. One of your own needs one
-module, which `--plugin` names, or which an installed package declares as an entry point of the group `quorum.figures`.
+Each figure is a function that registers itself with `@figure` and draws with the help of `style`. To add your own,
+write a module and name it with `--plugin`, or declare it in an installed package as an entry point of the group
+`quorum.figures`.
 """
 
 from quorum.comparison.figures import crossplay, means, values  # noqa: F401 (each registers its figures)

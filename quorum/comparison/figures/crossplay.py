@@ -1,4 +1,4 @@
-"""Cross-play: how well each mind plays with each other one, as a matrix."""
+"""Cross-play: how well each mind plays with each other mind, as a matrix."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from quorum.comparison.tables import STATISTIC_NAMES
 _CELL = 0.42
 """Height of a cell, in inches."""
 _DARKEST = 0.6
-"""Opacity of the cell of the largest value: letters are legible on it, in the dark as well."""
+"""Opacity of the cell with the largest value: text on it stays legible, also in dark mode."""
 
 
 @figure("crossplay")
 def crossplay(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw a matrix of each metric, a panel for each value of `across`; nothing unless each mind plays with each.
+    """Draw a matrix for each metric, with a panel for each value of `across`, if each mind plays with each.
 
-    A row is the mind of the team (`agents`), a column that of its members who have another one (`agents.members`).
+    A row is the mind of the team (`agents`); a column is the mind of the members that have another one
+    (`agents.members`).
     """
     cells = {key: pair for key, group in comparison.groups.items() if (pair := _pair(group)) is not None}
     minds = list(dict.fromkeys(own for own, _ in cells.values()))
@@ -48,7 +49,7 @@ def crossplay(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def _pair(group: Group) -> tuple[str, str] | None:
-    """Return the mind of a team and that of the members who have another one; None where several do."""
+    """Return the mind of a team and the other mind of some members; None if there are several others."""
     labels = {str(value_of(row, "members")) for row in group.rows}
     own, *others = labels.pop().split("+")
     if labels or len(others) > 1:
@@ -57,7 +58,7 @@ def _pair(group: Group) -> tuple[str, str] | None:
 
 
 def _matrix(axes: Axes, minds: Sequence[str], values: Mapping[tuple[str, str], float]) -> None:
-    """Draw the value of each pair on a cell that is the darker, the larger it is."""
+    """Draw the value of each pair on a cell; larger values are darker."""
     largest = max((abs(value) for value in values.values() if not math.isnan(value)), default=0) or 1
     for (own, other), value in values.items():
         row, column = minds.index(own), minds.index(other)

@@ -28,10 +28,10 @@ _RELATIVE = "capability.gain_rate"
 
 @figure("radar")
 def radar(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw one chart for each value of `across`; nothing where fewer than three axes say anything.
+    """Draw one chart for each value of `across`, if at least three axes are informative.
 
-    The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability. One that is the same in
-    all groups says nothing of them, as of capabilities in a world without any: it is named below the chart.
+    The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability. An axis with the same
+    value in all groups, such as capabilities in a world without any, is named below the chart instead.
     """
     labels, says = RADARS[comparison.radar]
     means = {key: {metric: group.mean(metric) for metric in labels} for key, group in comparison.groups.items()}
@@ -63,7 +63,7 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def _says_nothing(means: Sequence[float]) -> str:
-    """Return why the means of an axis tell no group from another; empty where they do, or where there is one group."""
+    """Return why the means of an axis do not distinguish groups; empty if they do, or with a single group."""
     if any(map(math.isnan, means)):
         return "undefined in a group"
     if not any(means):
@@ -73,7 +73,7 @@ def _says_nothing(means: Sequence[float]) -> str:
 
 
 def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
-    """Draw the spokes and the rings on plain axes, which take a third of the time of Matplotlib's polar ones."""
+    """Draw the spokes and the rings on plain axes, which take a third of the time of Matplotlib's polar axes."""
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(-1.25, 1.25)
@@ -87,20 +87,20 @@ def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
 
 
 def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
-    """Return the corners of a closed ring, x and y."""
+    """Return the x and y coordinates of a closed ring."""
     x, y = radii * np.cos(angles), radii * np.sin(angles)
     return np.append(x, x[0]), np.append(y, y[0])
 
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
 _UPRIGHT = 2
-"""Most labels that stand side by side without touching."""
+"""Most labels that fit side by side without touching."""
 _LABELS = {"none": "nothing of these"}
 
 
 @figure("failures")
 def failures(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the failed attempts a run by cause, a panel a value of `across`; nothing where none failed."""
+    """Draw the failed attempts a run by cause, a panel for each value of `across`, if any failed."""
     means, shown = group_means(comparison, MISSING)
     if not shown:
         return
@@ -131,11 +131,11 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
 
 
 Means = Mapping[tuple[str, Scalar, str], float]
-"""By level, value of `across` and metric; 0 where no run defines it."""
+"""By level, value of `across` and metric; 0 if no run defines it."""
 
 
 def group_means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, list[str]]:
-    """Return the means of metrics, and the metrics that have one that is not 0."""
+    """Return the means of metrics, and the metrics with a mean other than 0."""
     means: defaultdict[tuple[str, Scalar, str], float] = defaultdict(float)
     for (level, point), group in comparison.groups.items():
         for metric in metrics:
@@ -145,16 +145,16 @@ def group_means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means
 
 
 COSTS = ("model.usd", "model.completion_tokens", "communication.messages", "decision.thoughts")
-"""What may stand for cost: the first that every group defines and some group has more than nothing of."""
+"""Candidates for cost: the first that every group defines and that is above 0 in some group."""
 OUTCOMES = ("outcome.completion", "outcome.steps")
-"""What may stand for the outcome, behind the metrics that are compared."""
+"""Candidates for the outcome, after the compared metrics."""
 
 
 @figure("pareto")
 def pareto(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw a point a level, a panel a value of `across`: mean outcome against mean cost.
+    """Draw mean outcome against mean cost, a point for each level, a panel for each value of `across`.
 
-    Nothing is drawn where nothing costs anything, or where all outcomes are alike.
+    Draws nothing if nothing has a cost, or if all outcomes are equal.
     """
     cost, outcome = _cost(comparison), _outcome(comparison)
     if cost is None or outcome is None:
@@ -180,7 +180,7 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def _outcome(comparison: Comparison) -> str | None:
-    """Choose the first metric with a better way in which the groups differ."""
+    """Choose the first metric with a better direction in which the groups differ."""
     wanted = (metric for metric in (*comparison.metrics, *OUTCOMES) if METRICS[metric].better)
     means = {
         metric: {mean for group in comparison.groups.values() if not math.isnan(mean := group.mean(metric))}
@@ -195,7 +195,7 @@ def _cost(comparison: Comparison) -> str | None:
 
 
 def _front(axes: Axes, points: Sequence[tuple[float, float]], better: Better | None) -> None:
-    """Join the points that no other one equals or beats at no more cost."""
+    """Join the points that no other point equals or beats at the same or a lower cost."""
     sign = -1 if better == "lower" else 1
     best = -math.inf
     front = []

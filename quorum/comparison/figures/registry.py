@@ -1,4 +1,4 @@
-"""The registry of figures: what is drawn of a comparison."""
+"""The registry of figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Drawing:
     """A drawn figure.
 
     Attributes:
-        description: what it shows, for those who cannot see it.
-        figure: what is drawn.
-        name: of its files; empty: that under which its function is registered.
+        description: alternative text.
+        figure: the Matplotlib figure.
+        name: stem of its files; empty: the name under which its function is registered.
     """
 
     description: str
@@ -31,26 +31,26 @@ class Drawing:
 
 
 Draw = Callable[[Comparison], Iterator[Drawing]]
-"""Draws a comparison; nothing where there is nothing to show."""
+"""Draws a comparison; yields nothing if there is nothing to show."""
 
 ORDER = (
     "metrics", "overview", "difference", "curves", "budgets", "published", "radar", "failures", "failure_kinds",
     "pareto", "crossplay",
 )  # fmt: skip
-"""The order of figures in a report, with those of satellites."""
+"""The order of figures in a report, including those of satellites."""
 
 FIGURES: Registered[Draw] = Registered("figure", "quorum.figures", "[a-z][a-z0-9_]*", ORDER)
-"""Every figure by name: those of comparisons, of satellites, of plug-ins and of installed packages."""
+"""Every figure by name, including those of satellites, plug-ins and installed packages."""
 
 
 def figure(name: str) -> Callable[[Draw], Draw]:
     """Register a function that draws a comparison.
 
     Args:
-        name: lowercase letters, digits and underscores: the name of its files.
+        name: lowercase letters, digits and underscores: the stem of its files.
 
     Raises:
-        ValueError: there is a figure of this name, or it is no such name.
+        ValueError: the name is invalid or already registered.
     """
 
     def register(draw: Draw) -> Draw:
@@ -61,16 +61,16 @@ def figure(name: str) -> Callable[[Draw], Draw]:
 
 
 def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw every figure for which there is something to show, each within `style.styled`."""
+    """Draw every figure that has something to show, each within `style.styled`."""
     for name, draw in FIGURES.items():
         yield from drawings_of(name, draw, comparison)
 
 
 def draw_figure(comparison: Comparison, name: str) -> Figure:
-    """Draw one figure, the first where there are several of its name.
+    """Draw one figure: the first if there are several of its name.
 
     Raises:
-        UserError: there is no such figure, or nothing that it shows.
+        UserError: there is no such figure, or it has nothing to show.
     """
     if name not in FIGURES:
         raise UserError(f"plot(): there is no figure {name!r}", choices_hint(name, "Figures", list(FIGURES)))
@@ -82,10 +82,10 @@ def draw_figure(comparison: Comparison, name: str) -> Figure:
 
 
 def drawings_of(name: str, draw: Draw, comparison: Comparison) -> Iterator[Drawing]:
-    """Draw one figure; each drawing has a name.
+    """Draw one figure, and name each drawing.
 
     Raises:
-        ContractError: it gives something else than drawings.
+        ContractError: the function yields something other than drawings.
     """
     found = draw(comparison)
     if not isinstance(found, Iterable):

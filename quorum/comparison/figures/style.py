@@ -1,4 +1,4 @@
-"""How figures look: colours that the colour-blind can tell apart, text that is readable at the size of a column."""
+"""The style of figures: colours for colour-blind readers, and text that is legible at column width."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ from quorum.configuration.origin import Scalar
 from quorum.display.sanitize import sanitize_lines
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
-"""Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""
+"""Okabe and Ito's palette without black and yellow, which vanish on a dark or a white page, and two more."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"), use_default_template=False)
 INK = _SETTINGS["text.color"]
 GRID = _SETTINGS["grid.color"]
-"""A page in a browser replaces these two by its own, since it may be dark."""
+"""A page in a browser replaces these two with its own colours, since it may be dark."""
 COLUMN = 3.4
 """Width of a figure for one column of a paper, in inches."""
 PAGE = 7.0
-"""Width of a figure for the whole page."""
+"""Width of a figure for the whole page, in inches."""
 _TICKS = 4
-"""Most intervals between the ticks of an axis: text takes most of the time of drawing."""
+"""Maximum number of tick intervals of an axis: text takes most of the drawing time."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
 _XLABEL, _YLABEL = 0.28, 0.38
 """Distance of the labels of the axes from the panel, in inches."""
 _LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
-"""Letters an inch of them."""
+"""Letters that fit in an inch of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """What figures are drawn for.
+    """The medium of figures.
 
     Attributes:
-        columns: most panels side by side; None: as many as a figure has room for on a page of paper.
+        columns: most panels side by side; None: as many as fit on a page of paper.
         legend: whether each figure has a legend of the levels.
-        text: whether the letters of an SVG are text, which can be searched; else outlines, which look alike everywhere.
+        text: whether SVG letters are text, which can be searched; else outlines, which look the same everywhere.
     """
 
     columns: int | None = None
@@ -63,13 +63,13 @@ class Medium:
 
 PAPER = Medium()
 PAGE_IN_BROWSER = Medium(columns=1, legend=False, text=True)
-"""Panels stand below each other, so that a figure is as wide as a telephone; the page has one legend for all."""
+"""Panels are stacked, so that a figure is as wide as a telephone; the page has one legend for all figures."""
 _MEDIUM: ContextVar[Medium] = ContextVar("medium", default=PAPER)
 
 
 @contextmanager
 def styled(medium: Medium = PAPER) -> Iterator[None]:
-    """Draw and save figures in this style for a medium; the settings of the process stay as they were."""
+    """Draw and save figures in this style for a medium, without changing the settings of the process."""
     token = _MEDIUM.set(medium)
     try:
         with mpl.rc_context():
@@ -82,7 +82,7 @@ def styled(medium: Medium = PAPER) -> Iterator[None]:
 
 
 class ShownFigure(Figure):
-    """A figure that a notebook shows, though pyplot does not know of it."""
+    """A figure that a notebook displays without pyplot."""
 
     def _repr_png_(self) -> bytes:
         with styled():
@@ -91,7 +91,7 @@ class ShownFigure(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Space around the marks of a panel, in inches: what its ticks, labels and title take."""
+    """Space around a panel for its ticks, labels and title, in inches."""
 
     left: float = 0.52
     right: float = 0.1
@@ -104,11 +104,11 @@ class Sheet:
     """A figure of equal panels over a footer.
 
     Attributes:
-        figure: the whole.
+        figure: the whole figure.
         panels: row by row.
-        columns: panels side by side.
-        height: of a panel with its margins, in inches.
-        margins: of each panel.
+        columns: number of panels side by side.
+        height: height of a panel with its margins, in inches.
+        margins: margins of each panel.
     """
 
     figure: Figure
@@ -118,22 +118,22 @@ class Sheet:
     margins: Margins
 
     def bottom_row(self, place: int) -> bool:
-        """Whether no panel stands below this one."""
+        """Whether this panel has no panel below it."""
         return place + self.columns >= len(self.panels)
 
     def first_column(self, place: int) -> bool:
-        """Whether no panel stands at the left of this one."""
+        """Whether this panel has no panel to its left."""
         return place % self.columns == 0
 
 
 def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | None = None) -> Sheet:
-    """Make a figure of so many panels; `finish` places them.
+    """Make a figure with a number of panels; `finish` places them.
 
     Args:
-        number: of panels. Side by side they take the width of a page of a paper, else that of a column.
-        height: of a panel with its margins, in inches.
-        columns: at most so many side by side.
-        margins: of each panel; None: those of a panel with ticks and labels.
+        number: number of panels. Side by side they are as wide as a page of a paper, else as a column.
+        height: height of a panel with its margins, in inches.
+        columns: maximum number side by side.
+        margins: margins of each panel; None: those of a panel with ticks and labels.
     """
     columns = min(number, columns, _MEDIUM.get().columns or columns)
     figure = ShownFigure(figsize=(COLUMN if columns == 1 else PAGE, height))
@@ -164,7 +164,7 @@ def marker(comparison: Comparison, level: str) -> str:
 
 
 def clipped(text: str, length: int = 34) -> str:
-    """Return a label on one line that fits a figure, with its begin and its end: labels differ in either."""
+    """Fit a label on one line of a figure; keep its start and its end, since labels differ in either."""
     line = " ".join(text.split())
     end = (length - 1) // 2
     return line if len(line) <= length else f"{line[: length - 1 - end]}…{line[len(line) - end :]}"
@@ -179,17 +179,17 @@ def finish(
     legend: bool = True,
     more: Sequence[Line2D] = (),
 ) -> Figure:
-    """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
+    """Lay out the panels, with the legend of the levels and a remark below them.
 
-    Fixed places cost nothing; Matplotlib's layout engines take as long as the drawing.
+    Fixed positions cost nothing; Matplotlib's layout engines take as long as the drawing.
 
     Args:
-        drawn: with its panels drawn.
+        drawn: its panels are already drawn.
         comparison: what it shows.
-        remark: what the marks are.
+        remark: explains the marks.
         line: whether levels are drawn as lines; else as areas.
-        legend: whether the levels need one.
-        more: labelled lines of the legend that are no levels.
+        legend: whether the levels need a legend.
+        more: labelled legend lines that are not levels.
     """
     figure = drawn.figure
     width = float(figure.get_figwidth())
@@ -227,7 +227,7 @@ def _place(drawn: Sheet, width: float, height: float) -> None:
 
 
 def look(comparison: Comparison, level: str) -> dict[str, Any]:
-    """Return the options of a line of a level: its colour and marker."""
+    """Return the line options of a level: its colour and marker."""
     return {"color": colour(comparison, level), "marker": marker(comparison, level)}
 
 
@@ -244,7 +244,7 @@ def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
 
 
 def swatch(comparison: Comparison, level: str) -> Figure:
-    """Draw how a level is drawn, for a legend outside of figures: its line with its marker, 0.4 inches wide."""
+    """Draw the legend swatch of a level for use outside of figures: a line with its marker, 0.4 inches wide."""
     figure = Figure(figsize=(0.4, 0.16))
     FigureCanvasAgg(figure)
     handle = _handle(comparison, level, line=True)
@@ -258,7 +258,7 @@ def swatch(comparison: Comparison, level: str) -> Figure:
 
 
 def title(axes: Axes, text: str) -> None:
-    """Put a title over the left end of a panel."""
+    """Put a title above a panel, left-aligned."""
     axes.set_title(text, loc="left", y=1.03, pad=0)
 
 
@@ -273,15 +273,15 @@ _SAVED: Mapping[str, Mapping[str, Any]] = {
     "png": {"metadata": {"Software": None}, "dpi": 200, "pil_kwargs": {"compress_level": 1}},
     "svg": {"metadata": {"Date": None}},
 }
-"""How each form is saved: without a date, so that equal figures are equal bytes."""
+"""Options for saving each format: without a date, so that equal figures have equal bytes."""
 
 
 def rendered(figure: Figure, form: str) -> bytes:
-    """Return a figure as a file's content.
+    """Return a figure as the content of a file.
 
     Args:
         figure: drawn within `styled`.
-        form: `png`, `svg`, or `pdf`, whose fonts are embedded.
+        form: `png`, `svg`, or `pdf`, which embeds its fonts.
     """
     file = io.BytesIO()
     figure.savefig(file, format=form, **_SAVED[form])

@@ -1,4 +1,4 @@
-"""Figures of the compared metrics: values, differences from the baseline, score along the steps, published values."""
+"""Figures of the compared metrics: values, differences from the baseline, curves, and published values."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from quorum.configuration.origin import Scalar
 from quorum.runs.sweep_file import Published, Value
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
-"""The metrics of the small multiples, as well as those that are asked for."""
+"""Metrics of the overview, in addition to the compared ones."""
 _LABEL = 26
-"""Letters of the label of a level."""
+"""Maximum letters in the label of a level."""
 _DODGE = 0.06
-"""Distance of neighbouring levels, as a share of the distance of neighbouring points."""
+"""Distance between neighbouring levels, as a share of the distance between neighbouring points."""
 
 
 @figure("metrics")
 def metrics(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw each metric that is compared by itself, in files that are called after it."""
+    """Draw each compared metric as a separate figure, with files named after it."""
     yield from singles(comparison, comparison.metrics)
 
 
 def singles(comparison: Comparison, chosen: Sequence[str]) -> Iterator[Drawing]:
-    """Draw metrics, each by itself."""
+    """Draw each metric as a separate figure."""
     for metric in chosen:
         if any(len(group.values(metric)) for group in comparison.groups.values()):
             single = _sheet(comparison, 1, 2.2)
@@ -53,7 +53,7 @@ def singles(comparison: Comparison, chosen: Sequence[str]) -> Iterator[Drawing]:
 
 @figure("overview")
 def overview(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the metrics that are compared, and those of `OVERVIEW`, as small multiples."""
+    """Draw the compared metrics, and those of `OVERVIEW`, as small multiples."""
     shown = [metric for metric in dict.fromkeys((*comparison.metrics, *OVERVIEW)) if _tells(comparison, metric)]
     if len(shown) > 1:
         many = _sheet(comparison, len(shown), 1.75)
@@ -72,7 +72,7 @@ def _sheet(comparison: Comparison, number: int, height: float) -> style.Sheet:
 
 
 def _tells(comparison: Comparison, metric: str) -> bool:
-    """Whether a metric says anything: some run defines it, and not all say 0."""
+    """Whether a metric is informative: some run defines it, and not all values are 0."""
     return any(bool(group.values(metric).any()) for group in comparison.groups.values())
 
 
@@ -97,7 +97,7 @@ def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) ->
 
 
 def _is_hollow(metric: str, found: Estimate) -> bool:
-    """Whether a rate is 0 or 1 in all runs: its interval, which says how few they are, is not drawn."""
+    """Whether a rate is 0 or 1 in all runs: its interval, which only reflects the number of runs, is not drawn."""
     return METRICS[metric].rate and found.value in (0, 1)
 
 
@@ -131,7 +131,7 @@ def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
 
 
 def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
-    """Draw the estimates of a metric against `across`, a line a level where its values are numbers."""
+    """Draw the estimates of a metric against `across`; if its values are numbers, join each level with a line."""
     places, numeric = _places(comparison)
     gap = _DODGE * float(min(np.diff(places), default=1.0))
     middle = (len(comparison.levels) - 1) / 2
@@ -156,7 +156,7 @@ def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
 
 
 def _places(comparison: Comparison) -> tuple[list[float], bool]:
-    """Return where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
+    """Return the positions of the values of `across`, logarithmic for wide ranges, and whether they are numbers."""
     points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
     if len(points) < len(comparison.points):
         return [float(place) for place in range(len(comparison.points))], False
@@ -168,7 +168,7 @@ def _places(comparison: Comparison) -> tuple[list[float], bool]:
 def _boards(
     axes: Axes, comparison: Comparison, metric: str, key: tuple[str, Scalar], place: float, *, flat: bool
 ) -> None:
-    """Draw a faint point for each board behind the estimate, each value once, where boards differ."""
+    """If boards differ, draw a faint point for each distinct board value behind the estimate."""
     values = np.unique(comparison.groups[key].board_means(metric))
     if len(values) > 1:
         places = np.full(len(values), place)
@@ -181,10 +181,10 @@ def _boards(
 def _mark(
     axes: Axes, comparison: Comparison, metric: str, level: str, found: Sequence[tuple[float, Estimate]], *, flat: bool
 ) -> None:
-    """Draw estimates at their places with their intervals, along x when they are flat, else along y.
+    """Draw estimates with their intervals, along x if they are flat, else along y.
 
-    A rate that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
-    mark is hollow, so that levels which all succeed are no forest of lines.
+    A rate that is 0 or 1 in all runs has a long interval, which only reflects the number of runs. The tables give it;
+    the figure shows a hollow mark instead, so that levels that all succeed stay readable.
     """
     known = [(place, e) for place, e in found if not _is_hollow(metric, e)]
     hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
@@ -206,14 +206,14 @@ def _mark(
 
 
 _ROW = 0.17
-"""Height of a difference, in inches."""
+"""Height of the row of a difference, in inches."""
 _ROW_LABEL = 24
-"""Letters of the label of a difference."""
+"""Maximum letters in the label of a difference."""
 
 
 @figure("difference")
 def difference(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the differences of each metric, in files that are called after it; nothing where no board differs."""
+    """Draw the differences of each metric in which a board differs, with files named after it."""
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric and not math.isnan(item.mean.value)]
         if any(item.differing for item in found):
@@ -255,7 +255,7 @@ def _label(comparison: Comparison, item: Difference) -> str:
 
 @figure("curves")
 def curves(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the curves, where they were asked for."""
+    """Draw the curves, if requested."""
     if not comparison.curves:
         return
     lines = {key: (found.steps, found.estimates) for key, found in comparison.curves.items() if found.steps}
@@ -270,7 +270,7 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
 
 @figure("budgets")
 def budgets(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw each metric against the budget, where that was asked for."""
+    """Draw each metric against the budget, if requested."""
     found = comparison.budgets
     for metric in found.metrics if found is not None else ():
         assert found is not None
@@ -283,11 +283,11 @@ def budgets(comparison: Comparison) -> Iterator[Drawing]:
 
 
 _Lines = Mapping[tuple[str, Scalar], tuple[Sequence[float], Sequence[Estimate]]]
-"""Where the points of a line are, and their values, by level and value of `across`."""
+"""Positions of the points of a line, and their values, by level and value of `across`."""
 
 
 def _against(comparison: Comparison, lines: _Lines, x: str, y: str, remark: str) -> Figure:
-    """Draw a line with its interval for each level, a panel a value of `across`."""
+    """Draw a line with its interval for each level, a panel for each value of `across`."""
     drawn = style.sheet(len(comparison.points), height=2.0)
     shade = min(0.2, 0.5 / len(comparison.levels))
     for place, axes, point in style.panels(drawn, comparison):
@@ -310,9 +310,9 @@ Points = list[tuple[float, float]]
 
 @figure("published")
 def published(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw each published table against `across`, where that is one of its factors: a panel a metric.
+    """Draw each published table that has `across` among its factors: a panel for each metric.
 
-    Time in seconds is drawn by its logarithm: a team without a model and one with differ by orders of magnitude.
+    Time in seconds is drawn on a logarithmic scale: teams with and without a model differ by orders of magnitude.
     """
     for place, table in enumerate(comparison.published):
         across = comparison.across
@@ -348,7 +348,7 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
 
 
 def _series(table: Published, metric: str, across: str, places: Mapping[Scalar, float]) -> Mapping[str, Points]:
-    """Return the published values of a metric by the place of `across`, a series for each set of the other factors."""
+    """Return the published values of a metric at each position of `across`, a series for each set of other factors."""
     column = len(table.factors) + list(table.metrics).index(metric)
     found: dict[str, Points] = {}
     for row in table.rows:
@@ -371,7 +371,7 @@ def _mean(value: Value) -> float | None:
 
 
 def _line(number: int) -> dict[str, Any]:
-    """Return how a published series is drawn: dashed and hollow, so that none is taken for runs."""
+    """Return the style of a published series: dashed and hollow, to distinguish it from runs."""
     marker = style.MARKERS[number % len(style.MARKERS)]
     return {
         "color": style.INK, "linestyle": "--", "linewidth": 0.8, "marker": marker, "markersize": 3.5,

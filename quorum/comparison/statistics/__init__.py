@@ -1,11 +1,11 @@
-"""Statistics over boards, in NumPy alone. Every draw is seeded: the same runs give the same figures.
+"""Statistics over boards, in NumPy alone. Every draw is seeded, so the same runs give the same figures.
 
 | what | where | source |
 |---|---|---|
 | a board counts once, however many runs meet it | `intervals` | Miller 2024, Adding Error Bars to Evals |
 | interquartile mean, probability of improvement | `intervals` | Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice |
 | interval of a mean, of a median | `intervals` | DiCiccio and Efron 1992; Hesterberg 2015; Conover 1999 |
-| interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; of zeros and ones Clopper and Pearson 1934 |
+| interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; for zeros and ones Clopper and Pearson 1934 |
 | interval of an interquartile mean | `intervals` | Efron 1987, Better Bootstrap Confidence Intervals |
 | test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
 | a power law of n | `growth` | least squares of the logarithms |

@@ -1,20 +1,20 @@
-"""Interval of the mean of values that lie between 0 and 1 by their nature, whatever their distribution.
+"""Interval of the mean of values between 0 and 1, for any distribution.
 
 The lower bound is Gaffke's (2005, Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-nonnegative variable), which Learned-Miller and Thomas (2019, A New Confidence Interval for the Mean of a Bounded
-Random Variable) found independently: one observation of 0 is added to the n values, the n + 1 are weighted at random,
-evenly over all sets of weights (Dirichlet's distribution with parameters 1), and the bound is the 2.5 % quantile of
-the weighted mean. The upper bound is the same from the other side, with an observation of 1.
+nonnegative variable), which Learned-Miller and Thomas (2019, A New Confidence Interval for the Mean of a Bounded Random
+Variable) found independently. Add one observation of 0 to the n values, and weight the n + 1 observations at random,
+uniformly over all sets of weights (Dirichlet distribution with parameters 1). The bound is the 2.5 % quantile of the
+weighted mean. The upper bound is the same from the other side, with an observation of 1.
 
-- Of zeros and ones it is the interval of Clopper and Pearson (1934, The Use of Confidence or Fiducial Limits).
+- For zeros and ones it is the interval of Clopper and Pearson (1934, The Use of Confidence or Fiducial Limits).
 - A weighted mean falls when a value falls, whatever the weights. So neither end rises when a result gets worse.
-- That it holds the mean in at least 95 % of all cases is proven for zeros and ones, and conjectured for all other
-  distributions by these authors, without a counter-example; `benchmarks/intervals.py` measures it.
+- Coverage of at least 95 % is proven for zeros and ones. For all other distributions these authors conjecture it,
+  without a counter-example; `benchmarks/intervals.py` measures it.
 
-The quantile is computed, not drawn. With weights in proportion to exponential variables G, the weighted mean is at most
-t where sum(G_i (x_i - t)) <= 0. The probability of that is an integral over the characteristic function, taken along a
-line through its saddle point, where the trapezoidal rule converges exponentially (Trefethen and Weideman 2014, The
-Exponentially Convergent Trapezoidal Rule).
+The quantile is computed, not sampled. With weights in proportion to exponential variables G, the weighted mean is at
+most t exactly if sum(G_i (x_i - t)) <= 0. The probability of that is an integral over the characteristic function,
+taken along a line through its saddle point, where the trapezoidal rule converges exponentially (Trefethen and Weideman
+2014, The Exponentially Convergent Trapezoidal Rule).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _NORMAL = NormalDist()
 _STEP = 0.1
-"""Of the trapezoidal rule, where the line is run through as the hyperbolic sine of the variable of integration."""
+"""Step of the trapezoidal rule; the position on the line is the hyperbolic sine of the integration variable."""
 _BLOCK = 1 << 20
-"""Products of nodes and values that are in memory at once."""
+"""Maximum number of products of nodes and values in memory at once."""
 _NEGLIGIBLE = 1e-15
-"""Share of its height at the saddle point to which the integrand has fallen where the integral ends."""
+"""The integral ends where the integrand has fallen to this share of its height at the saddle point."""
 _PRECISION = 1e-11
 
 
@@ -55,9 +55,9 @@ def _lower(values: Floats, tail: float) -> float:
     return largest * _quantile(points.tobytes(), counts.astype(np.float64).tobytes(), tail)
 
 
-@lru_cache(maxsize=4096)  # values are often the same few shares, in the same numbers
+@lru_cache(maxsize=4096)  # values are often the same few shares, equally often
 def _quantile(values: bytes, numbers: bytes, tail: float) -> float:
-    """Return the quantile of the weighted mean of values from 0 to 1, each with how often it is there."""
+    """Return the quantile of the weighted mean of values from 0 to 1, given with their counts."""
     points, weights = np.frombuffer(values), np.frombuffer(numbers)
     total = weights.sum()
     mean = float(points @ weights / total)
@@ -75,12 +75,12 @@ def _quantile(values: bytes, numbers: bytes, tail: float) -> float:
         before = place, excess
         if min(abs(excess) / slope, high - low) < _PRECISION * place:
             return place
-        # The score of a nearly normal variable is nearly a straight line: the secant method needs a few steps.
+        # The score of a nearly normal variable is nearly a straight line: the secant method needs few steps.
         place -= excess / slope
 
 
 def _normal_score(distances: Floats, weights: Floats) -> float:
-    """Return the normal quantile of P(sum of gamma variables times distances <= 0), within what doubles can tell."""
+    """Return the normal quantile of P(sum of gamma variables times distances <= 0), to double precision."""
     return _NORMAL.inv_cdf(min(max(_probability_below(distances, weights), 1e-300), 1 - 1e-15))
 
 
@@ -115,9 +115,9 @@ def _probability_below(distances: Floats, weights: Floats) -> float:
 
 
 def _saddle(distances: Floats, weights: Floats) -> float:
-    """Return where exp(K(s)) / -s is least for s below 0, K being the logarithm of the moment generating function.
+    """Return where exp(K(s)) / -s is least for s below 0, with K the logarithm of the moment generating function.
 
-    A few digits will do: the integral is the same along every line, and only converges best along this one.
+    A few digits suffice: the integral is the same along every line, but converges fastest along this one.
     """
     low, high = 1 / float(distances[0]), 0.0
     place = low / 2

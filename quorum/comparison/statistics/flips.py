@@ -1,16 +1,16 @@
-"""Test and interval of paired differences, which are one method: random signs.
+"""Test and interval of paired differences by one method: random signs.
 
-Under the null hypothesis that two arms do not differ on a board, the sign of each board's difference is a coin's
-(Fisher 1935, The Design of Experiments, section 21). To flip the signs of a set of boards lowers the sum by twice the
-sum over the set, so the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way a
-mean of `shift` is rejected by the sets whose mean is `shift` or less. So the interval of all that is not rejected ends
-at quantiles of the means over all sets of boards (Hartigan 1969, Using Subsample Values as Typical Values): it holds 0
-exactly where p is above 0.05, and neither end falls when a difference grows. An end is a mean of differences of boards,
+Under the null hypothesis that two arms do not differ on a board, the sign of each board's difference is a coin flip
+(Fisher 1935, The Design of Experiments, section 21). Flipping the signs of a set of boards lowers the sum by twice the
+sum over the set. So the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way,
+the sets whose mean is `shift` or less reject a mean of `shift`. So the interval of all means that are not rejected ends
+at quantiles of the means over all sets of boards (Hartigan 1969, Using Subsample Values as Typical Values). It contains
+0 exactly if p is above 0.05, and neither end falls when a difference grows. An end is a mean of differences of boards,
 so differences of bounded values have intervals within their bounds.
 
-Up to `EXACT` boards that differ, all sets are gone through. Else `DRAWN` are drawn, with their complements, and the
-observed signs count among them, so that p is never 0 (Phipson and Smyth 2010, Permutation P-values Should Never Be
-Zero). Boards that do not differ change no p-value; they do belong to the sets over which means are taken.
+With up to `EXACT` boards that differ, all sets are enumerated. With more, `DRAWN` sets are drawn, with their
+complements, and the observed signs count among them, so that p is never 0 (Phipson and Smyth 2010, Permutation P-values
+Should Never Be Zero). Boards that do not differ change no p-value, but they belong to the sets whose means are taken.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from numpy.typing import NDArray
 from quorum.comparison.statistics.intervals import Floats, agree, binomial_cdf
 
 LEVEL = 0.05
-"""A difference is significant where its p-value is at most this."""
+"""A difference is significant if its p-value is at most this."""
 FEWEST = 6
-"""Boards without which no test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
+"""Fewest boards with which a test can reach `LEVEL`: 2 / 2**6 is the first such p-value."""
 EXACT = 14
-"""Most boards that differ with which all sets of them are gone through: 2 ** 14."""
+"""Most differing boards for which all 2 ** 14 sets are enumerated."""
 DRAWN = 19_999
 _QUICK = 999
-"""Signs that are drawn where many samples are tested at once."""
+"""Number of signs drawn when many samples are tested at once."""
 _BLOCK = 1 << 22
-"""Sums that are in memory at once."""
+"""Maximum number of sums in memory at once."""
 _TAIL_SHARE = 40
-"""One of so many sets may be as extreme at each end: 2.5 %."""
+"""At each end, one set in 40 may be as extreme: 2.5 %."""
 _SEED = 20_260_302
 _MOST_KEPT = 512
-"""Boards up to which sets that were drawn are kept."""
+"""Up to this number of boards, drawn sets are cached."""
 _FEWEST_COUNTS = 32
-"""Numbers of boards without a difference that go with each set of the others, at least."""
+"""Minimum number of counts of boards without a difference to combine with each set of the others."""
 _BYTE = np.arange(256)[:, None] >> np.arange(8) & 1
 
 
@@ -49,7 +49,7 @@ def sign_flip_test(differences: Floats) -> float:
     """Return the two-sided p-value of paired differences.
 
     Args:
-        differences: one a board, shape (boards,).
+        differences: one per board, shape (boards,).
     """
     sums, _ = _sets(differences[differences != 0], 0)
     smaller = min(np.count_nonzero(sums <= 0), np.count_nonzero(sums >= 0))
@@ -57,19 +57,19 @@ def sign_flip_test(differences: Floats) -> float:
 
 
 def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[float, float]:
-    """Return the means that the test does not reject at 0.05, as an interval; NaN where it has no end.
+    """Return the interval of the means that the test does not reject at 0.05; NaN if it has no end.
 
-    Fewer than six boards reject nothing, and where all differences are equal nothing shows how they scatter: neither
-    has an interval, but for shares.
+    Fewer than six boards reject nothing. If all differences are equal, nothing shows their spread. Neither case has an
+    interval, except for shares with equal differences.
 
-    Differences of shares are -1, 0 or 1 more often than not, and boards that were not among those tried may differ from
-    all that were. So their interval also holds what the test would not reject with one more board of 1 and one of -1,
-    as Agresti and Min (2005, Simple Improved Confidence Intervals for Comparing Matched Proportions) add pseudo-data.
-    Where the test rejects 0 it ends on the side of 0 where one more board without a difference would let it end.
+    Differences of shares are mostly -1, 0 or 1, and untried boards may differ from all tried ones. So their interval
+    also contains what the test would not reject with one more board of 1 and one of -1, as Agresti and Min (2005,
+    Simple Improved Confidence Intervals for Comparing Matched Proportions) add pseudo-data. If the test rejects 0, the
+    interval ends on the side of 0 where one more board without a difference would let it end.
 
     Args:
-        differences: one a board, shape (boards,).
-        share: whether they are differences of values that lie between 0 and 1 by their nature.
+        differences: one per board, shape (boards,).
+        share: whether they are differences of values that always lie between 0 and 1.
     """
     changed = differences[differences != 0]
     equal = len(differences) - len(changed)
@@ -87,13 +87,13 @@ def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[flo
 
 
 def ratio_interval(parts: Floats, wholes: Floats) -> tuple[float, float]:
-    """Return the shares with which the test does not reject parts - share * wholes, as an interval.
+    """Return the interval of the shares for which the test does not reject parts - share * wholes.
 
     Its ends are quantiles of the ratios of the sums over sets of boards. NaN over fewer than six boards.
 
     Args:
-        parts: one a board, shape (boards,).
-        wholes: one a board, above 0, shape (boards,).
+        parts: one per board, shape (boards,).
+        wholes: one per board, above 0, shape (boards,).
     """
     if len(parts) < FEWEST or agree(parts / wholes):
         return math.nan, math.nan
@@ -107,14 +107,14 @@ def random_means(differences: Floats) -> Floats:
 
 
 def smallest_p(boards: int) -> float:
-    """Return the smallest p-value that the test can have over so many boards that differ: all signs alike."""
+    """Return the smallest p-value that the test can have with this many differing boards: all signs alike."""
     return 2 / 2**boards if boards <= EXACT else 1 / (DRAWN + 1)
 
 
 def significant(samples: Floats) -> NDArray[np.bool_]:
     """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
 
-    It draws fewer signs than `sign_flip_test`, and the same for all samples: simulations of its power need thousands.
+    It draws fewer signs than `sign_flip_test`, and the same for all samples: simulations of power need thousands.
 
     Args:
         samples: of paired differences, shape (samples, boards).
@@ -135,12 +135,12 @@ def significant(samples: Floats) -> NDArray[np.bool_]:
 
 
 def _ends(changed: Floats, equal: int) -> tuple[float, float]:
-    """Return the ends of what is not rejected; infinite where nothing is."""
+    """Return the ends of the interval that is not rejected; infinite if nothing is rejected."""
     return _quantiles(*_sets(changed, equal))
 
 
 def _quantiles(sums: Floats, sizes: Floats) -> tuple[float, float]:
-    """Return the ends of the middle 95 % of sums by sizes; those of the empty set may be anything."""
+    """Return the ends of the middle 95 % of sums divided by sizes; the mean of the empty set may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums / sizes
     empty = sizes == 0
@@ -151,12 +151,12 @@ def _quantiles(sums: Floats, sizes: Floats) -> tuple[float, float]:
 
 
 def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
-    """Return the sums over sets of boards and the sizes of the sets, each shape (sets,), the empty set among them.
+    """Return the sums over sets of boards and the set sizes, each shape (sets,), including the empty set.
 
     Args:
         changed: differences that are not 0.
-        equal: number of boards without a difference. They add nothing to a sum, so half of them, more or less, are put
-            into each set instead of going through them.
+        equal: number of boards without a difference. They add nothing to a sum, so they are not enumerated: about half
+            of them are counted into each set.
     """
     number = len(changed)
     tolerance = 1e-12 * float(np.abs(changed).sum())
@@ -174,7 +174,7 @@ def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
 
 
 def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
-    """Return the sets that are drawn, as `_summed` takes them, and the sizes of these, of their complements, of all."""
+    """Draw sets for `_summed`; also return the sizes of the empty set, these sets, their complements, and all."""
     random = np.random.default_rng(_SEED)
     columns = [random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8))]
     sizes = _summed(np.ones(number), columns) + (random.binomial(equal, 0.5, DRAWN) if equal else 0)
@@ -183,11 +183,11 @@ def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
 
 
 _kept = lru_cache(maxsize=128)(_drawn)
-"""The same, kept: a comparison has many differences over as many boards. Thousands of boards would take memory."""
+"""`_drawn`, cached, since a comparison has many differences over equally many boards. Thousands would take memory."""
 
 
 def _summed(values: Floats, columns: Sequence[NDArray[np.integer]]) -> Floats:
-    """Sum over sets that are given eight boards a byte, column after column: one look-up adds eight boards."""
+    """Sum over sets that are encoded as eight boards a byte, column by column: one look-up adds eight boards."""
     sums = np.zeros(1)
     for place, column in enumerate(columns):
         eight = values[8 * place : 8 * place + 8]
@@ -196,7 +196,7 @@ def _summed(values: Floats, columns: Sequence[NDArray[np.integer]]) -> Floats:
 
 
 def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
-    """Return numbers of heads of so many coins that stand for their distribution: all outcomes, or `most` quantiles."""
+    """Return head counts that represent the distribution over `trials` coins: all outcomes, or `most` quantiles."""
     number = min(2 ** min(trials, EXACT), most)
     quantiles = (np.arange(number) + 0.5) / number
     return np.asarray(np.searchsorted(binomial_cdf(trials), quantiles), dtype=np.int64)
@@ -205,15 +205,15 @@ def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
 def holm(p_values: Sequence[float], smallest: Sequence[float] | None = None) -> list[float]:
     """Adjust the p-values of one family so that the chance of any false finding stays below the level.
 
-    The k-th smallest of m is multiplied by m - k + 1; none is smaller than one before it, and none larger than 1 (Holm
-    1979, A Simple Sequentially Rejective Multiple Test Procedure). Of these m - k + 1 only those count that could have
-    a p-value as small at all: a test over three boards, which never falls below 0.25, takes no part in the chance that
-    some p-value falls to 0.01 (Tarone 1990, A Modified Bonferroni Method for Discrete Data; stepwise as in Hommel and
-    Krummenauer 1998, Improvements and Modifications of Tarone's Multiple Test Procedure for Discrete Data).
+    The k-th smallest of m is multiplied by m - k + 1; none is smaller than the one before it, and none larger than 1
+    (Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure). Of these m - k + 1, only the tests that could
+    have a p-value as small count: a test over three boards never falls below 0.25, so it does not contribute to the
+    chance that some p-value falls to 0.01 (Tarone 1990, A Modified Bonferroni Method for Discrete Data; stepwise as in
+    Hommel and Krummenauer 1998, Improvements and Modifications of Tarone's Multiple Test Procedure for Discrete Data).
 
     Args:
-        p_values: of the tests.
-        smallest: the smallest p-value that each test can have; None: any can be as small as it likes.
+        p_values: p-values of the tests.
+        smallest: the smallest possible p-value of each test; None: unlimited.
     """
     least = [0.0] * len(p_values) if smallest is None else smallest
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])

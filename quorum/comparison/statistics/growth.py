@@ -1,4 +1,4 @@
-"""How something grows with the size of a team: a power law, fitted to the logarithms."""
+"""Growth with the size of a team: a power law, fitted to the logarithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Growth:
     Attributes:
         factor: the value at n = 1, with its 95 % interval.
         exponent: the power, with its 95 % interval.
-        explained: share of the variance of the logarithms that the fit explains, R squared; NaN where they are equal.
+        explained: share of the variance of the logarithms that the fit explains, R squared; NaN if the values are
+            equal.
     """
 
     factor: Estimate
@@ -33,7 +34,7 @@ def power_law(sizes: Sequence[int], values: Sequence[float]) -> Growth | None:
 
     Args:
         sizes: n, positive.
-        values: positive, one for each.
+        values: positive, one for each size.
 
     Returns:
         None over fewer than three sizes.

@@ -1,4 +1,4 @@
-"""How many values become one: boards, statistics over them with their 95 % intervals, the probability of improvement.
+"""Statistics over boards with their 95 % intervals, and the probability of improvement.
 
 | statistic | interval |
 |---|---|
@@ -6,9 +6,9 @@
 | mean between 0 and a limit | Student's t of the mean's log odds, ln(x / (limit - x)), whose standard error is s / (x (1 - x / limit)) by the delta method: the logit interval of Brown, Cai and DasGupta 2001 (Interval Estimation for a Binomial Proportion, section 4.2), with the sample's own s. It lies within the bounds however few the boards, and leans away from the nearer one |
 | mean of shares | that of `bounded` |
 | median | between order statistics, by the sign test (Conover 1999, Practical Nonparametric Statistics, section 3.2) |
-| interquartile mean | the bias-corrected and accelerated bootstrap (Efron 1987), drawn within strata, at a level that allows for few boards: a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by normal instead of Student's quantiles, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}) (Hesterberg 2015, section 3.3) |
+| interquartile mean | the bias-corrected and accelerated bootstrap (Efron 1987), drawn within strata, at a level that allows for few boards: a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by using normal quantiles instead of Student's, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}) (Hesterberg 2015, section 3.3) |
 
-`benchmarks/intervals.py` measures how often they hold the truth.
+`benchmarks/intervals.py` measures how often they contain the true value.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Name = Literal["mean", "median", "iqm"]
 Statistic = Callable[[Floats], Floats]
-"""From values, shape (..., runs), to one value each, shape (...)."""
+"""Maps values, shape (..., runs), to one value each, shape (...)."""
 
 
 def mean(values: Floats) -> Floats:
@@ -38,7 +38,7 @@ def mean(values: Floats) -> Floats:
 
 
 def median(values: Floats) -> Floats:
-    """Return the median over the last axis; of an even number of values the mean of the middle two."""
+    """Return the median over the last axis; for an even number of values the mean of the middle two."""
     runs = values.shape[-1]
     return mean(np.sort(values, axis=-1)[..., (runs - 1) // 2 : runs // 2 + 1])
 
@@ -46,7 +46,7 @@ def median(values: Floats) -> Floats:
 def interquartile_mean(values: Floats) -> Floats:
     """Return the mean of the middle half over the last axis.
 
-    A quarter of the values, rounded down, is left out at each end (Agarwal et al. 2021, section 4.1): fewer than 4
+    A quarter of the values, rounded down, is dropped at each end (Agarwal et al. 2021, section 4.1): fewer than 4
     values lose none.
     """
     runs = values.shape[-1]
@@ -55,7 +55,7 @@ def interquartile_mean(values: Floats) -> Floats:
 
 
 def agree(values: Floats) -> bool:
-    """Whether all values are the same, but for the rounding of the means that they are."""
+    """Whether all values are equal, up to rounding."""
     return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
 
 
@@ -67,13 +67,14 @@ def board_means(values: Floats, boards: Numbers, strata: Numbers) -> tuple[Float
     """Average runs within boards: first those of one stratum, then over the strata of the board.
 
     Args:
-        values: one a run, shape (runs,).
+        values: one per run, shape (runs,).
         boards: the board of each run, shape (runs,).
         strata: the stratum of each run, shape (runs,).
 
     Returns:
-        The mean of each board, shape (boards,), and the stratum of each: that of its runs where every board has runs of
-        one stratum only, else 0 for all, since what strata differ in is then no part of what boards differ in.
+        The mean of each board, shape (boards,), and the stratum of each board: the stratum of its runs if every board
+        has runs of only one stratum. Else 0 for all, since differences between strata are then not differences between
+        boards.
     """
     cells, cell_of = np.unique(np.stack([boards, strata]), axis=1, return_inverse=True)
     cell_means = _means(values, cell_of.ravel())
@@ -83,7 +84,7 @@ def board_means(values: Floats, boards: Numbers, strata: Numbers) -> tuple[Float
 
 
 def binomial_cdf(trials: int) -> Floats:
-    """Return P(at most k of so many coins are heads) for each k, shape (trials + 1,)."""
+    """Return P(at most k of `trials` coins are heads) for each k, shape (trials + 1,)."""
     heads = np.arange(1, trials + 1)
     logarithms = np.concatenate([[0.0], np.cumsum(np.log((trials + 1 - heads) / heads))]) - trials * math.log(2)
     return np.asarray(np.cumsum(np.exp(logarithms)))
@@ -94,13 +95,13 @@ def _means(values: Floats, groups: Numbers) -> Floats:
 
 
 def share_greater(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the share of pairs of values in which the first is greater, ties half (Mann and Whitney 1947).
+    """Return the share of pairs of values in which the first is greater; ties count half (Mann and Whitney 1947).
 
     Its mean over boards is the probability of improvement (Agarwal et al. 2021, section 4.3, with a board as a task).
 
     Args:
-        x: values of one arm on a board, none empty.
-        y: those of the other.
+        x: values of one arm on a board, not empty.
+        y: values of the other arm, not empty.
     """
     return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))
 
@@ -115,12 +116,12 @@ class Estimate:
     """A statistic of some runs.
 
     Attributes:
-        value: of the statistic; NaN over no runs.
-        low: lower end of its 95 % interval; NaN where there is none: with fewer than two boards, of a median with fewer
-            than six, and where all boards agree in a value that is no share.
+        value: value of the statistic; NaN over no runs.
+        low: lower end of its 95 % interval; NaN if there is none: with fewer than two boards, for a median with fewer
+            than six, and if all boards agree in a value that is not a share.
         high: upper end.
         runs: number of runs.
-        boards: number of boards that they met, over which the statistic is taken.
+        boards: number of boards of these runs, over which the statistic is taken.
     """
 
     value: float
@@ -142,14 +143,14 @@ def estimate(
     """Compute a statistic over boards and its 95 % interval.
 
     Args:
-        values: one a run, shape (runs,), finite.
-        statistic: which.
-        boards: the board of each run, shape (runs,): a board counts once, with the mean of its runs. None: each run has
-            its own.
-        strata: the stratum of each run, shape (runs,): what strata differ in is no part of the interval. None: there is
-            one. Where every stratum has one board they are taken as one, since nothing varies within them.
-        share: whether a value lies between 0 and 1 by its nature.
-        limit: that no value is above, where none is below 0; None: there is none.
+        values: one per run, shape (runs,), finite.
+        statistic: the name of the statistic.
+        boards: the board of each run, shape (runs,): a board counts once, with the mean of its runs. None: each run is
+            a board.
+        strata: the stratum of each run, shape (runs,): the interval excludes differences between strata. None: one
+            stratum. If every stratum has one board, they count as one stratum, since nothing varies within them.
+        share: whether values always lie between 0 and 1.
+        limit: the largest possible value, if none is below 0; None: no limit.
     """
     runs = len(values)
     if runs == 0:
@@ -185,7 +186,7 @@ def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float, limit: 
     centred = np.concatenate([part - part.mean() for part in np.split(values, np.cumsum(sizes)[:-1])])
     squares = float((centred**2).sum())
     mean = float(values.mean())
-    if squares <= 1e-24 * mean**2:  # each stratum agrees with itself
+    if squares <= 1e-24 * mean**2:  # each stratum agrees internally
         return _NONE
     error = math.sqrt(squares) / len(values)
     if limit is not None:
@@ -200,7 +201,7 @@ def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float, limit: 
 def _median_interval(values: Floats) -> tuple[float, float]:
     """Return the k-th smallest and largest value for the largest k with P(fewer than k of n coins are heads) <= 2.5 %.
 
-    Fewer than six values have none.
+    Fewer than six values have no interval.
     """
     place = int(np.searchsorted(binomial_cdf(len(values)), TAIL, "right"))
     if place == 0:
@@ -212,9 +213,9 @@ def _median_interval(values: Floats) -> tuple[float, float]:
 RESAMPLES = 5_000
 _NORMAL = NormalDist()
 _SEED = 20_260_301
-"""Of the resamples: a fixed number, so that a figure can be made again."""
+"""Seed of the resamples, fixed so that figures are reproducible."""
 BLOCK = 1 << 18
-"""Values that are drawn at a time: as many as a processor keeps near."""
+"""Number of values drawn at a time: as many as fit in a processor's cache."""
 
 
 def _bootstrap_interval(values: Floats, sizes: tuple[int, ...], reach: float) -> tuple[float, float]:
@@ -239,7 +240,7 @@ def _corrected(end: float, bias: float, acceleration: float) -> float:
     """Return the share of the draws below an end of the interval (Efron 1987, equation 2.3)."""
     shifted = bias + end
     scale = 1 - acceleration * shifted
-    if scale <= 0:  # so few and so skewed that the correction has no meaning: the end is the outermost draw
+    if scale <= 0:  # too few and too skewed for the correction: the end is the outermost draw
         return 0.0 if end < 0 else 1.0
     return _NORMAL.cdf(bias + shifted / scale)
 
@@ -254,9 +255,10 @@ def _acceleration(values: Floats, sizes: tuple[int, ...]) -> float:
 
 
 def _leave_one_out(values: Floats) -> Floats:
-    """Return the interquartile mean without each of the values, shape (boards,), from sums over the sorted ones.
+    """Return the interquartile mean without each of the values, shape (boards,), from sums over the sorted values.
 
-    Without the value of rank r, what is left from rank `cut` on is the same as before up to r, and one further behind.
+    Without the value of rank r, the values from rank `cut` on are the same as before up to r, and shifted by one after
+    it.
     """
     left = len(values) - 1
     cut = left // 4
@@ -271,10 +273,10 @@ def _leave_one_out(values: Floats) -> Floats:
 
 
 def _draws(values: Floats, sizes: tuple[int, ...]) -> Floats:
-    """Return the statistic of each resample, shape (RESAMPLES,), drawn a block at a time to spare memory.
+    """Return the statistic of each resample, shape (RESAMPLES,), drawn in blocks to save memory.
 
-    How often each value is drawn, in the order of the values, says how many of it are in the middle half: nothing needs
-    to be sorted again.
+    The number of times that each value is drawn, in the order of the values, gives its count in the middle half: no
+    resample needs sorting.
     """
     random = np.random.default_rng(_SEED)
     boards = len(values)

@@ -1,8 +1,8 @@
-"""How many boards and draws it takes, before they are paid for: by simulating the test that will be run.
+"""How many boards and draws a study needs, before paying for them: simulates the test that will be run.
 
-The normal approximation of a paired test, (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2 boards, with d the effect
-and s the standard deviation of the differences over boards (Guenther 1981, Sample Size Formulas for Normal Theory t
-Tests), says where to look; the sign-flip test of so many boards is then simulated, `_SAMPLES` times, seeded.
+The normal approximation of a paired test gives the starting point: (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2
+boards, with d the effect and s the standard deviation of the differences over boards (Guenther 1981, Sample Size
+Formulas for Normal Theory t Tests). The sign-flip test of that many boards is then simulated, `_SAMPLES` times, seeded.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from quorum.comparison.statistics.flips import FEWEST, significant
 from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
 
 Sampler = Callable[[np.random.Generator, tuple[int, ...]], Floats]
-"""Draws differences of boards, of a shape."""
+"""Draws differences of boards with a given shape."""
 _SAMPLES = 4_000
 _SEED = 20_261_126
 _MOST_BOARDS = 20_000
-"""Above which a size is approximate: a simulation would take minutes, and the approximation is good there."""
+"""Above this, a size is approximate: a simulation would take minutes, and the approximation is good there."""
 _NORMAL = NormalDist()
 
 
 def normal(effect: float, deviation: float) -> Sampler:
-    """Return normal differences of this mean and standard deviation."""
+    """Return a sampler of normal differences with this mean and standard deviation."""
     return lambda random, shape: random.normal(effect, deviation, shape)
 
 
 def binary(effect: float, deviation: float) -> Sampler:
-    """Return differences of outcomes that are 0 or 1: -1, 0 or 1, of this mean and standard deviation.
+    """Return a sampler of differences of binary outcomes (-1, 0 or 1) with this mean and standard deviation.
 
     Raises:
         ValueError: no such differences have this mean and deviation.
@@ -45,12 +45,12 @@ def binary(effect: float, deviation: float) -> Sampler:
 
 
 def power(differences: Sampler, boards: int) -> float:
-    """Return how often the sign-flip test finds such differences over so many boards, to about 0.01."""
+    """Return how often the sign-flip test detects such differences over this many boards, to about 0.01."""
     return float(significant(differences(np.random.default_rng(_SEED), (_SAMPLES, boards))).mean())
 
 
 def about_boards(effect: float, deviation: float, wanted: float) -> int:
-    """Return the normal approximation of the boards for a power, and at least what the test can find.
+    """Return the normal approximation of the boards for a power, but at least what the test needs to find anything.
 
     Args:
         effect: mean difference, not 0.
@@ -63,11 +63,11 @@ def about_boards(effect: float, deviation: float, wanted: float) -> int:
 
 
 def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
-    """Return the fewest boards over which the sign-flip test finds such differences in the wanted share of studies.
+    """Return the fewest boards over which the sign-flip test has the wanted power.
 
     Args:
-        differences: draws them.
-        about: where to look, from `about_boards`.
+        differences: draws differences.
+        about: starting point, from `about_boards`.
         wanted: power, between 0 and 1.
     """
     if about > _MOST_BOARDS:
@@ -79,9 +79,9 @@ def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
 
 
 def boards_for_half_width(deviation: float, wanted: float) -> int:
-    """Return the fewest boards whose interval of a difference is on average at most this far from its mean.
+    """Return the fewest boards whose interval of a difference has on average at most this half-width.
 
-    By Student's interval, which is about as wide as that of the sign-flip test.
+    Uses Student's interval, which is about as wide as that of the sign-flip test.
 
     Args:
         deviation: standard deviation of the differences over boards.

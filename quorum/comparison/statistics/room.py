@@ -1,10 +1,11 @@
-"""Room: the share of what can be gained at all that an arm gains.
+"""Room: the share of the possible gain that an arm achieves.
 
-On a board the **room** is what the reference with full knowledge does better than the silent team, and the **gain** is
-what the arm does better than it. Where the reference is no better, the board has no room. The share of the room is the
-ratio of the sums over the boards with room, since a mean of ratios would be ruled by boards with next to none.
+On a board, the **room** is the advantage of the reference with full knowledge over the silent team, and the **gain** is
+the advantage of the arm over the silent team. If the reference is no better, the board has no room. The share of the
+room is the ratio of the sums over the boards with room, since boards with next to no room would dominate a mean of
+ratios.
 
-Its interval is that of the sign-flip test, as for differences: a share is rejected where gain - share * room is not
+Its interval is that of the sign-flip test, as for differences: a share is rejected if gain - share * room is not
 symmetric about 0 over boards. So it ends at quantiles of the ratio over all sets of boards (Hartigan 1969, Using
 Subsample Values as Typical Values; for normal values it would be the interval of Fieller 1954).
 """
@@ -30,7 +31,7 @@ class RoomClosed:
     """The share of the room that an arm closes.
 
     Attributes:
-        share: 0 for the silent team, 1 for the reference; NaN where no board has room. No interval over fewer than six
+        share: 0 for the silent team, 1 for the reference; NaN if no board has room. No interval over fewer than six
             boards with room.
         without: number of boards without room: the reference is no better there than the silent team.
     """
@@ -47,7 +48,7 @@ class RoomClosed:
 def rooms_closed(
     cells: Mapping[str, Mapping[_Board, Sequence[float]]], silent: str, reference: str, *, lower_is_better: bool
 ) -> dict[str, RoomClosed]:
-    """Return the share of the room that each other level closes, over the boards that all three have; {} without both.
+    """Return the share of the room that each other level closes, over boards that all three have; {} without both.
 
     Args:
         cells: the values of the runs of each board, by level.

@@ -1,1 +1,1 @@
-"""The language models that a configuration can choose: their values, and what builds them."""
+"""The language models that a configuration can choose: their values and build functions."""

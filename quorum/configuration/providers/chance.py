@@ -1,4 +1,4 @@
-"""`llm=random`: answers drawn at random in a model's place."""
+"""`llm=random`: random answers instead of a model's."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class RandomConfig(ProviderConfig):
 
     name: Literal["random"]
     seed: int
-    """Of all its draws."""
+    """Seed of all its draws."""
 
     @property
     def label(self) -> str:
-        """What stands for it in names and tables."""
+        """Its label in names and tables."""
         return CHANCE
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost: nothing."""
+        """Whether the replies report their cost, which is zero."""
         return True
 
 
 def build(config: RandomConfig, _context: None) -> RandomModel:
-    """Make what draws the answers."""
-    from quorum.agents.simulated.chance import RandomModel  # noqa: PLC0415 (only where it is asked)
+    """Build the model that draws random answers."""
+    from quorum.agents.simulated.chance import RandomModel  # noqa: PLC0415 (only when it is used)
 
     return RandomModel(config.seed)
 

@@ -20,12 +20,12 @@ from quorum_base.user_errors import Withheld
 
 _THINKING = "llm.effort, llm.thinking_tokens"
 FIELDS_WITH_KEYS: Mapping[str, str] = json.loads(Path(__file__).with_name("fields_with_keys.json").read_bytes())
-"""Fields of the body of any format, and the key of the configuration that is for each."""
+"""Fields of the request body in any format, each with the configuration key that sets it."""
 _INNER = {"chat_template_kwargs": frozenset({"enable_thinking", "thinking", "reasoning_effort", "thinking_budget"})}
-"""Fields of maps in the body that are for thinking."""
+"""Fields in nested maps of the body that control thinking."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""A token of RFC 9110, section 5.6.2."""
+"""A token as defined in RFC 9110, section 5.6.2."""
 _OF_THE_CLIENT = frozenset(
     {"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "accept-encoding"}
 )
@@ -33,10 +33,10 @@ _SCHEME = re.compile(r"(bearer|basic|digest|token|negotiate|apikey|aws4-\S+)\s",
 
 
 def free_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return fields of a body that have no key of their own.
+    """Check that fields of a request body have no configuration key of their own, and return them.
 
     Raises:
-        ValueError: one of them has, which the message names; or a value looks like a key.
+        ValueError: a field has its own key, which the message names; or a value looks like an API key.
     """
     for name, value in fields.items():
         if name in FIELDS_WITH_KEYS:
@@ -49,10 +49,10 @@ def free_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def harmless_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Return headers that hold no key and leave the client's own as they are.
+    """Check that headers contain no API key and override none of the client's own, and return them.
 
     Raises:
-        Withheld: one of them does not; its value is not shown.
+        Withheld: a header violates this; its value is not shown.
     """
     for name, value in headers.items():
         if not _NAME.fullmatch(name) or _is_secret(name):
@@ -73,28 +73,28 @@ def _is_secret(text: str) -> bool:
 
 
 OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")
-"""Keys that belong to one provider: values with another provider do not inherit them."""
+"""Keys that belong to one provider: values of another provider do not inherit them."""
 _WHO = ("name", *OWN)
-"""Keys that say who answers."""
+"""Keys that determine which model answers."""
 OF_THE_GROUP = ("agents", "roles")
-"""Keys that stand in the group alone."""
+"""Keys that exist only at the top of the group."""
 
 
 def layered(
     values: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], keys_of: Callable[[str], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Put values over those of the group `llm`, key by key, the last over all.
+    """Merge layers of values over those of the group `llm`, key by key; the last layer takes precedence.
 
-    Who answers is said in one place: by the last layer that names a model or a provider. So the address of a role's
-    model is never asked for the model of an agent.
+    A single layer determines which model answers: the last one that names a model or a provider. So the address of a
+    role's model is never combined with the model of an agent.
 
     Args:
-        values: of the group.
-        layers: what stands in their place.
+        values: values of the group.
+        layers: overriding values.
         keys_of: returns the keys that a provider has, by its name.
 
     Returns:
-        The values of one model, in which nobody else has values of their own.
+        The values of one model, without values for single agents or roles.
     """
     decides = max((index for index, own in enumerate(layers) if "name" in own or "model" in own), default=-1)
     merged = dict(values)
@@ -111,21 +111,22 @@ def _over(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[str,
     other = own.get("name", values["name"]) != values["name"]
     inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
     if "prices" in known and "model" in own:
-        inherited["prices"] = None  # they were those of another model
+        inherited["prices"] = None  # these were the prices of another model
     return {**inherited, **own}
 
 
 class Operational:
-    """Marks a field that changes how a model is reached, never what it is asked or who answers.
+    """Marks a field that affects how a model is reached, but not which model answers or what it is asked.
 
-    Such fields are no part of a cell's hash: a sweep that is resumed with a lower concurrency finds its done cells.
+    Such fields are not part of a cell's hash: a sweep that resumes with a lower concurrency finds its finished cells.
     """
 
 
 class Pricing:
-    """Marks a field that changes what is reckoned for an answer, and nothing else.
+    """Marks a field that affects only the computed cost of an answer.
 
-    Such fields are part of a cell's hash where the episode has a budget of money alone, whose end they decide.
+    Such fields are part of a cell's hash only if the episode has a budget in US dollars, because then they decide when
+    it ends.
     """
 
 
@@ -136,165 +137,165 @@ Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_len
 
 
 class ModelConfig(ComponentConfig):
-    """Base of the values of the group `llm`, whoever answers."""
+    """Base of the values of the group `llm` for all providers and substitutes."""
 
     @property
     def label(self) -> str:
-        """What stands for the model in names and tables."""
+        """The model's label in names and tables."""
         return self.name
 
-    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
-        """Whether its answers begin with its thoughts, where the prompts leave that open (`prompts.thoughts=auto`).
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (ReplayConfig uses them)
+        """Whether its answers start with its thoughts if the prompts leave that open (`prompts.thoughts=auto`).
 
         Args:
-            participant: who asks.
-            role: in which it asks.
+            participant: the caller.
+            role: role of the call.
         """
         return True
 
     @property
     def participants(self) -> Sequence[str]:
-        """Those that have values of their own, by name."""
+        """Participants with values of their own, by name."""
         return ()
 
     @property
     def special_roles(self) -> Sequence[str]:
-        """Those whose calls have values of their own."""
+        """Roles whose calls have values of their own."""
         return ()
 
     @property
     def special_deadlines(self) -> Sequence[str]:
-        """The roles and turns whose calls have deadlines of their own."""
+        """Roles and turns whose calls have deadlines of their own."""
         return ()
 
     @property
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
-        """What differs of the models that are asked when this one cannot be reached."""
+        """Models to call in turn if this one is unreachable, each given by its differences."""
         return ()
 
     @property
     def price(self) -> Price | None:
-        """Price of the model; None where it is not known, or where the replies say what they cost."""
+        """Price of the model; None if unknown, or if the replies report their cost."""
         return None
 
     @property
     def address(self) -> str | None:
-        """Where the model is asked; None where that is not known, or not over a network."""
+        """Address of the model; None if unknown or not on a network."""
         return None
 
     @property
     def key_variable(self) -> str | None:
-        """The environment variable that holds the key; None for no key."""
+        """The environment variable that holds the API key; None if there is none."""
         return None
 
 
 class ProviderConfig(ModelConfig):
-    """Base of every provider's values: what the wrappers around a provider need of them."""
+    """Base of every provider's values, as needed by the wrappers around a provider."""
 
     temperature: Annotated[float, Field(ge=0)] | None
-    """Sampling temperature; null leaves it to the provider."""
+    """Sampling temperature; null uses the provider's default."""
     effort: Annotated[ThinkingEffort | None, Usual(None)] = None
-    """How much the model thinks; null leaves it to the provider."""
+    """How much the model thinks; null uses the provider's default."""
     thinking_tokens: Annotated[Positive | None, Usual(None)] = None
-    """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
+    """Maximum thinking tokens, for models that take such a budget; null sets none."""
     thinking_format: Annotated[ThinkingFormat, Usual("auto")] = ThinkingFormat.AUTO
-    """What the switch of thinking is called in OpenAI's format."""
+    """The name of the thinking switch in OpenAI's format."""
     text_of_thinking: Annotated[Literal["keep", "drop"], Operational] = "keep"
-    """Whether the text of thoughts stands in `calls.jsonl`, where a server returns it."""
+    """Whether `calls.jsonl` keeps the text of thoughts, if a server returns it."""
     max_tokens: Positive
-    """Longest answer, in tokens; room for thinking comes on top."""
+    """Maximum answer length in tokens; thinking tokens are extra."""
     max_tokens_per_agent: Annotated[int, Field(ge=0)]
-    """Tokens more for each agent beyond the first that the answer has a plan for."""
+    """Extra tokens for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
-    """Sent to providers that take one."""
+    """Sampling seed, sent to providers that accept one."""
     top_p: Annotated[Annotated[float, Field(gt=0, le=1)] | None, Usual(None)] = None
-    """Share of the probability from which tokens are drawn; null leaves it to the provider."""
+    """Probability mass from which tokens are sampled; null uses the provider's default."""
     stop: Annotated[Texts | None, Usual(None)] = None
-    """Texts at which an answer ends; null: none."""
+    """Strings at which an answer ends; null: none."""
     extra_body: Annotated[Mapping[str, Any], AfterValidator(free_fields), Usual({})] = {}
-    """Fields of the request's body that only this provider knows."""
+    """Fields of the request body that only this provider knows."""
     extra_headers: Annotated[Mapping[str, str], AfterValidator(harmless_headers), Usual({})] = {}
-    """Headers sent with every request; never a key."""
+    """Headers sent with every request; never an API key."""
     structured: Structured
-    """How the JSON is asked for."""
+    """How JSON answers are requested."""
     grounded_schema: bool
-    """Whether the schema of an answer names what exists in its turn: the blocks that are left, the agents."""
+    """Whether the answer schema names what exists in its turn: the remaining blocks, the agents."""
     longest_text: Annotated[Positive | None, Usual(None)] = None
-    """Characters of each text in an answer, at most, in its schema; null: as the form says."""
+    """Maximum characters of each string in an answer, set in its schema; null: the schema's own limit."""
     longest_list: Annotated[Positive | None, Usual(None)] = None
-    """Entries of each list in an answer, at most; lists that have an entry for each agent stay as long as those."""
+    """Maximum entries of each list in an answer; lists with one entry per agent keep that length."""
     max_tokens_key: Annotated[MaxTokensKey, Operational]
-    """What the longest answer is called in OpenAI's format."""
+    """The name of the field for maximum answer length in OpenAI's format."""
     prompt_cache: Annotated[bool, Operational]
-    """Whether the beginnings of prompts are marked for the provider's own cache, where it has one."""
+    """Whether to mark the beginnings of prompts for the provider's own cache, if it has one."""
     deadline: Annotated[Seconds, Operational]
-    """Seconds that one attempt may take in all."""
+    """Maximum total seconds of one attempt."""
     deadlines: Annotated[Mapping[str, Seconds], Operational] = {}
-    """The same for calls of a sort: by role, or by turn (`quorum.agents.prompting.requests.TURNS`)."""
+    """The same for some calls: by role, or by turn (`quorum.agents.prompting.requests.TURNS`)."""
     connect_timeout: Annotated[Seconds, Operational]
-    """Seconds within which there must be a connection."""
+    """Maximum seconds to open a connection."""
     first_byte_timeout: Annotated[Seconds | None, Operational]
-    """Seconds from the request to the first byte of its answer; null: the deadline alone."""
+    """Maximum seconds from the request to the first byte of its answer; null: only the deadline applies."""
     max_reply_bytes: Annotated[Positive, Operational]
-    """Longest reply over HTTP, in bytes, as it arrives and unpacked."""
+    """Maximum size of an HTTP reply in bytes, both as received and decompressed."""
     tries: Annotated[Positive, Operational]
-    """Attempts of one call, at most."""
+    """Maximum attempts of one call."""
     rate_limited_tries: Annotated[Positive, Operational]
-    """The same for attempts that meet a rate limit."""
+    """Maximum attempts of one call that hit a rate limit."""
     max_wait: Annotated[float, Field(ge=0), Operational]
-    """Seconds that one call may wait between its attempts in all."""
+    """Maximum total seconds that one call may wait between its attempts."""
     max_concurrency: Annotated[Positive, Operational]
-    """Requests under way at once."""
+    """Maximum concurrent requests."""
     requests_per_minute: Annotated[Rate, Operational]
-    """Cap; null: none."""
+    """Rate limit; null: none."""
     tokens_per_minute: Annotated[Rate, Operational]
-    """Cap; null: none."""
+    """Rate limit; null: none."""
     cache: Annotated[bool | Literal["auto"], Operational]
-    """Whether answers come from disk; auto: at temperature 0 alone."""
+    """Whether answers are cached on disk; auto: only at temperature 0."""
     cache_path: Annotated[str | None, Operational]
-    """File of the cache; null: in the user's cache folder."""
+    """Cache file; null: in the user's cache folder."""
     fallback: Annotated[tuple[Mapping[str, Any], ...], Usual([])] = ()
-    """Models that are asked in turn when this one cannot be reached, each by what differs of it."""
+    """Models to call in turn if this one is unreachable, each given by its differences."""
     agents: Mapping[str, Mapping[str, Any]]
-    """What differs for single participants, by name."""
+    """Values that differ for single participants, by name."""
     roles: Annotated[Mapping[str, Mapping[str, Any]], Usual({})] = {}
-    """What differs for the calls of a role, by its name; the values of an agent take precedence."""
+    """Values that differ for the calls of a role, by its name; the values of an agent take precedence."""
 
     @property
     def thinks(self) -> bool:
-        """Whether the model thinks by itself before it answers, as it is asked here."""
+        """Whether the model, with these settings, reasons before it answers."""
         return False
 
-    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
-        """Whether its answers begin with its thoughts: not if it thinks by itself, nor if texts have to be short."""
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (ReplayConfig uses them)
+        """Whether its answers start with its thoughts: not if it reasons by itself, nor if texts must be short."""
         return self.longest_text is None and not self.thinks
 
     @property
     def caches(self) -> bool:
-        """Whether answers are kept on disk."""
+        """Whether answers are cached on disk."""
         return self.temperature == 0 if self.cache == "auto" else self.cache
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost though the model has no price."""
+        """Whether the replies report their cost although the model has no price."""
         return False
 
     @property
     def participants(self) -> Sequence[str]:
-        """Those that have values of their own, by name."""
+        """Participants with values of their own, by name."""
         return tuple(self.agents)
 
     @property
     def special_roles(self) -> Sequence[str]:
-        """Those whose calls have values of their own."""
+        """Roles whose calls have values of their own."""
         return tuple(self.roles)
 
     @property
     def special_deadlines(self) -> Sequence[str]:
-        """The roles and turns whose calls have deadlines of their own."""
+        """Roles and turns whose calls have deadlines of their own."""
         return tuple(self.deadlines)
 
     @property
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
-        """What differs of the models that are asked when this one cannot be reached."""
+        """Models to call in turn if this one is unreachable, each given by its differences."""
         return self.fallback

@@ -1,4 +1,4 @@
-"""The providers `openai` and `anthropic`, and what all providers over HTTP share."""
+"""The providers `openai` and `anthropic`, and code shared by all HTTP providers."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def _variable(name: str) -> str:
 
 
 OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
-"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
+"""Values of `service_tier` that OpenAI accepts: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
 _UNKNOWN = Family(levels=tuple(ThinkingEffort))
-"""Models that are not known: they think if they are asked to."""
+"""Unknown models: they reason if requested."""
 CHARGES = "openrouter.ai"
-"""A host whose answers say what they have cost."""
+"""A host whose answers report their cost."""
 Money = Annotated[float, Field(ge=0)]
 
 
@@ -69,27 +69,27 @@ class Prices(BaseModel):
     output: Money
     """Tokens written."""
     cached: Money | None = None
-    """Tokens read from the provider's prompt cache; null: as any others."""
+    """Tokens read from the provider's prompt cache; null: the same price as other input tokens."""
     cache_write: Money | None = None
-    """Tokens read and written into that cache; null: as any others."""
+    """Tokens read and written into that cache; null: the same price as other input tokens."""
 
 
 class RemoteConfig(ProviderConfig):
     """Values of a provider that is reached over HTTP."""
 
     official: ClassVar[str | None] = None
-    """The host whose prices are known; None: that of no address, which LiteLLM knows."""
+    """The host whose prices are known; None: a provider without an address, which LiteLLM knows."""
 
     model: Annotated[str, Field(min_length=1)]
-    """Name of the model, as the provider calls it."""
+    """The provider's name for the model."""
     base_url: Address | None
     """Address of the server; null: LiteLLM knows it."""
     api_key_env: Annotated[str, AfterValidator(_variable)] | None
-    """Environment variable that holds the key; null: the server wants none."""
+    """Environment variable that holds the API key; null: the server needs none."""
     prices: Annotated[Prices | None, Pricing]
-    """Of the model; null: what an answer says that it has cost, or the price of the provider's own table."""
+    """Prices of the model; null: the cost that an answer reports, or the provider's price list."""
     service_tier: Annotated[str | None, Field(pattern="^[a-z_]{1,32}$"), Pricing] = None
-    """How soon the provider is to answer, for less or more money; null: its usual tier."""
+    """Requested priority of answers, for less or more money; null: the provider's default tier."""
 
     @model_validator(mode="after")
     def _can_think_so(self) -> Self:
@@ -100,7 +100,7 @@ class RemoteConfig(ProviderConfig):
 
     @property
     def price(self) -> Price | None:
-        """Price of the model: the given one, else that of the table for the provider's own address."""
+        """Price of the model: the configured one, else the list price if the address is the provider's own."""
         if (given := self.prices) is not None:
             return Price(
                 input=given.input,
@@ -118,42 +118,42 @@ class RemoteConfig(ProviderConfig):
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost though the model has no price."""
+        """Whether the replies report their cost although the model has no price."""
         return self.host is not None and (self.host == CHARGES or self.host.endswith(f".{CHARGES}"))
 
     @property
     def thinks(self) -> bool:
-        """Whether the model thinks by itself before it answers: by its family; one that is not known, if asked to."""
+        """Whether the model reasons before it answers, by its family; an unknown model does if requested."""
         return thinks(self.thinking, self.family or _UNKNOWN)
 
     @property
     def thinking(self) -> Sampling:
-        """How much it is asked to think."""
+        """The requested amount of thinking."""
         return Sampling(None, self.max_tokens, effort=self.effort, thinking_tokens=self.thinking_tokens)
 
     @property
     def family(self) -> Family | None:
-        """What is known of models such as this one; None for nothing."""
+        """The model's family; None if unknown."""
         return find_family(self.name, self.model)
 
     @property
     def host(self) -> str | None:
-        """The host that is asked; None where LiteLLM knows it."""
+        """The host of the model; None if LiteLLM knows it."""
         return urlsplit(self.base_url or "").hostname
 
     @property
     def label(self) -> str:
-        """What stands for the model in names and tables."""
+        """The model's label in names and tables."""
         return self.model
 
     @property
     def address(self) -> str | None:
-        """Where the model is asked; None where LiteLLM knows it."""
+        """Address of the model; None if LiteLLM knows it."""
         return self.base_url
 
     @property
     def key_variable(self) -> str | None:
-        """The environment variable that holds the key; None for no key."""
+        """The environment variable that holds the API key; None if there is none."""
         return self.api_key_env
 
 
@@ -168,7 +168,7 @@ class OpenAIConfig(RemoteConfig):
 
     @property
     def family(self) -> Family | None:
-        """What is known of models such as this one, whose maker the address shows."""
+        """The model's family, for the vendor that the address indicates."""
         return find_family(family_table(format_at(self.host, self.thinking_format)), self.model)
 
     @field_validator("service_tier")
@@ -196,13 +196,13 @@ class AnthropicConfig(RemoteConfig):
     base_url: Address
     """Address of the server."""
     service_tier: Annotated[Literal["auto", "standard_only"] | None, Pricing] = None
-    """`auto` takes capacity that was bought beforehand where there is some, `standard_only` never; null: `auto`."""
+    """`auto` uses prepaid capacity if available, `standard_only` never; null: `auto`."""
 
 
 def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
-    """Return why a model does not think as it is wanted to, with the way out; None where nothing is wrong, or known.
+    """Return why a model cannot think as requested, with a remedy; None if it can or is unknown.
 
-    What a model that is not known does not take, its server says.
+    For an unknown model, its server reports unsupported settings.
     """
     effort, budget, model = config.effort, config.thinking_tokens, config.model
     family = config.family
@@ -220,10 +220,10 @@ def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
 
 
 def refuse_foreign_key(config: RemoteConfig) -> None:
-    """Make sure that the key of a service goes to its own hosts, or to this machine.
+    """Check that the API key of a service is sent only to its own hosts or to this machine.
 
     Raises:
-        ValueError: it would not.
+        ValueError: it would be sent elsewhere.
     """
     variable, host = config.api_key_env, config.host
     hosts = hosts_of(variable) if variable is not None else []
@@ -244,12 +244,12 @@ def _is_loopback(host: str) -> bool:
 
 
 def build_remote(client: type[Provider], config: RemoteConfig, _context: None = None) -> Provider:
-    """Make the client of a provider; its key is read from the environment.
+    """Build the client of a provider; its key is read from the environment.
 
     Raises:
         quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
-        ImportError: the provider's SDK is not installed; says how to install it.
-        ValueError: the key is that of another service.
+        ImportError: the provider's SDK is not installed; the message says how to install it.
+        ValueError: the key belongs to another service.
     """
     refuse_foreign_key(config)
     return client(

@@ -21,16 +21,16 @@ _CALLS = "calls.jsonl"
 
 
 class ReplayConfig(ModelConfig):
-    """Values of `replay`. How the models were asked stands in the recorded calls."""
+    """Values of `replay`. The recorded calls contain the settings of the models."""
 
     name: Literal["replay"]
     run: Annotated[str, Field(min_length=1)]
-    """Folder of the episode whose `calls.jsonl` answers."""
+    """Folder of the episode whose `calls.jsonl` provides the answers."""
 
     def writes_thoughts(self, participant: str, role: str) -> bool:
-        """Whether answers began with thoughts when they were recorded, by the first one; True where there is none."""
+        """Whether recorded answers start with thoughts, judged by the first one; True if there is none."""
         reader = Unfolding()
-        with suppress(OSError, DamagedFile, ValueError, LookupError, TypeError):  # who builds the model reports it
+        with suppress(OSError, DamagedFile, ValueError, LookupError, TypeError):  # building the model reports it
             for record in map(reader.read, RunFiles(Path(self.run)).lines(_CALLS)):
                 if (record["agent"], record.get("role", "")) == (participant, role):
                     answer = reader.whole(record)["request"]["answer"]
@@ -39,7 +39,7 @@ class ReplayConfig(ModelConfig):
 
 
 def build(config: ReplayConfig, _context: None) -> Replay:
-    """Make the model that answers what was recorded.
+    """Build the model that replays recorded answers.
 
     Raises:
         UserError: there is no such run, or it recorded no calls.
@@ -48,11 +48,11 @@ def build(config: ReplayConfig, _context: None) -> Replay:
 
 
 def recorded_calls(run: Path, place: str) -> Replay:
-    """Make the model that answers what was recorded in a run.
+    """Build the model that replays the answers of a run.
 
     Args:
-        run: its folder.
-        place: what names it, for messages.
+        run: folder of the run.
+        place: configuration key that names it, for messages.
 
     Raises:
         UserError: there is no such run, or it recorded no calls.
@@ -71,7 +71,7 @@ def recorded_calls(run: Path, place: str) -> Replay:
 
 
 def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
-    """Return the digest of the calls that answer; nothing where there are none that can be read."""
+    """Return the digest of the replayed calls; empty if there are none that can be read."""
     run = RunFiles(Path(config.run))
     found = digest_file(run.path / _CALLS) if run.holds(_CALLS) else None
     return {f"llm.run/{_CALLS}": found} if found is not None else {}

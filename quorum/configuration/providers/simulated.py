@@ -1,4 +1,4 @@
-"""`llm=simulated`: rules in a model's place."""
+"""`llm=simulated`: rules instead of a model."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
 
     name: Literal["simulated"]
     calibrated_to: str
-    """What its rates are fitted to, which its replies say; empty for nothing."""
+    """What its rates are fitted to, as stated in its replies; empty if nothing."""
 
     @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost: its prices are its own values."""
+        """Whether the replies report their cost: its prices are among its values."""
         return True
 
 
 def build(config: SimulatedConfig, _context: None) -> SimulatedModel:
-    """Make the simulated model."""
-    from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+    """Build the simulated model."""
+    from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only when it is used)
 
     return SimulatedModel(config, f"{NAME} (calibrated to {config.calibrated_to})" if config.calibrated_to else NAME)
 

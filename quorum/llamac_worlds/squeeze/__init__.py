@@ -18,7 +18,7 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class SqueezeBriefing(Briefing):
-    """All rounds: the reward and the sum of each; the picks by agent where the world shows them. There is no digest."""
+    """Shows the reward and the sum of every round, and the picks by agent if the world shows them. It has no digest."""
 
     def state(self, sight: Sight) -> object:
         """Return the rounds."""
@@ -28,34 +28,34 @@ class SqueezeBriefing(Briefing):
 
 
 class SqueezeSkills(WorldSkills):
-    """What minds know of the Gaussian squeeze."""
+    """The minds' skills for the Gaussian squeeze."""
 
     tasks = False
 
     def heuristic(self, world: World) -> Sequence[Mind]:
-        """Return the team that searches the best sum."""
+        """Return the team that searches for the best sum."""
         from quorum.llamac_worlds.squeeze.rules import SearchingTeam
 
         return SearchingTeam(len(world.agents)).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rule that everybody picks."""
+        """Return the gates: every agent must pick."""
         from quorum.llamac_worlds.squeeze.rules import SqueezeGates
 
         return SqueezeGates()
 
     def briefing(self) -> Briefing:
-        """Return all rounds."""
+        """Return the briefing with all rounds."""
         return SqueezeBriefing()
 
     def merge(self) -> Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]]:
-        """Return the median of the picks."""
+        """Return the function that merges picks by their median."""
         from quorum.llamac_worlds.squeeze.rules import median
 
         return median
 
     def example(self, world: World) -> Example:
-        """Return picks that are as far from every peak as can be, since the sum 0 pays nothing anywhere."""
+        """Return picks as far as possible from every peak: the sum 0 pays nothing on any curve."""
         pick = example_plan(world, Task("allocate", "system"), "to see what it pays", {"action": "pick", "units": 0})
         return Example(
             "I compare what the last rounds have paid.",
@@ -67,13 +67,13 @@ class SqueezeSkills(WorldSkills):
         )
 
     def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return what states the truth in place of messages (`extension=truth`)."""
+        """Return the function that replaces messages with true statements (`extension=truth`)."""
         from quorum.llamac_worlds.squeeze.statements import state
 
         return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
-        """Return a speaker that searches the peak by its own picks."""
+        """Return a speaker that searches for the peak with its own picks."""
         from quorum.llamac_worlds.squeeze.rules import SqueezeSpeaker
 
         return SqueezeSpeaker()

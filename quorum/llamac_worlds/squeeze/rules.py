@@ -1,10 +1,11 @@
-"""The rules of the Gaussian squeeze: the search for the peak, the greedy team, the gates, the median, the speaker."""
+"""The rules of the Gaussian squeeze: the peak search, the greedy team, the gates, the median, and the speaker."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from math import fsum
+from pathlib import Path
 from statistics import median_low
 
 import orjson
@@ -19,18 +20,18 @@ from quorum.agents.skills.contract import CommandedMind, read_rules
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
 GOLDEN = 0.381966
-"""Share of a gap at which golden-section search tries next."""
+"""The fraction of a gap at which golden-section search tries next."""
 
 
 def next_try(found: Mapping[int, float], highest: int) -> int:
-    """Choose the next integer to try, to find the peak of a curve with one.
+    """Choose the next integer to try in the search for the peak of a unimodal curve.
 
-    Golden-section search: the peak lies between the tried neighbours of the best; the larger gap next to it is tried
-    next. With nothing left to try there, the best is the peak.
+    Golden-section search: the peak lies between the tried neighbours of the best integer, so the larger gap next to it
+    is tried next. If no gap is left there, the best integer is the peak.
 
     Args:
-        found: what the integers tried so far have paid.
-        highest: the largest integer that can be tried; 0 is the smallest.
+        found: payoffs of the integers tried so far.
+        highest: the largest allowed integer; the smallest is 0.
     """
     if not found:
         return round(highest * GOLDEN)
@@ -46,11 +47,11 @@ def next_try(found: Mapping[int, float], highest: int) -> int:
 
 
 def widest_gap(found: Collection[int], highest: int) -> int:
-    """Choose the next integer to try, to see all of a curve: the middle of the widest gap between those tried.
+    """Choose the next integer to try when exploring a whole curve: the middle of the widest gap between those tried.
 
     Args:
         found: the integers tried so far.
-        highest: the largest integer that can be tried; 0 is the smallest. One of them has not been tried.
+        highest: the largest allowed integer; the smallest is 0. At least one must be untried.
     """
     ends = sorted({-1, highest + 1, *found})
     below, above = max(pairwise(ends), key=lambda gap: gap[1] - gap[0])
@@ -58,13 +59,13 @@ def widest_gap(found: Collection[int], highest: int) -> int:
 
 
 def share(total: int, agents: int, highest: int) -> list[int]:
-    """Share a sum as evenly as can be, the larger picks first; as near to it as picks of 0 to `highest` come."""
+    """Split a sum as evenly as possible, larger picks first, as close to it as picks from 0 to `highest` allow."""
     each, more = divmod(min(max(total, 0), agents * highest), agents)
     return [each + (agent < more) for agent in range(agents)]
 
 
 class SearchingTeam:
-    """Gives orders to all agents of a team.
+    """Commands all agents of a team.
 
     Args:
         agents: number of agents.
@@ -80,7 +81,7 @@ class SearchingTeam:
         return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: SqueezeObservation) -> Plan:
-        """Return the pick of an agent in this round: its share of the sum that the team tries."""
+        """Return an agent's pick in this round: its share of the sum that the team tries."""
         if len(self._sums) == observation.round:
             if self._sums:
                 self._paid[self._sums[-1]] = observation.history[-1].reward
@@ -90,15 +91,14 @@ class SearchingTeam:
 
 
 class SqueezeGates:
-    """Fulfils `quorum.agents.skills.Gates` for the squeeze.
+    """Implements `quorum.agents.skills.Gates` for the squeeze.
 
-    A pick is an integer from 0 to 9: anything else is none of the wanted form, and refused before (`V-FORM`). No agent
-    can wait here, so a joint plan without a pick for each agent that is asked about is no joint plan: a fault of
-    grammar, which cannot be repaired by dropping plans. Confirmation passes always: an agent knows nothing that speaks
-    against a pick.
+    A pick is an integer from 0 to 9; schema validation rejects anything else first (`V-FORM`). No agent can wait here,
+    so a joint plan that lacks a pick for a requested agent is invalid, a grammar error that dropping plans cannot fix.
+    Confirmation always passes, because an agent has no information against a pick.
     """
 
-    rules = read_rules("squeeze")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Find the agents without a pick."""
@@ -109,13 +109,13 @@ class SqueezeGates:
         return [Rejection("V-TEAM", missing, text)]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> None:
-        """Pass."""
+        """Accept every plan."""
 
 
 def median(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
-    """Take for each agent and round the median of the picks, the lower one of an even number of them.
+    """Return the median of the picks for each agent and round; for an even number of picks, the lower one.
 
-    A debater that has no plan for an agent has no say in it. Plans of several rounds are merged as far as the shortest.
+    A debater without a plan for an agent has no vote on it. Plans of several rounds are merged up to the shortest.
     """
     merged = {}
     for agent in asked:
@@ -131,9 +131,9 @@ def median(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dic
 
 
 class SqueezeSpeaker(Speaker[SqueezeObservation]):
-    """Searches the peak by golden sections over its own picks, as though all others picked the same.
+    """Searches for the peak by golden sections over its own picks, as though all other agents picked the same.
 
-    As a critic of LLaMAC it knows the sums and shares the next one among all agents that it is asked about (`propose`).
+    As a LLaMAC critic, it knows the sums and splits the next one among all requested agents (`propose`).
     """
 
     observation = SqueezeObservation
@@ -141,15 +141,15 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
     needs = frozenset({"pick"})
 
     def read_observation(self, text: str) -> SqueezeObservation:
-        """Read the observation of a prompt.
+        """Parse the observation in a prompt.
 
         Raises:
-            ValueError: it is none of this world.
+            ValueError: it does not belong to this world.
         """
         return read_rounds(orjson.loads(text))
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
+        """Answer a turn: pick by golden-section search over its own picks, announce it, and resume if interrupted."""
         observation = self.seen(view)
         if view.agent >= observation.agents:
             return Thought()  # a coordinator without a body has nothing to say
@@ -164,9 +164,8 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
-        The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the
-        middle of the widest gap between them, and follows the exploiter when there is none. What other agents pick is
-        taken off.
+        The exploiter searches for the peak by golden sections over the sums tried so far. The explorer tries the middle
+        of the widest gap between them, or follows the exploiter if there is none. Picks of other agents are subtracted.
         """
         seen = read_rounds(request.state)
         paid = {past.sum: past.reward for past in seen.history if past.sum is not None}
@@ -195,7 +194,7 @@ def _picks(units: int, rationale: str) -> Plan:
 
 
 def _paid(observation: SqueezeObservation) -> dict[int, float]:
-    """What each own pick has paid, on average: others pick too."""
+    """Return the mean payoff of each own pick, which also depends on the others' picks."""
     found: dict[int, list[float]] = {}
     for past in observation.history:
         if past.pick is not None:

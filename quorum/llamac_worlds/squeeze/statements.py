@@ -1,4 +1,4 @@
-"""What is true in the Gaussian squeeze: what the last round has paid, and an agent's part of the sum that is next."""
+"""True statements in the Gaussian squeeze: the payoff of the last round, and an agent's share of the next sum."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from quorum.llamac_worlds.squeeze.rules import next_try, share
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
-    """State the last round, and what an agent picks: as it has planned, else its part of what the team tries next.
+    """State the last round and an agent's pick: its planned one, or its share of the sum that the team tries next.
 
-    In the place of a directive, and of what one without a body says, stands what its readers pick.
+    Directives and messages of a coordinator without a body are replaced by the picks of their recipients.
 
-    `docs/controls.md` says what the arguments are.
+    See `docs/controls.md` for the arguments.
     """
     seen = world.global_observation()
     assert isinstance(seen, SqueezeObservation)

@@ -19,32 +19,32 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class TransportSkills(WorldSkills):
-    """What minds know of grid transportation."""
+    """The minds' skills for grid transportation."""
 
     def heuristic(self, world: World) -> Sequence[Mind]:
-        """Return the team that carries out the greedy plan of the board."""
+        """Return the team that executes the greedy plan of the board."""
         from quorum.llamac_worlds.transport.moves import HandingTeam
 
         return HandingTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rules of moves that go together and bring boxes nearer."""
+        """Return the gates: moves must be compatible and bring boxes nearer."""
         from quorum.llamac_worlds.transport.moves import TransportGates
 
         return TransportGates()
 
     def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002
-        """Return the board: the rules judge by all of it whether a move brings a box nearer."""
+        """Return the whole board, which the rules need to judge whether a move brings a box nearer."""
         return world.global_observation()
 
     def briefing(self) -> Briefing:
-        """Return the board, and how far its boxes have to go."""
+        """Return the briefing with the board and its boxes' distances."""
         from quorum.llamac_worlds.transport.moves import TransportBriefing
 
         return TransportBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a box that two agents of a row bring to its target: one hands it on, the other places it."""
+        """Return an example in which two agents of a row deliver a box: one hands it on, the other places it."""
         number = beyond(len(world.agents))
         hard = world.prompt_facts().get("difficulty") == "hard"
         place = f"position[0.0, {number + 1}.0]" if hard else f"square[0.5, {number + 1}.5]"
@@ -71,20 +71,20 @@ class TransportSkills(WorldSkills):
         return PaperText(look)
 
     def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return what states the truth in place of messages (`extension=truth`)."""
+        """Return the function that replaces messages with true statements (`extension=truth`)."""
         from quorum.llamac_worlds.transport.statements import state
 
         return partial(state, world)
 
     def describe(self, view: View) -> Mapping[str, Mapping[str, Any]] | None:
-        """Return which targets an agent knows and looks for; None for one that sees all (`topology=dytopo`)."""
+        """Return the targets that an agent knows and looks for; None if it sees the whole board (`topology=dytopo`)."""
         from quorum.llamac_worlds.transport.speaker import offered_and_needed
 
         assert isinstance(view.observation, TransportObservation)
         return offered_and_needed(view) if view.observation.board is None else None
 
     def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
-        """Return where each box is whose colour no other box has, as shares of the rows and columns."""
+        """Return the position of each box with a unique colour, as fractions of the rows and columns."""
         assert isinstance(seen, TransportObservation)
         found: dict[str, list[tuple[float, float]]] = {}
         for place, items in (seen.board or seen.sees).items():

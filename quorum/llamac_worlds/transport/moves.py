@@ -1,14 +1,15 @@
-"""What the minds for grid transportation share: plans, what moves are worth, the greedy team, what planners see; gates.
+"""Code shared by the minds for grid transportation: plans, values of moves, the greedy team, the briefing, the gates.
 
-LLaMAC (arXiv 2311.13884) names the two gates: no two agents on one box, no two boxes on one corner, every move a step
-nearer. Their rules and meanings are those of docs/llamac.md. The constraints are those to which the world attributes
-failed attempts.
+LLaMAC (arXiv 2311.13884) names the two gates: no two agents on one box, no two boxes on one corner, and each move
+brings a box nearer to its target. docs/llamac.md defines the rules. The constraints are those to which the world
+attributes failed attempts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from llamac_env import (
@@ -43,25 +44,25 @@ from quorum.agents.skills.contract import Briefing, CommandedMind, read_rules
 
 
 def one_step(grid: Grid, agent: int, move: BoxMove | None, rationale: str) -> Plan:
-    """The plan of an agent that makes one move, or waits for a step.
+    """Return an agent's plan that makes one move or waits for a step.
 
     Args:
         grid: the cells.
         agent: its index.
         move: the move; None to wait.
-        rationale: why.
+        rationale: the reason.
     """
     return plan_of(grid, agent, (move,), rationale)
 
 
 def plan_of(grid: Grid, agent: int, moves: Sequence[BoxMove | None], rationale: str) -> Plan:
-    """The plan of an agent that makes moves, one a step; its task is that of the first.
+    """Return an agent's plan with one move per step; its task is that of the first move.
 
     Args:
         grid: the cells.
         agent: its index.
-        moves: by step; None to wait.
-        rationale: why.
+        moves: the moves, by step; None to wait.
+        rationale: the reason.
     """
     first = next((move for move in moves if move is not None), None)
     task = box_task(first.colour) if first is not None else None
@@ -69,22 +70,22 @@ def plan_of(grid: Grid, agent: int, moves: Sequence[BoxMove | None], rationale: 
 
 
 def box_task(colour: Colour) -> Task:
-    """The task of those who bring a box of a colour to its target, as their plans name it."""
+    """Return the task of bringing a box of a colour to its target, as plans name it."""
     return Task("place", f"box_{colour}")
 
 
 def distance_left(board: Board, colour: Colour, place: Place) -> float:
-    """Manhattan distance of a box at a place to the nearest target of its colour, in cells.
+    """Return the Manhattan distance of a box at a place from the nearest target of its colour, in cells.
 
-    The colour has a target on the board.
+    The board must have a target of that colour.
     """
     return min(manhattan(place, target.place) for target in board.targets if target.colour == colour)
 
 
 def gain(board: Board, agent: int, move: BoxMove) -> float:
-    """By how much a move brings its box nearer to the nearest target of its colour, in cells; a placed box 1 more.
+    """Return how much nearer a move brings its box to its nearest target, in cells; placing a box adds 1.
 
-    The agent can make it.
+    The agent must be able to make the move.
     """
     source = board.box_at(agent, move.colour)
     assert source is not None
@@ -93,18 +94,18 @@ def gain(board: Board, agent: int, move: BoxMove) -> float:
 
 
 def places(board: Board, agent: int, move: BoxMove) -> bool:
-    """Whether a move puts its box on the target in the agent's cell."""
+    """Return whether a move puts its box on the target in the agent's cell."""
     return move.to == board.grid.cells[agent]
 
 
 def moves_of(observation: TransportObservation, agent: int) -> list[BoxMove]:
-    """The moves that an observation says its agent can make now."""
+    """Return the moves that the observation lists as possible now."""
     choices = (Move(box=BoxName(choice.box), to=choice.to) for choice in observation.can_do)
     return [box_move(observation.grid, agent, choice) for choice in choices]
 
 
 def greedy(board: Board) -> JointPlan:
-    """The greedy plan of a board; empty where there is none."""
+    """Return the greedy plan of a board; empty if there is none."""
     try:
         return greedy_plan(board)
     except NoPlan:
@@ -112,21 +113,21 @@ def greedy(board: Board) -> JointPlan:
 
 
 class Tick(NamedTuple):
-    """A step of plans that are carried out: what is tried, and what comes of it."""
+    """A simulated step: the attempted moves and their outcome."""
 
     tried: JointMove
     step: Step
 
 
 def carry_out(board: Board, plans: Mapping[int, Sequence[SymbolicAction]], steps: int) -> Iterator[Tick]:
-    """Carry out plans on a board, step by step, while nobody else does anything.
+    """Simulate plans on a board, step by step; all other agents do nothing.
 
-    An agent whose move is refused or fails does nothing more, and neither does one with a destination that is none.
+    An agent stops after a move that is refused or fails, or if a destination cannot be read.
 
     Args:
         board: the state.
         plans: actions by agent.
-        steps: steps to look ahead, at most; it ends earlier when all plans are over.
+        steps: maximum number of steps; the simulation ends earlier once all plans are over.
     """
     left = {agent: _moves(board.grid, agent, actions) for agent, actions in plans.items()}
     for _ in range(steps):
@@ -142,7 +143,7 @@ def carry_out(board: Board, plans: Mapping[int, Sequence[SymbolicAction]], steps
 
 
 def _moves(grid: Grid, agent: int, actions: Sequence[SymbolicAction]) -> Iterator[tuple[BoxMove, ...]]:
-    """Return what an agent does in each step: one move, or none."""
+    """Yield an agent's moves in each step: one or none."""
     for action in actions:
         match action:
             case Wait(steps=steps):
@@ -162,9 +163,9 @@ def _action(grid: Grid, agent: int, move: BoxMove | None) -> SymbolicAction:
 
 
 def fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMove) -> JointMove:
-    """Those of some moves, by rank, that go together with each other and with those of other agents.
+    """Select moves, in the given order, that are compatible with each other and with the moves of other agents.
 
-    A move that fits only after another one (onto a corner that is left) is found in the next round.
+    A move that only fits after another one (onto a corner being vacated) is found in the next round.
     """
     joint, left = dict(others), list(wanted)
     grows = True
@@ -181,47 +182,47 @@ def fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMo
 
 @dataclass(frozen=True, slots=True)
 class TransportState:
-    """The board, and what the agents can do.
+    """The board and the agents' possible moves.
 
     Attributes:
-        seen: the board, from outside.
-        agents: what each agent sees.
+        seen: the global observation of the board.
+        agents: each agent's observation.
     """
 
     seen: TransportObservation
     agents: tuple[TransportObservation, ...]
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows: the board, and the moves of each agent that has any. See `maeil.mind.Observation`."""
+        """Return the prompt block: the board, and the moves of agents that have any. See `maeil.mind.Observation`."""
         moves = {own.agent: moves_by_box(own.can_do) for own in self.agents if own.can_do}
         return {**self.seen.shown(), "can_do": moves}
 
 
 class TransportBriefing(Briefing):
-    """The board with what each agent can do; of past decisions the boxes that were left, and how far they had to go."""
+    """Shows the board and each agent's moves; for past decisions, the remaining boxes and their total distance."""
 
     def state(self, sight: Sight) -> TransportState:
-        """Return the board, and the moves that each agent can make."""
+        """Return the board and each agent's possible moves."""
         return TransportState(observed(sight.global_observation), tuple(map(observed, sight.agents)))
 
     def digest(self, sight: Sight) -> object:
-        """Return the number of boxes and the sum of their distances to the nearest target of their colour, in cells."""
+        """Return the number of boxes and their total distance to the nearest target of their colour, in cells."""
         board = observed(sight.global_observation).to_board()
         distances = (distance_left(board, box.colour, box.place) for box in board.boxes)
         return {"boxes": len(board.boxes), "distance": sum(distances)}
 
 
 def observed(observation: Observation) -> TransportObservation:
-    """Return an observation as one of this world."""
+    """Return the observation, typed for this world."""
     assert isinstance(observation, TransportObservation)
     return observation
 
 
 class HandingTeam:
-    """Gives orders to all agents of a team; its minds share the plan, and send no messages.
+    """Commands all agents of a team; its minds share the plan and send no messages.
 
     Args:
-        world: whose board it sees as a whole, whatever its agents see.
+        world: the world; the team sees its whole board, whatever its agents see.
     """
 
     def __init__(self, world: World) -> None:
@@ -229,13 +230,13 @@ class HandingTeam:
         self.minds = tuple(CommandedMind(self._decide) for _ in world.agents)
         self._plan: tuple[JointMove, ...] = ()
         self._board: Board | None = None
-        """The board on which the next step of the plan is to be made."""
+        """The expected board at the next step of the plan."""
 
     def _decide(self, view: View) -> Plan:
         return self.plan(view.agent, observed(self._world.global_observation()).to_board())
 
     def plan(self, agent: int, board: Board) -> Plan:
-        """Return the next step of an agent on a board."""
+        """Return an agent's next step on a board."""
         if board != self._board:
             self._go_on(board)
         move = self._plan[0].get(agent) if self._plan else None
@@ -244,7 +245,7 @@ class HandingTeam:
         )
 
     def _go_on(self, board: Board) -> None:
-        """Take the next step of the plan where the board is what it foresaw; else plan again."""
+        """Advance the plan by a step if the board matches its prediction; otherwise plan again."""
         if self._board is not None and self._plan and self._board.after(self._plan[0]).board == board:
             self._plan = self._plan[1:]
         else:
@@ -253,22 +254,22 @@ class HandingTeam:
 
 
 class TransportGates:
-    """Fulfils `quorum.agents.skills.Gates` for grid transportation, Easy and Hard.
+    """Implements `quorum.agents.skills.Gates` for grid transportation, Easy and Hard.
 
-    Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
-    to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
-    known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
-    A conflict of plans under way alone is reported as well: who carries them out is asked about then.
-    That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
-    plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
-    over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
-    and boxes of a colour in its cell are alike.
+    Scrutiny simulates the joint plan on the board, including plans under way, up to the first step that breaks a rule,
+    as though no other agent acted. The first step is judged exactly, because all agents that act in it are known. Later
+    steps are judged by the current joint plan, although agents that plan again before then may change them. A conflict
+    between plans under way is reported too; their agents plan again at that point. Scrutiny does not judge whether a
+    later move will find its box, because others may bring it; a move that does not find it ends its plan and costs no
+    step. If a plan under way begins with a wait of several steps, it is unknown how much of the wait has passed, so
+    only the first step is judged. Easy boards have no conflicts: only one agent can reach a box, and boxes of one
+    colour in its cell are interchangeable.
 
-    Confirmation judges a move with which a plan begins. A plan that begins with a wait passes: what the agent does now
-    is nothing, and the board will be another when its move comes.
+    Confirmation judges a plan's initial move. A plan that begins with a wait passes, because the board will have
+    changed when its move comes.
     """
 
-    rules = read_rules("transport")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""
@@ -283,9 +284,9 @@ class TransportGates:
         return []
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge the move that an agent is to make now: whether it can, and whether it brings the box nearer.
+        """Judge an agent's current move: whether it is possible, and whether it brings the box nearer.
 
-        By an observation without a board only the first can be judged.
+        With an observation that has no board, only the first can be judged.
         """
         action = joint.plans[agent].actions[0]
         if not isinstance(action, Move):
@@ -311,7 +312,7 @@ class TransportGates:
 
 
 def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
-    """The rules that a step breaks, each with all who take part."""
+    """Yield the rules that a step breaks, each with the agents involved."""
     when = "in the first step" if number == 1 else f"in step {number} of the plan"
     tried, step = tick
     conflicts: dict[str, list[int]] = {}

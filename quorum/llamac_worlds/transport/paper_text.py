@@ -1,22 +1,22 @@
-"""The text format of LLaMAC's appendix (arXiv 2311.13884, Figure B.1): the values of prompts, and answers.
+"""The text format of LLaMAC's appendix (arXiv 2311.13884, Figure B.1), for prompt values and answers.
 
 | value | in a prompt |
 |---|---|
 | an agent's name | `Agent[0.5, 1.5]`: its cell |
-| a plan | `move(box_green, target_green)`; one that waits is `wait(1)`, several actions stand one after the other |
+| a plan | `move(box_green, target_green)` or `wait(1)`; several actions are joined by `, then ` |
 | a joint plan | `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}` |
-| a state | `board`, every place of it, and `observations`, a line for each agent |
-| what an agent sees | `observation`, its line; and the board where it sees that |
+| a state | `board` with every place, and `observations` with a line per agent |
+| an agent's observation | `observation`, its line; and the board if it sees the board |
 
-| role | answer: words, then a joint plan where the role gives one |
+| role | answer: text, then a joint plan if the role gives one |
 |---|---|
 | critic, centre, debater | the reasons, and the joint plan: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}` |
 | assessor | the same: it writes the suggestion out |
-| actor | what is wrong; its own move in the same form, where it has one |
-| reviewer | `I agree.`, or why not, and its own move |
-| talker | what it says; or `EXECUTE` and the joint plan, which ends the dialogue (HMAS-2, arXiv 2309.15943) |
+| actor | its objection; optionally its own move in the same form |
+| reviewer | `I agree.`, or the reason for objecting and its own move |
+| talker | its message; or `EXECUTE` and the joint plan, which ends the dialogue (HMAS-2, arXiv 2309.15943) |
 
-The converters are those of `llamac_env`.
+The converters come from `llamac_env`.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _ACTION = re.compile(r"move\(([^,()]*), (.*)\)|wait\((\d+)\)")
 _NEXT = ", then "
 _LINES = frozenset({"observation", "observations"})
 _WORDS = frozenset({"thoughts", "text", "message", "issue", "problem", "reason", "rationale"})
-"""Keys of what somebody has written: nothing in it is a value."""
+"""Keys of free text, which contains no values to convert."""
 
 
 def grid_of(seen: TransportObservation | Mapping[str, Any]) -> Grid:
-    """Return the cells of an observation, or of a state or an observation as `write_value` writes it.
+    """Return the cells of an observation, or of a state or observation in the format of `write_value`.
 
     Raises:
-        KeyError, ValueError: it is none of them.
+        KeyError, ValueError: the value is none of these.
     """
     if isinstance(seen, TransportObservation):
         return seen.grid
@@ -68,16 +68,16 @@ def grid_of(seen: TransportObservation | Mapping[str, Any]) -> Grid:
 
 
 def board_of(seen: TransportObservation | Mapping[str, Any]) -> Board:
-    """Return the board of an observation, or of a state as `write_value` writes it.
+    """Return the board of an observation, or of a state in the format of `write_value`.
 
     Raises:
-        KeyError, ValueError: it shows none.
+        KeyError, ValueError: it shows no board.
     """
     return seen.to_board() if isinstance(seen, TransportObservation) else read_board(grid_of(seen), seen["board"])
 
 
 def write_value(grid: Grid, value: object) -> Any:
-    """Write a value of a prompt: plans, states, observations and the names of agents in it; the rest as it is."""
+    """Convert the plans, states, observations and agent names in a prompt value; keep the rest."""
     match value:
         case TransportObservation():
             return {**_shown(value), "observation": local_line(value)}
@@ -97,9 +97,9 @@ def write_value(grid: Grid, value: object) -> Any:
 
 
 def read_value(grid: Grid, value: Any) -> Any:
-    """Read a value of a prompt: an observation and a state as a prompt in typed JSON shows them.
+    """Convert a prompt value back; observations and states take the form of typed JSON prompts.
 
-    A state comes back without what each agent can do, which follows from its board.
+    A converted state lacks each agent's possible moves, which follow from its board.
     """
     match value:
         case str():
@@ -127,7 +127,7 @@ def write_action(action: Mapping[str, Any]) -> str:
 
 
 def write_name(grid: Grid, name: str) -> str:
-    """Write the name of an agent; any other text as it is."""
+    """Convert the name of an agent; return any other text unchanged."""
     stem, _, number = name.rpartition("_")
     is_agent = stem == "agent" and number.isdecimal() and int(number) < grid.agents
     return write_agent(grid, int(number)) if is_agent else name
@@ -143,7 +143,7 @@ def _read_name(grid: Grid, text: str) -> str:
 
 
 def _shown(seen: TransportObservation) -> dict[str, Any]:
-    """What is shown apart from the lines of the agents; of a board every place, empty ones, too."""
+    """Return everything but the agents' lines; a board includes its empty places."""
     shown: dict[str, Any] = {"difficulty": seen.difficulty, "rows": seen.rows, "cols": seen.cols}
     shown |= {"entry_rule": seen.entry_rule} if seen.grid.is_hard else {}
     shown |= {"max_steps": seen.max_steps, "step": seen.step}
@@ -153,14 +153,14 @@ def _shown(seen: TransportObservation) -> dict[str, Any]:
 
 
 def _seen(shown: Mapping[str, Any], **own: Any) -> TransportObservation:
-    """The inverse of `_shown`."""
+    """Invert `_shown`."""
     nobody = {"entry_rule": str(EntryRule.final_state), "agent": "", "square": "", "sees": {}, "can_do": ()}
     fields = {key: item for key, item in shown.items() if key not in _LINES}
     return TransportObservation(**{**nobody, **fields, **own})
 
 
 def _read_text(grid: Grid, text: str) -> Any:
-    """Read a text that is all of a value: a plan or the name of an agent; any other is what it is."""
+    """Convert a text that is entirely a plan or the name of an agent; return any other text unchanged."""
     found = [_ACTION.fullmatch(part) for part in text.split(_NEXT)]
     if not all(found):
         return _read_name(grid, text)
@@ -181,34 +181,35 @@ AGREED = "I agree."
 _AGREES = re.compile(r"\W*I\s+agree\b", re.IGNORECASE)
 _FENCE = re.compile(r"```\w*")
 _MOST_WORDS = {"thoughts": 4000, "message": 2000, "issue": 1000, "reason": 1000}
-"""Characters that typed answers take; a text can have any number, and the rest is cut off."""
+"""Maximum number of characters in typed answers; longer text is cut off."""
 _EXAMPLE = {"task": None, "actions": [{"action": "move", "box": "box_green", "to": "target_green"}]}
 
 
 class PaperText:
-    """Fulfils `quorum.agents.coordination.prompts.Notation` for grid transportation.
+    """Implements `quorum.agents.coordination.prompts.Notation` for grid transportation.
 
     Args:
-        look: gives the state as it is, seen from outside or as `write` writes it: answers are read against its board.
+        look: returns the current global state, as an observation or in the format of `write`; answers are parsed
+            against its board.
     """
 
     def __init__(self, look: Callable[[], TransportObservation | Mapping[str, Any]]) -> None:
         self._look = look
 
     def write(self, value: object) -> Any:
-        """Write a value of a prompt."""
+        """Write a prompt value."""
         return write_value(grid_of(self._look()), value)
 
     def read(self, value: Any) -> Any:
-        """Read a value of a prompt."""
+        """Read a prompt value."""
         return read_value(grid_of(self._look()), value)
 
     def write_answer(self, answer: Mapping[str, Any], agent: str) -> str:
-        """Write a typed answer: the words, and the first move of each plan in it; who waits is left out.
+        """Write a typed answer: the text, and the first move of each plan; agents that wait are left out.
 
         Args:
-            answer: with the plans of an assessor's choices in it.
-            agent: whose answer it is.
+            answer: the answer, in which an assessor's choices include their plans.
+            agent: name of the answering agent.
         """
         match answer:
             case {"agrees": True}:
@@ -226,10 +227,10 @@ class PaperText:
         return f"{words}\n{self._joint({entry['agent']: entry['plan'] for entry in entries})}"
 
     def read_answer(self, role: str, text: str) -> dict[str, Any]:
-        """Read the text of an answer.
+        """Parse the text of an answer.
 
         Raises:
-            InvalidThought: it holds no joint plan where its role gives one, or one that cannot be carried out.
+            InvalidThought: it lacks a joint plan that its role requires, or has one that cannot be carried out.
         """
         words = _FENCE.sub("", text.partition("{")[0]).strip()
         if role == "reviewer":
@@ -252,10 +253,10 @@ class PaperText:
         return _cut({"thoughts": words, "plans": entries})
 
     def example(self, role: str) -> str:
-        """Return an answer of a role on a board with a longer row, as a prompt shows it.
+        """Return an example answer of a role, for prompts, on a board with a longer row.
 
         Args:
-            role: who is to answer.
+            role: the answering role.
         """
         agent = f"Agent[0.5, {beyond(grid_of(self._look()).agents)}.5]"
         plans = [{"agent": agent, "plan": _EXAMPLE}]
@@ -287,7 +288,7 @@ class PaperText:
         ]
 
     def _proposal(self, text: str) -> dict[str, Any] | None:
-        """Return what somebody would do instead: the one move in the text that can be made, or None."""
+        """Return the answering agent's alternative: the text's only possible move, or None."""
         board = board_of(self._look())
         found = read_joint(board, text).moves
         return _plan(board.grid, *next(iter(found.items()))) if len(found) == 1 else None

@@ -1,8 +1,8 @@
-"""The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
+"""The simulated speaker in grid transportation: it reads the observation in the prompt and plans greedily.
 
-Where all agents see the same board they plan by the same rules, so that their moves fit together without a word. Those
-who see their own cell alone say which targets are in it; a box goes nearer to a target that somebody has reported,
-and where nobody has, it goes anywhere. As a critic of LLaMAC the speaker plans for all agents that it is asked about.
+Agents that all see the whole board plan by the same rules, so their moves fit together without messages. Agents that
+see only their own cell report its targets; they move a box toward a reported target, or anywhere if there is none. As a
+LLaMAC critic, the speaker plans for all requested agents.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _REPORT = re.compile(r"In (square\[[\d., ]+\]) there (?:is|are) (no target|targe
 
 
 def report(board: Board, cells: Iterable[int]) -> str:
-    """Say which targets are in the cells of some agents; `hear` reads it."""
+    """Write the targets in some agents' cells; `known_board` parses it."""
     texts = []
     for agent in cells:
         place = board.grid.cells[agent]
@@ -61,7 +61,7 @@ def report(board: Board, cells: Iterable[int]) -> str:
 
 
 def telling(board: Board, view: View) -> list[int]:
-    """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
+    """Return the agents whose cells to report: the speaker itself, and those with a target that others look for."""
     needed = {name for wanted in view.wanted.values() for name in wanted}
     cells = {target.place for target in board.targets if f"box_{target.colour}" in needed}
     return [
@@ -71,7 +71,7 @@ def telling(board: Board, view: View) -> list[int]:
 
 
 def offered_and_needed(view: View) -> Mapping[str, Mapping[str, Any]]:
-    """Offer the known targets, and ask for those of the boxes in reach, by the names of the boxes."""
+    """Offer the known targets, and ask for those of the boxes in reach, by box name."""
     board = _known(view)
     known = {target.colour for target in board.targets}
     lost = {move.colour for move in board.available(view.agent)} - known
@@ -84,17 +84,17 @@ def offered_and_needed(view: View) -> Mapping[str, Mapping[str, Any]]:
 
 
 def reported(board: Board, messages: Iterable[Message]) -> set[int]:
-    """Return the agents whose cells some messages tell of."""
+    """Return the agents whose cells some messages report."""
     places = {where for message in messages for where, _ in _REPORT.findall(message.content)}
     return {agent for agent, cell in enumerate(board.grid.cells) if write_place(cell) in places}
 
 
 def known_board(observation: TransportObservation, messages: Iterable[Message]) -> Board:
-    """Return what an agent knows of the board: what it sees, and the targets that others have reported.
+    """Return an agent's knowledge of the board: its observation, and the targets that others reported.
 
     Args:
-        observation: what it sees: its own cell.
-        messages: oldest first; a later report on a cell replaces an earlier one, and what it sees replaces both.
+        observation: its observation, limited to its own cell.
+        messages: oldest first; later reports on a cell replace earlier ones, and the observation replaces all reports.
     """
     grid = observation.grid
     targets: dict[str, list[str]] = {}
@@ -116,13 +116,13 @@ def known_board(observation: TransportObservation, messages: Iterable[Message]) 
 
 
 def choose(board: Board, agent: int, chooser: Chooser) -> tuple[BoxMove | None, str]:
-    """Choose a move, and say why: place a box; bring one nearer to a known target; send one of unknown way anywhere.
+    """Choose a move and a reason: place a box, move one nearer to a known target, or move a box without one anywhere.
 
-    A box on a corner is in reach of several agents, and two that act on it both fail. Where its target is known the one
-    acts who brings it nearest. Where it is not, each acts as often as one in so many would.
+    Several agents can reach a box on a corner, and if two act on it, both fail. If its target is known, the agent that
+    can bring it nearest acts. Otherwise each of the n agents acts with probability 1/n.
 
     Args:
-        board: what the agent knows of it.
+        board: the agent's knowledge of the board.
         agent: its index.
         chooser: makes the choices.
     """
@@ -146,14 +146,14 @@ def choose(board: Board, agent: int, chooser: Chooser) -> tuple[BoxMove | None, 
 
 
 def _sharers(board: Board, agent: int, move: BoxMove) -> list[int]:
-    """All who have a move's box in reach, ascending."""
+    """Return all agents that can reach a move's box, ascending."""
     source = board.box_at(agent, move.colour)
     assert source is not None
     return sorted(board.grid.handlers[source])
 
 
 def _is_mine(board: Board, agent: int, move: BoxMove) -> bool:
-    """Whether of all who have a box in reach the agent is the first of those who bring it nearest."""
+    """Return whether the agent is the first of those that can bring the box nearest to its target."""
 
     def most(other: int) -> float:
         return max((gain(board, other, m) for m in board.available(other) if m.colour == move.colour), default=-1)
@@ -170,30 +170,30 @@ def _item(name: str, where: str) -> Item:
 _WORK = re.compile(r"\bI work on box_([a-z]+):")
 
 AHEAD = 3
-"""Steps that the explorer plans ahead."""
+"""Number of steps that the explorer plans ahead."""
 LOST = 4
-"""Cost of a move that is not the plan's, in steps: lost by the box, and by those that wait for it."""
+"""Cost in steps of a move outside the plan, for the box and for agents that wait for it."""
 SENTENCES = 30
-"""Cells on which one message reports, at most."""
+"""Maximum number of cells reported in one message."""
 
 
 class TransportSpeaker(Speaker[TransportObservation]):
-    """Follows the greedy plan of the board that its prompt shows; where it shows none, what is seen and heard."""
+    """Follows the greedy plan of the board in its prompt, or of the board known from observations and messages."""
 
     observation = TransportObservation
     vocabulary = Vocabulary(Move, Wait)
     needs = frozenset({"move", "wait"})
 
     def read_observation(self, text: str) -> TransportObservation:
-        """Read the observation of a prompt.
+        """Parse the observation in a prompt.
 
         Raises:
-            ValueError: it is none of this world.
+            ValueError: it does not belong to this world.
         """
         return read_shown(orjson.loads(text))
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
+        """Answer a turn: make the greedy plan's next move, announce it, and resume if interrupted."""
         observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
@@ -214,7 +214,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         return replace(thought, messages=tuple(messages))
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
-        """Return the boxes that another can move, as far as the board is known, and what it has said it works on."""
+        """Return the boxes that a teammate can bring nearer on the known board, and the box it says it works on."""
         board = _known(view)
         said = _last_said(view, mate)
         aims = {target.colour for target in board.targets}
@@ -232,7 +232,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         return found
 
     def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
-        """Leave a box to one with a lower index who is expected to move the same: two who act on one box both fail."""
+        """Leave a box to an agent with a lower index expected to move it, because two agents on one box both fail."""
         thought = self.answer(view, chooser)
         plan = thought.decision
         if not isinstance(plan, Plan) or plan.task is None:
@@ -249,10 +249,9 @@ class TransportSpeaker(Speaker[TransportObservation]):
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
-        The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps
-        ahead; one step where others carry out plans that it does not know of. The exploiter makes the moves of this
-        step that bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy
-        plan for a step.
+        The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, several steps
+        ahead, or only one if other agents' plans are under way. The exploiter makes this step's moves that bring boxes
+        nearest to a target, placing first. If there is no such move, it follows the greedy plan for one step.
         """
         state = request.state
         board = read_shown(state).to_board()
@@ -275,7 +274,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
 
 
 def _known(view: View) -> Board:
-    """What an agent knows of the board: all of it, or what is in its cell and what others have reported."""
+    """Return an agent's knowledge of the board: all of it, or its cell and the reports of others."""
     observation = view.observation
     assert isinstance(observation, TransportObservation)
     if observation.board is None:
@@ -284,20 +283,20 @@ def _known(view: View) -> Board:
 
 
 def _last_said(view: View, mate: int) -> Colour | None:
-    """The colour of the box that another has said in this step that it works on."""
+    """Return the colour of the box that a teammate announced in this step."""
     said = [m.content for m in (*view.memory, *view.unread) if m.sender == mate and m.t == view.t]
     found = _WORK.search(said[-1]) if said else None
     return Colour(found[1]) if found is not None and found[1] in Colour.__members__ else None
 
 
 def _colour(task: Task) -> Colour | None:
-    """The colour of the box that a task is about."""
+    """Return the colour of a task's box."""
     name = task.target.removeprefix("box_")
     return Colour(name) if name in Colour.__members__ else None
 
 
 def _tell_all(view: View, board: Board) -> Thought:
-    """Tell those who see less where all targets are."""
+    """Report all targets to the recipients, who see less."""
     if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
         return Thought()
     text = report(board, sorted(with_targets(board)))
@@ -305,9 +304,9 @@ def _tell_all(view: View, board: Board) -> Thought:
 
 
 def _passed(view: View, board: Board) -> set[int]:
-    """The agents on whose cells one reports in a tree of leaders: those that were just reported, down the tree all.
+    """Return the agents whose cells to report in a tree of leaders: those just reported, plus all known ones downward.
 
-    What was said in earlier steps does not go up again: those whose cells it is about may have reported otherwise.
+    Reports from earlier steps are not passed up again, because the agents they concern may have updated them.
     """
     if view.turn.role not in TREE:
         return set()
@@ -316,12 +315,12 @@ def _passed(view: View, board: Board) -> set[int]:
 
 
 def with_targets(board: Board) -> set[int]:
-    """The agents in whose cells there are targets."""
+    """Return the agents with targets in their cells."""
     return {agent for agent, cell in enumerate(board.grid.cells) if any(t.place == cell for t in board.targets)}
 
 
 def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[int, BoxMove]:
-    """What the agents that carry out plans do in this step."""
+    """Return the moves of this step in the plans under way."""
     first = {agent: plan["actions"][0] for agent, plan in running.items()}
     return {
         agent: box_move(grid, agent, Move.model_validate(action))
@@ -331,13 +330,13 @@ def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[in
 
 
 def _whole(board: Board, request: JointPlanRequest, others: JointMove) -> tuple[JointMove, ...]:
-    """The next steps of the greedy plan of the whole board, those who are asked alone."""
+    """Return the next steps of the whole board's greedy plan, restricted to the requested agents."""
     own = [{agent: move for agent, move in joint.items() if agent in request.asked} for joint in greedy(board)[:AHEAD]]
     return (fitting(board, own[0].items(), others),) if own and request.running else tuple(own)
 
 
 def _nearest(board: Board, asked: Iterable[int], others: JointMove, chooser: Chooser) -> JointMove:
-    """The moves that bring boxes nearer: placing first, then by what is gained, the longest way left, the queue."""
+    """Return the moves that bring boxes nearer: placing first, then by gain, remaining distance, and queue length."""
     queues = Counter(box.place for box in board.boxes)
     worth = {(agent, move): gain(board, agent, move) for agent in asked for move in board.available(agent)}
     wanted = sorted(
@@ -354,7 +353,7 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove, chooser: Cho
 
 
 def _next(board: Board, agent: int, chooser: Chooser) -> BoxMove | None:
-    """The agent's part of the greedy plan's next step, or, drawn, another that goes with the others' and gains too."""
+    """Return the agent's move in the greedy plan's next step, or by chance another compatible move with a gain."""
     plan = greedy(board)
     rest = dict(plan[0]) if plan else {}
     own = rest.pop(agent, None)

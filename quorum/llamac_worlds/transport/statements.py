@@ -1,4 +1,4 @@
-"""What is true of an agent of grid transportation: the targets in its cell, and which box it is to move next."""
+"""True statements about an agent of grid transportation: the targets in its cell, and the box to move next."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from quorum.llamac_worlds.transport.speaker import SENTENCES, report, with_targe
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
-    """State which targets are in the cell of an agent, and its box: that of its plan, else of the greedy plan's step.
+    """State the targets in an agent's cell and its box: that of its plan, or of the next step of the greedy plan.
 
-    In the place of a directive, and of what one without a body says, stands where all targets are.
+    Directives and messages of a coordinator without a body are replaced by the positions of all targets.
 
-    `docs/controls.md` says what the arguments are.
+    See `docs/controls.md` for the arguments.
     """
     board = observed(world.global_observation()).to_board()
     steps = greedy(board)

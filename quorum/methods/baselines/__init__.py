@@ -1,5 +1,5 @@
-"""What LLaMAC is measured against: CMAS, HMAS-1, HMAS-2, DMAS and multi-agent debate (`teams.py`).
+"""Baselines for LLaMAC: CMAS, HMAS-1, HMAS-2, DMAS and multi-agent debate (`teams.py`).
 
-They share one way of asking for a joint plan (`asking.py`), one coordinator (`coordinator.py`), which differs in where
-its joint plans come from, and one agent that talks (`talker.py`).
+They share the requests for joint plans (`asking.py`), and one coordinator and one talking agent (`minds.py`). The
+coordinators differ only in the source of their joint plans.
 """

@@ -1,6 +1,6 @@
-"""The roles of the baselines, their typed answers, and where joint plans come from: one planner, or a debate.
+"""The roles of the baselines, their typed answers, and the sources of joint plans: one planner, or a debate.
 
-| answer | form |
+| answer | schema |
 |---|---|
 | joint plan | `quorum.agents.coordination.asking` |
 | talk | `{"thoughts": ..., "message": ..., "plans": null}`; or `plans` as in a joint plan, which states it |
@@ -35,15 +35,15 @@ class BaselineRole(StrEnum):
     CENTRE = "centre"
     """Plans for the team."""
     DEBATER = "debater"
-    """One of several who do so, and hear each other."""
+    """One of several planners that see each other's plans."""
     REVIEWER = "reviewer"
     """An agent that agrees or objects to the joint plan."""
     TALKER = "talker"
-    """An agent that talks, or states the joint plan."""
+    """An agent that talks or states the joint plan."""
 
 
 class BaselineAnswers(JointAnswers):
-    """The answers of those who plan for a team, of agents that talk, and of those that review; arguments as there."""
+    """The answers of planners, talkers and reviewers; arguments as in the base class."""
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
         super().__init__(vocabulary, max_actions, names, tasks)
@@ -63,69 +63,69 @@ class BaselineAnswers(JointAnswers):
             proposal=self.instead,
         )
         self.talk, self.review = form("talk", self._talk), form("review", self._review)
-        """The forms of what an agent says, and of a review."""
+        """The answer schemas for talking and for a review."""
 
     def forms(self, roles: Iterable[BaselineRole]) -> Sequence[AnswerFormat]:
-        """Return the forms of the answers in some roles."""
+        """Return the answer schemas of some roles."""
         special = {BaselineRole.TALKER: self.talk, BaselineRole.REVIEWER: self.review}
         return [special.get(role, self.joint) for role in roles]
 
     def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
-        """Read what an agent says, and the joint plan when it states one.
+        """Parse what an agent says, and the joint plan if it states one.
 
         Raises:
-            Misread: it has not the form, or names agents that it may not name.
+            Misread: the answer does not match the schema, or names agents it may not name.
         """
         answer = read(self._talk, value)
         return answer.message, self.read_entries(answer.plans, asked) if answer.plans is not None else None
 
     def read_review(self, value: object) -> tuple[bool, str, Plan | None]:
-        """Read whether an agent agrees; if not, why, and what it would do.
+        """Parse whether an agent agrees; if not, its reason and its proposal.
 
         Raises:
-            Misread: it has not the form.
+            Misread: the answer does not match the schema.
         """
         answer = read(self._review, value)
         return answer.agrees, answer.reason, read_plan(answer.proposal) if answer.proposal is not None else None
 
 
 def check_possible(world: World, plans: Mapping[int, Plan]) -> None:
-    """Make sure that the world would take plans in its present state.
+    """Check that the world accepts plans in its current state.
 
     Raises:
-        Misread: it would refuse one.
+        Misread: it rejects one.
     """
     if refused := impossible(world, plans):
         raise Misread(refused)
 
 
 class Source(Protocol):
-    """Where joint plans come from."""
+    """A source of joint plans."""
 
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Make one, with the calls that it took.
+        """Make a joint plan; also return the model calls.
 
         Args:
-            view: the turn in which it is made.
-            asked: agents that it may have plans for.
+            view: the current turn.
+            asked: the agents it may include.
             blocks: the data of the prompt.
 
         Raises:
-            NoJointPlan: there is none.
+            NoJointPlan: no plan could be made.
         """
 
 
 @dataclass
 class Planner:
-    """Joint plans of one model, in one call each when all goes well.
+    """Gets joint plans from one model, in one call each if no retry is needed.
 
     Attributes:
-        speaker: asks it once.
-        answers: reads them.
-        world: whose present state decides what can be carried out.
-        retries: times that it is asked again.
+        speaker: prompts the model.
+        answers: parses its answers.
+        world: the world whose current state decides which plans are possible.
+        retries: maximum number of retries.
     """
 
     speaker: RoleSpeaker
@@ -136,7 +136,7 @@ class Planner:
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Ask for one."""
+        """Ask the model for a joint plan."""
         outcome = await self.propose(BaselineRole.CENTRE, view, asked, blocks)
         if outcome.answer is None:
             raise NoJointPlan(self.retries, outcome.rejections, outcome.calls)
@@ -158,13 +158,13 @@ class Planner:
 
 
 def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
-    """Return for each agent the plan that most debaters have for it; of equally many that of the lowest debater.
+    """Return each agent's most frequent plan among the debaters; ties go to the debater with the lowest index.
 
-    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
+    Plans are equal if their task and actions are. A debater without a plan for an agent votes that the agent waits.
 
     Args:
-        proposals: one joint plan a debater, in order.
-        asked: the agents that they are for.
+        proposals: one joint plan per debater, in order.
+        asked: the agents to plan for.
     """
     merged = {}
     for agent in asked:
@@ -178,18 +178,18 @@ def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> d
 
 @dataclass
 class Panel:
-    """Joint plans of several debaters: one call of each in each round when all goes well.
+    """Gets joint plans from several debaters, in one call per debater and round if no retry is needed.
 
-    A debater whose answer cannot be read or carried out after all retries stays with its last proposal; one that has
-    none is silent.
+    A debater whose answer cannot be parsed or carried out after all retries keeps its last proposal; without one, it is
+    silent.
 
     Attributes:
-        planners: the debaters, each with its own way to ask the model that all of them think with.
-        rounds: how often each proposes.
-        merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
-        personas: who the debaters are, given to them in turn; none for debaters that are alike.
-        in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
-            all at once.
+        planners: the debaters; they share a model, but each has its own `Planner`.
+        rounds: number of proposals per debater.
+        merge: merges the last proposals into one joint plan: `majority`, or the result of the world's role `merge`.
+        personas: descriptions of the debaters, assigned in turn; empty for identical debaters.
+        in_turn: whether they speak one after another, each seeing the earlier proposals (ChatEval, "one-by-one");
+            otherwise all at once.
     """
 
     planners: Sequence[Planner]
@@ -201,7 +201,7 @@ class Panel:
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Hold the debate.
+        """Run the debate.
 
         Raises:
             NoJointPlan: all debaters are silent.
@@ -228,7 +228,7 @@ class Panel:
         return self.merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
     def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
-        """What a debater is shown of the debate: who it is, and the last proposals, its own and the others'."""
+        """Return a debater's view of the debate: its identity, its last proposal, and the others' last proposals."""
         others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
         persona = self.personas[debater % len(self.personas)] if self.personas else None
         return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

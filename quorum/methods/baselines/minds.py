@@ -1,4 +1,4 @@
-"""The minds of the baselines that ask a model: coordinators, reviewers (HMAS-2), and talkers (DMAS, HMAS-1).
+"""The baseline minds that prompt a model: coordinators, reviewers (HMAS-2), and talkers (DMAS, HMAS-1).
 
 The source of all but the debate is arXiv 2309.15943.
 """
@@ -39,10 +39,10 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class History:
-    """State-action pairs, as many of the newest as fit (HMAS-2: "only state-action pairs history").
+    """State-action pairs: as many of the newest as fit (HMAS-2: "only state-action pairs history").
 
     Args:
-        tokens: that all of them may have, four characters each; 0 keeps nothing.
+        tokens: total budget, in tokens of four characters each; 0 keeps nothing.
     """
 
     def __init__(self, tokens: int) -> None:
@@ -51,11 +51,11 @@ class History:
         self._characters = 0
 
     def add(self, step: int, state: object, plans: Mapping[str, Any]) -> None:
-        """Note what was done in a state.
+        """Record the joint plan made in a state.
 
         Args:
             step: environment step.
-            state: as the planner was shown it.
+            state: the state as shown to the planner.
             plans: the joint plan by agent, JSON-ready.
         """
         if not self._room:
@@ -74,18 +74,17 @@ class History:
 
 @dataclass(eq=False)
 class Coordinator:
-    """The mind of a coordinator (CMAS, HMAS-1, HMAS-2, debate). It keeps what it has decided, turn by turn.
+    """The mind of a coordinator (CMAS, HMAS-1, HMAS-2, debate). It remembers its decisions from turn to turn.
 
-    A turn that begins a conversation makes a joint plan for the agents that carry none out, and sends it to those who
-    have a part in it. A turn in which agents have objected makes the joint plan again. A turn without objections says
-    nothing, which ends the conversation. What agents agree on among themselves afterwards it hears, and takes for the
-    plan.
+    In the first turn of a conversation, it makes a joint plan for the agents that have none under way and sends it to
+    those with a part in it. If agents object, it makes the joint plan again. If nobody objects, it stays silent, which
+    ends the conversation. If the agents later agree on another plan among themselves, it adopts that plan.
 
     Attributes:
-        source: where its joint plans come from.
-        world: what the state is read from.
-        briefing: how the state is shown to it.
-        history: what it remembers.
+        source: the source of its joint plans.
+        world: the world whose state it reads.
+        briefing: formats the state for prompts.
+        history: its record of past states and joint plans.
     """
 
     source: Source
@@ -104,7 +103,7 @@ class Coordinator:
         """Plan, or answer objections.
 
         Raises:
-            NoJointPlan: no joint plan can be read and carried out after all retries.
+            NoJointPlan: no joint plan can be parsed and carried out after all retries.
         """
         for message in view.unread:
             if message.kind is MessageKind.DIRECTIVE:
@@ -125,7 +124,7 @@ class Coordinator:
         return await self._plan(view, {**exchange, "dialogue": earlier})
 
     def _begin(self, view: View, key: object) -> None:
-        """See who needs a plan, and in what state."""
+        """Determine the state and the agents that need a plan."""
         if self._key is not None and self._asked:
             self.history.add(self._t, self._blocks["state"], named(self._plans, view.names))
         self._key, self._t, self._plans, self._dialogue = key, view.t, {}, []
@@ -139,7 +138,7 @@ class Coordinator:
         }
 
     async def _plan(self, view: View, exchange: Mapping[str, object]) -> Thought:
-        """Make a joint plan, and tell those whom it or the one before it has a part for."""
+        """Make a joint plan and send it to all agents with a part in it or in the previous one."""
         before = self._plans
         plans, calls = await self.source.plan(view, self._asked, {**self._blocks, **exchange})
         if exchange:
@@ -161,11 +160,11 @@ AGREED = "I agree."
 class Reviewer(Follower):
     """An agent that asks its model whether it agrees with each joint plan in which it has a part.
 
-    An answer that cannot be read is no objection.
+    An answer that cannot be parsed does not count as an objection.
 
     Attributes:
-        speaker: asks its model.
-        answers: the form of its answer.
+        speaker: prompts its model.
+        answers: the answer schemas.
     """
 
     speaker: RoleSpeaker
@@ -196,23 +195,23 @@ class Reviewer(Follower):
 
 
 ALONE = "alone"
-"""The role of an agent that has nobody to talk to (`topologies/dialogue.py`)."""
+"""The role of an agent without conversation partners (`topologies/dialogue.py`)."""
 
 
 @dataclass(eq=False)
 class Talker:
     """The mind of an agent in a dialogue (`topologies/dialogue.py`).
 
-    In its turn it says something to the others, or states the joint plan for all who talk, which ends the dialogue.
-    When nobody has stated one, the plan of the coordinator who has opened the dialogue stands; without a coordinator
-    there is none, and all are idle for a step. An agent with nobody to talk to makes a plan for itself alone.
+    In its turn, it either sends a message to the others or states the joint plan for all members of the dialogue, which
+    ends the dialogue. If no agent states one, the plan of the coordinator that opened the dialogue stands; without a
+    coordinator there is no plan, and all agents idle for a step. An agent without partners plans for itself.
 
     Attributes:
-        planner: how its model is asked.
-        briefing: how the state is shown to it.
-        history: what it remembers.
-        pause: steps that it waits without a part.
-        turns: how often it may speak in a dialogue.
+        planner: prompts its model.
+        briefing: formats the state for prompts.
+        history: its record of past states and joint plans.
+        pause: steps to wait if it has no part in the plan.
+        turns: number of turns to speak per dialogue.
     """
 
     planner: Planner
@@ -227,10 +226,10 @@ class Talker:
     _dialogue: list[dict[str, str]] = field(default_factory=list)
 
     async def think(self, view: View) -> Thought:
-        """Say something, or do one's part.
+        """Speak, or decide on its part of the plan.
 
         Raises:
-            NoJointPlan: it gives no answer that can be read and carried out after all retries.
+            NoJointPlan: no answer can be parsed and carried out after all retries.
         """
         for message in view.unread:
             self._hear(message, view.names)
@@ -250,7 +249,7 @@ class Talker:
         return Thought(self._decide(view), calls=calls)
 
     async def _speak(self, view: View) -> tuple[tuple[str, dict[int, Plan] | None], tuple[Call, ...]]:
-        """Ask the model what to say: a text, or the joint plan."""
+        """Prompt the model for a message or the joint plan."""
         planner, names = self.planner, view.names
         asked = sorted({view.agent, *(other for other in view.turn.recipients if other < len(planner.world.agents))})
         blocks = {
@@ -276,7 +275,7 @@ class Talker:
         return outcome.answer, outcome.calls
 
     def _hear(self, message: Message, names: Sequence[str]) -> None:
-        """Take in what another has said."""
+        """Record another participant's message."""
         if message.kind is not MessageKind.DIRECTIVE:
             self._dialogue.append({"author": names[message.sender], "message": message.content})
             return
@@ -287,7 +286,7 @@ class Talker:
             self._opening = plans
 
     def _decide(self, view: View) -> Plan | Resume:
-        """Do one's part of what has been agreed on, and be ready for another dialogue."""
+        """Return the agent's part of the agreed plan, and reset for the next dialogue."""
         agreed = self._stated if self._stated is not None else self._opening
         if agreed is not None:
             self.history.add(view.t, self._state(view), named(agreed, view.names))

@@ -1,4 +1,4 @@
-"""The simulated model in the roles of the baselines. The joint plans are those of the world's speaker."""
+"""The simulated model in the roles of the baselines. The world's speaker supplies the joint plans."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from quorum.methods.baselines.asking import BaselineRole
 from quorum_base.names import unfold_names
 
 SIDES = ("exploiter", "explorer")
-"""Whose rules the planners make joint plans by: debaters in turn, all others by the first."""
+"""The rules behind the joint plans: debaters alternate between them; all other planners use the first."""
 
 
 def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
-        blocks: the blocks of the prompt, as JSON; `turn` says which role.
-        speaker: the rules of its world.
+        blocks: the blocks of the prompt, as JSON; `turn` names the role.
+        speaker: the rules of the world.
         chooser: makes the choices.
     """
     given = read_given(blocks)
@@ -36,7 +36,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
 
 
 def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
-    """Object to what the world's gates do not confirm; agree where it has none; a poor verdict falls by chance."""
+    """Object if the world's gates reject the plan; agree if it has none. A poor verdict is random."""
     turn = given["turn"]
     names = unfold_names(turn["team"])
     agent = names.index(turn["you"])
@@ -53,7 +53,7 @@ def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], chooser:
 
 
 def _talk(given: Mapping[str, Any], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
-    """Propose as the first to speak; state the joint plan after that, or alone: the coordinator's, or one's own."""
+    """Propose if first to speak. Otherwise, or if alone, state the joint plan: the coordinator's, or its own."""
     proposal = given.get("proposal", {})
     if proposal and not chooser.is_poor():
         plans = [{"agent": agent, "plan": plan} for agent, plan in proposal.items() if agent in given["asked"]]
@@ -71,7 +71,7 @@ def _task(plan: Mapping[str, Any]) -> str:
 
 
 def _side_with_most(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
-    """Take for each agent what most debaters have for it, one's own where they are equally many."""
+    """Take each agent's most frequent plan among the debaters; ties go to its own."""
     proposals = [given["own"]["plans"], *(other["plans"] for other in given.get("others", {}).values())]
     found = []
     for agent in given["asked"]:

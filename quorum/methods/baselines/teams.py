@@ -1,16 +1,16 @@
-"""The teams that LLaMAC is measured against, one builder each.
+"""Builders of the baseline teams for LLaMAC.
 
 | team | who plans | source |
 |---|---|---|
-| `cmas` | a coordinator; the agents carry it out | arXiv 2309.15943 |
-| `hmas1` | a coordinator, and then those whom its joint plan names talk it over | arXiv 2309.15943 |
-| `hmas2` | a coordinator, again as long as agents whom its joint plan names object | arXiv 2309.15943 |
+| `cmas` | a coordinator; the agents execute its plan | arXiv 2309.15943 |
+| `hmas1` | a coordinator; then the agents named in its joint plan discuss it | arXiv 2309.15943 |
+| `hmas2` | a coordinator, repeatedly, until no agent named in its joint plan objects | arXiv 2309.15943 |
 | `dmas` | the agents talk until one of them states the joint plan | arXiv 2309.15943 |
-| `debaters` | several coordinators propose, see each other's plans; a rule merges them | arXiv 2305.14325 |
+| `debaters` | several coordinators propose and see each other's plans; a rule merges them | arXiv 2305.14325 |
 | the same, in turn and with personas | | arXiv 2308.07201 |
 
-The rules are those of the methods as they are described, not the defects of their public code: agreement is a field of
-the answer, not an exact sentence; a revised plan is read like a first one; a finished last step counts.
+These follow the methods as published, without the defects of their public code: agreement is a field of the answer
+rather than an exact sentence, a revised plan is parsed like a first one, and completing the last step counts.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ class PlanningConfig(RoleTeamConfig):
     """Parameters of `cmas`, `hmas1`, `hmas2` and `dmas`."""
 
     syntax_retries: NonNegativeInt
-    """Times that a joint plan that cannot be read, or that the world refuses, is asked for again; then the episode
-    fails."""
+    """Maximum number of retries when a joint plan cannot be parsed or the world rejects it; then the episode fails."""
     history_tokens: NonNegativeInt
-    """Tokens, four characters each, that the history of states and joint plans may have in a prompt; 0: none."""
+    """Maximum length of the history of states and joint plans in a prompt, in tokens of four characters; 0: none."""
 
 
 class DebatersConfig(PlanningConfig):
@@ -46,25 +45,25 @@ class DebatersConfig(PlanningConfig):
 
     name: Literal["debaters"]
     debaters: PositiveInt
-    """How many propose."""
+    """Number of debaters."""
     rounds: PositiveInt
-    """How often each proposes; from the second time on it sees what the others proposed last."""
+    """Proposals per debater; from the second on, a debater sees the others' latest proposals."""
     speaking: Literal["together", "in_turn"]
-    """Whether all of a round propose at once, or one after the other, each having heard those before."""
+    """Whether all debaters of a round propose at once, or in turn, each seeing the earlier proposals."""
     personas: tuple[Annotated[str, Field(min_length=1)], ...]
-    """Who the debaters are, each a sentence or two, given to them in turn; none for debaters that are alike."""
+    """Descriptions of the debaters, one or two sentences each, assigned in turn; empty for identical debaters."""
 
 
 class _Parts:
-    """Makes the parts of a team.
+    """Builds the parts of a team.
 
     Args:
         config: values of the baseline.
-        context: what the team is built for.
-        roles: in which its models are asked.
+        context: the world, topology and models of the team.
+        roles: the roles in which its models are prompted.
 
     Raises:
-        ValueError: a template is not there, or cannot be read.
+        ValueError: a template is missing or cannot be read.
     """
 
     def __init__(self, config: PlanningConfig, context: TeamContext, roles: Sequence[BaselineRole]) -> None:
@@ -78,26 +77,26 @@ class _Parts:
         self._prompts = prompts_of_roles(config, context, KIND, roles, forms=self._answers.forms(roles))
 
     def planner(self, participant: str = COORDINATOR) -> Planner:
-        """Return what asks the model of a participant for joint plans."""
+        """Return a planner that prompts a participant's model for joint plans."""
         speaker = RoleSpeaker(self._models(participant), self._prompts)
         return Planner(speaker, self._answers, self._world, self._config.syntax_retries)
 
     def coordinator(self, source: Source | None = None) -> Coordinator:
-        """Return the coordinator, whose joint plans come from a source; None: from its model."""
+        """Return the coordinator, which takes its joint plans from `source`; None: from its model."""
         history = History(self._config.history_tokens)
         return Coordinator(source or self.planner(), self._world, self._briefing, history)
 
     def followers(self) -> list[Mind]:
-        """Return the agents of a team that carry out the joint plan."""
+        """Return the agents that execute the joint plan."""
         return [Follower(self._world, self._config.pause) for _ in self._world.agents]
 
     def reviewers(self) -> list[Mind]:
-        """Return the agents of a team that agree or object."""
+        """Return the agents that agree or object."""
         speakers = (self.planner(name).speaker for name in self._world.agents)
         return [Reviewer(self._world, self._config.pause, speaker, self._answers) for speaker in speakers]
 
     def talkers(self, turns: int) -> list[Mind]:
-        """Return the agents of a team that talk, each so often in a dialogue."""
+        """Return the agents that talk, each `turns` times per dialogue."""
         config = self._config
         return [
             Talker(self.planner(name), self._briefing, History(config.history_tokens), config.pause, turns)
@@ -106,13 +105,13 @@ class _Parts:
 
 
 KIND = "baselines"
-"""The folder of their templates."""
+"""The template folder of the baselines."""
 
 C = TypeVar("C", bound=PlanningConfig)
 
 
 def minds_of_cmas(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
-    """Make the minds of a team: followers, and the coordinator.
+    """Build the team: followers and the coordinator.
 
     Raises:
         ValueError: the topology has no coordinator that directs.
@@ -122,20 +121,20 @@ def minds_of_cmas(config: PlanningConfig, context: TeamContext, parts: _Parts) -
 
 
 def minds_of_hmas1(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
-    """Make the minds of a team: talkers, and the coordinator.
+    """Build the team: talkers and the coordinator.
 
     Raises:
-        ValueError: the topology is no dialogue that the coordinator opens.
+        ValueError: the topology is not a dialogue opened by the coordinator.
     """
     turns = needs_dialogue(config.name, context.topology, opens="coordinator")
     return [*parts.talkers(turns), parts.coordinator()]
 
 
 def minds_of_hmas2(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
-    """Make the minds of a team: reviewers, and the coordinator.
+    """Build the team: reviewers and the coordinator.
 
     Raises:
-        ValueError: the topology has no coordinator that directs, or it can answer nobody.
+        ValueError: the topology has no coordinator that directs, or the coordinator cannot respond to objections.
     """
     needs_leader(config.name, context.topology, rounds=1)
     if context.topology.rounds == 0:
@@ -147,17 +146,17 @@ def minds_of_hmas2(config: PlanningConfig, context: TeamContext, parts: _Parts) 
 
 
 def minds_of_dmas(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
-    """Make the minds of a team: talkers alone.
+    """Build the team: talkers only.
 
     Raises:
-        ValueError: the topology is no dialogue that the team opens.
+        ValueError: the topology is not a dialogue opened by the team.
     """
     turns = needs_dialogue(config.name, context.topology, opens="team")
     return parts.talkers(turns)
 
 
 def minds_of_debaters(config: DebatersConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
-    """Make the minds of a team: followers, and the coordinator in whose place the debaters are.
+    """Build the team: followers, and a coordinator that delegates planning to the debaters.
 
     Raises:
         ValueError: the topology has no coordinator that directs.

@@ -1,7 +1,7 @@
-"""DR. WELL: agents negotiate who does what, plan alone, and share a world model (arXiv 2511.04646).
+"""DR. WELL: agents negotiate tasks, plan independently, and share a world model (arXiv 2511.04646).
 
-The room is `topology=negotiation`; `world_model.py` holds the graph of what was tried, in which a team enters what
-becomes of plans; `mind.py` asks the model of an agent.
+Run it with `topology=negotiation`. `world_model.py` holds the graph of attempted plans and their results; `mind.py`
+prompts each agent's model.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from quorum.methods.drwell.world_model import DrwellTeam, WorldModel
 
 
 def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, which share a world model: that of the episode before, or an empty one.
+    """Build the minds of a team around one shared world model: the previous episode's, or an empty one.
 
     Raises:
-        ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is not there, or
-            the memory is not one of this kind.
+        ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is missing, or
+            the memory is not a DR. WELL memory.
     """
     world = context.world
     if not context.topology.negotiates:
@@ -49,10 +49,10 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the templates that prompts are made of in a world, by its name.
+    """Return the digests of the prompt templates for a world, given its name.
 
     Raises:
-        ValueError: a template is not there, or nothing in the own folder is used.
+        ValueError: a template is missing, or the custom template folder contains nothing that is used.
     """
     check_typed("drwell", config.prompts)
     return templates_of_roles(config, world, "drwell", DrwellRole).sources
@@ -65,7 +65,7 @@ component = Component(
     inputs=inputs,
     roles=lambda _: tuple(DrwellRole),
     remembers=True,
-    compatible=Compatibility.SAME_VALUES,  # they share one world model
+    compatible=Compatibility.SAME_VALUES,  # the agents share one world model
 )
 
 __all__ = ["DrwellConfig", "DrwellMind", "WorldModel", "build", "component"]

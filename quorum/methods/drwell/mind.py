@@ -1,10 +1,10 @@
-"""The mind of one agent of DR. WELL (arXiv 2511.04646): it proposes, commits itself, and plans alone.
+"""The mind of one DR. WELL agent (arXiv 2511.04646): it proposes a task, commits to one, and plans independently.
 
 | role | answer |
 |---|---|
 | proposer | `{"thoughts": ..., "task": {"kind": ..., "target": ...}, "why": ...}` |
 | committer | `{"thoughts": ..., "task": {"kind": ..., "target": ...}}` |
-| planner | `{"thoughts": ..., "plan": {"actions": [...]}}`: what it is for is settled |
+| planner | `{"thoughts": ..., "plan": {"actions": [...]}}`: the plan names no task, because the task is already fixed |
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from quorum.methods.drwell.world_model import DrwellTeam
 
 
 class DrwellRole(StrEnum):
-    """A role; the value is the name of its template in `quorum/methods/prompts/drwell/`."""
+    """A role; its value is the name of its template in `quorum/methods/prompts/drwell/`."""
 
     PROPOSER = "proposer"
     """Proposes a task to the others in the room."""
     COMMITTER = "committer"
-    """Commits itself to a task."""
+    """Commits to a task."""
     PLANNER = "planner"
-    """Plans for its task, alone."""
+    """Plans for its task without consulting the others."""
 
 
 class DrwellConfig(RoleTeamConfig):
@@ -50,25 +50,25 @@ class DrwellConfig(RoleTeamConfig):
 
     name: Literal["drwell"]
     repairs: NonNegativeInt
-    """Times that an answer that cannot be read, or cannot be done, is asked for again."""
+    """Maximum number of retries when an answer cannot be parsed or carried out."""
     instances: PositiveInt
-    """Earlier plans for its task that a planner is shown, at most, the best ones first; and as many prototypes."""
+    """Maximum number of earlier plans for its task shown to a planner, best first; the same limit for prototypes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A task that was chosen, and why."""
+    """A chosen task and the reason for it."""
 
     task: Task
     why: str
 
 
 class Answers:
-    """The answers of a team.
+    """The answer schemas of a team.
 
     Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
+        vocabulary: the actions allowed in plans.
+        max_actions: maximum number of actions in a plan.
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
@@ -81,22 +81,22 @@ class Answers:
         }
         names = ("proposal", "commitment", "plan")
         self.forms = {role: form(name, model) for name, (role, model) in zip(names, self._models.items(), strict=True)}
-        """The form of the answer in each role."""
+        """The answer schema of each role."""
 
     def read_choice(self, value: object, role: DrwellRole) -> Choice:
-        """Read a proposal; or a commitment, which gives no reason.
+        """Parse a proposal, or a commitment, which has no reason.
 
         Raises:
-            quorum.agents.coordination.asking.Misread: it has not the form.
+            quorum.agents.coordination.asking.Misread: it does not match the schema.
         """
         answer = read(self._models[role], value)
         return Choice(Task(answer.task.kind, answer.task.target), getattr(answer, "why", ""))
 
     def read_draft(self, value: object) -> tuple[str, Plan]:
-        """Read the thoughts and the plan of a planner.
+        """Parse a planner's thoughts and plan.
 
         Raises:
-            quorum.agents.coordination.asking.Misread: it has not the form.
+            quorum.agents.coordination.asking.Misread: they do not match the schema.
         """
         answer = read(self._models[DrwellRole.PLANNER], value)
         return answer.thoughts, read_plan(answer.plan)
@@ -104,16 +104,16 @@ class Answers:
 
 @dataclass(slots=True)
 class Room:
-    """The proposals and the last commitments of a negotiation, by agent.
+    """The proposals and latest commitments of a negotiation, by agent.
 
-    They are read from messages: the task as data, the reason as the text that it is.
+    They come from messages: the task as structured data, the reason as plain text.
     """
 
     proposals: dict[int, Message | Draft] = field(default_factory=dict)
     commitments: dict[int, Task] = field(default_factory=dict)
 
     def hear(self, messages: Sequence[Message]) -> None:
-        """Take in what was said."""
+        """Record proposals and commitments from messages."""
         for message in messages:
             if message.task is None:
                 continue
@@ -123,52 +123,52 @@ class Room:
                 self.commitments[message.sender] = message.task
 
     def propose(self, view: View, choice: Choice) -> Draft:
-        """Return the message of a proposal, and keep it."""
+        """Record a proposal and return its message."""
         text = f"I propose {choice.task}: {choice.why}"
         self.proposals[view.agent] = draft = Draft(view.turn.recipients, text, MessageKind.PROPOSE, choice.task, ())
         return draft
 
     def commit(self, view: View, choice: Choice) -> Draft:
-        """Return the message of a commitment, and keep it."""
+        """Record a commitment and return its message."""
         self.commitments[view.agent] = choice.task
         return Draft(view.turn.recipients, f"I commit myself to {choice.task}.", MessageKind.ACK, choice.task, ())
 
     def shown(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the blocks of a prompt that tell it, JSON-ready."""
+        """Return the prompt blocks that show the negotiation, JSON-ready."""
         said = {names[agent]: _proposal(message) for agent, message in sorted(self.proposals.items())}
         committed = {names[agent]: task_value(task) for agent, task in sorted(self.commitments.items())}
         return {"proposals": said, "commitments": committed}
 
 
 def _proposal(message: Message | Draft) -> dict[str, object]:
-    """A proposal as it is answered: its task, and the reason, or the text that stands for it."""
+    """Return a proposal in the shape of an answer: its task and its reason (or the message text)."""
     return {"task": task_value(message.task), "why": message.content.removeprefix(f"I propose {message.task}: ")}
 
 
 MEMORY = "drwell"
-"""The name under which the world model is kept, which all minds of a team share."""
+"""The name of the stored world model, which all minds of a team share."""
 
 T = TypeVar("T")
 
 
 @dataclass(eq=False)
 class DrwellMind:
-    """The mind of one agent. What was tried, and what came of it, it shares with its team.
+    """The mind of one agent. It shares its team's record of attempted plans and their results.
 
-    - A turn to speak: it proposes an open task, knowing what the world model says of each.
-    - A turn to acknowledge: it commits itself to one, knowing all proposals.
-    - A turn to plan: it plans for the task that was allotted to it, shown the prototypes and instances of that task,
-      the best ones first. Nobody reads the plan. Where nothing was allotted to it, it chooses a task by itself first.
+    - In a turn to speak, it proposes an open task, given the world model's record of each.
+    - In a turn to acknowledge, it commits to a task, given all proposals.
+    - In a turn to plan, it plans for its allotted task, given that task's prototypes and instances, best first. No
+      other agent reads the plan. If no task was allotted, it chooses one first.
 
-    An answer that cannot be read, names a task that is not open, or is a plan that the world refuses or that does not
-    serve the task, is asked for again, with the reasons. After `repairs` of them the thought is a failure.
+    The mind retries, quoting the reasons, if an answer cannot be parsed, names a task that is not open, or is a plan
+    that the world rejects or that does not serve the task. After `repairs` retries, the thought is a failure.
 
     Attributes:
-        speaker: asks its model.
-        answers: the forms of its answers.
-        team: what the minds share.
-        world: that it acts in.
-        settings: bounds.
+        speaker: prompts the agent's model.
+        answers: the answer schemas.
+        team: the state that the minds share.
+        world: the world the agent acts in.
+        settings: limits.
     """
 
     speaker: RoleSpeaker
@@ -177,7 +177,7 @@ class DrwellMind:
     world: World
     settings: DrwellConfig
     memory_name: str = MEMORY
-    """The name of the memory that it shares."""
+    """The name of the shared memory."""
     _room: Room = field(default_factory=Room)
 
     def remember(self) -> Any:
@@ -185,7 +185,7 @@ class DrwellMind:
         return self.team.remember()
 
     async def think(self, view: View) -> Thought:
-        """Learn from its last plan; then propose, commit itself, or plan."""
+        """Learn from the last plan, then propose, commit or plan."""
         if view.plan is None:
             self.team.end(view.agent, view.outcomes, view.t)
         if Act.SPEAK in view.turn.acts:
@@ -203,7 +203,7 @@ class DrwellMind:
         return Thought(messages=(say(view, asked.answer),), calls=asked.calls)
 
     async def _choose(self, view: View, role: DrwellRole) -> Outcome[Choice]:
-        """Ask for one of the open tasks; shown are what is known of each, and what was said in the room."""
+        """Ask for one of the open tasks, showing the world model's record of each and the negotiation so far."""
         tasks = [open_task.task for open_task in view.constraints]
 
         def reader(value: object) -> Choice:
@@ -220,7 +220,7 @@ class DrwellMind:
         return await self._ask(role, wanted, reader, view, blocks)
 
     async def _plan(self, view: View) -> Thought:
-        """Plan for the task; choose one first where there is none, and wait where none is open."""
+        """Plan for the allotted task. Without one, choose a task first; if none is open, wait."""
         task = view.turn.task
         calls: tuple[Call, ...] = ()
         if task is None and not view.constraints:
@@ -265,7 +265,7 @@ class DrwellMind:
         return await self._ask(DrwellRole.PLANNER, self.answers.forms[DrwellRole.PLANNER], read, view, blocks)
 
     def _known(self, view: View) -> list[dict[str, object]]:
-        """The open tasks, each with what the world model says of it."""
+        """Return the open tasks, each with the world model's record."""
         writer = OpenTaskWriter(self.world, view)
         known = []
         for task in view.constraints:
@@ -281,7 +281,7 @@ class DrwellMind:
         view: View,
         blocks: Mapping[str, object],
     ) -> Outcome[T]:
-        """Ask until an answer can be used, or all repairs are used up."""
+        """Ask until an answer is usable or the retries run out."""
         given = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes], **blocks}
         problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
         return await self.speaker.insist(
@@ -297,7 +297,7 @@ def _by_kind(tasks: Iterable[Task]) -> Tasks:
 
 
 def _past(plan: PlanView) -> dict[str, object]:
-    """One of the agent's own last plans, as a prompt shows it."""
+    """Return one of the agent's recent plans as a prompt shows it."""
     past: dict[str, object] = {"actions": plan.actions, "status": plan.status.value, "reason": plan.reason}
     return past if plan.task is None else {**past, "task": str(plan.task)}
 

@@ -1,7 +1,7 @@
-"""The simulated model in the roles of DR. WELL: it goes by what the prompt says was tried, and tries what is not known.
+"""The simulated model in the roles of DR. WELL: it uses recorded results and explores untried options.
 
-A plausible model, not an ideal one: what kind of plan a task takes it does not know. Its first drafts are drawn from
-those of the world's speaker; experience, of the task at hand, decides among them.
+It is a plausible model, not an ideal one: it does not know which kind of plan a task takes. It draws first drafts from
+the world's speaker and chooses among them by experience with the current task.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
     """Answer in a role.
 
     Args:
-        blocks: the blocks of the prompt, as JSON; `turn` says which role.
-        speaker: the rules of its world.
+        blocks: the blocks of the prompt, as JSON; `turn` names the role.
+        speaker: the rules of the world.
         chooser: makes the choices.
 
     Raises:
-        BadRequest: the speaker does not know how to plan for a task.
+        BadRequest: the speaker cannot plan for a task.
     """
     given = read_given(blocks)
     if given["turn"]["role"] == DrwellRole.PLANNER:
@@ -52,7 +52,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
 
 
 def _propose(given: Mapping[str, Any]) -> _Shown:
-    """Stand by a proposal that is short of agents; else first what is not known, then what has come off soonest."""
+    """Support a proposal that lacks agents. Otherwise prefer untried tasks, then the fastest successful ones."""
     wanted = _proposed(given)
     more = {_name(shown): _lacking(shown) - wanted[_name(shown)] for shown in given["tasks"]}
     short = [shown for shown in given["tasks"] if wanted[_name(shown)] and more[_name(shown)] > 0]
@@ -71,7 +71,7 @@ def _propose(given: Mapping[str, Any]) -> _Shown:
 
 
 def _commit(given: Mapping[str, Any]) -> _Shown:
-    """Return where one is needed when all fill the proposals in one order: with who proposed each, then by index."""
+    """Return the agent's task after staffing the proposals in a common order: proposers first, then by index."""
     wanted = _proposed(given)
     tasks = {_name(shown): shown for shown in given["tasks"]}
     room = unfold_names(given["room"])
@@ -88,9 +88,9 @@ def _commit(given: Mapping[str, Any]) -> _Shown:
 def _plan(
     given: Mapping[str, Any], blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser
 ) -> dict[str, Any]:
-    """Choose among the drafts of the world's speaker by what came of such plans; of equal ones by lot.
+    """Choose the draft with the best recorded results of such plans, breaking ties at random.
 
-    What it has itself tried in vain of late it does not try again, as long as there is something else.
+    Skip plans that recently failed for this agent, unless there is no other.
     """
     agent = unfold_names(given["turn"]["team"]).index(given["turn"]["you"])
     seen = speaker.read_observation(blocks["observation"])
@@ -108,7 +108,7 @@ def _plan(
 
 
 def _expected(draft: Plan, given: Mapping[str, Any]) -> tuple[float, float]:
-    """What is to be expected of a draft, the better, the smaller: by plans that did the same, else by their kinds."""
+    """Return a draft's sort key, best first, from results of identical plans, or else of plans of the same kinds."""
     actions = part_value(draft)["actions"]
     same = [shown for shown in given.get("instances", ()) if shown["plan"]["actions"] == actions]
     alike = [shown for shown in given.get("prototypes", ()) if shown["kinds"] == [each["action"] for each in actions]]
@@ -118,12 +118,12 @@ def _expected(draft: Plan, given: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _likely(success_rate: float, attempts: int) -> float:
-    """How likely a plan is to come off, by Laplace's rule of succession: one half for what nobody has tried."""
+    """Estimate a plan's success rate by Laplace's rule of succession; an untried plan gets one half."""
     return (success_rate * attempts + 1) / (attempts + 2)
 
 
 def _rank(shown: _Shown) -> tuple[float, float]:
-    """Of a task: what has come off comes first, the sooner the better; what is not known is expected to come off."""
+    """Sort key of a task: successful ones first, faster first; an untried task counts as certain to succeed."""
     if not shown["attempts"]:
         return -1.0, 0.0
     return -float(shown["success_rate"]), float(shown.get("mean_steps", np.inf))
@@ -136,7 +136,7 @@ def _known(shown: _Shown) -> str:
 
 
 def _lacking(shown: _Shown) -> int:
-    """How many more agents a task needs than those whose plans serve it."""
+    """Return how many agents a task still needs beyond those whose plans serve it."""
     return max(0, int(shown["needs"]) - len(unfold_names(shown.get("planned", ()))))
 
 

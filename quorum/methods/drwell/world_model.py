@@ -1,9 +1,9 @@
-"""The world model: what a team has tried, and what came of it (DR. WELL, arXiv 2511.04646).
+"""The world model: a team's record of attempted plans and their results (DR. WELL, arXiv 2511.04646).
 
-A graph of episodes, tasks, prototypes and instances. A prototype is a sequence of kinds of actions; an instance is a
-plan that was carried out, with its parameters, outcome, duration and team size. Edges lead from an episode to a task,
-from there to a prototype, and from there to an instance. It only grows: G_{k+1} = G_k united with dG_k. The minds of a
-team share it, and what each of them is carrying out just now.
+It is a graph of episodes, tasks, prototypes and instances. A prototype is a sequence of action kinds; an instance is an
+executed plan with its parameters, outcome, duration and team size. Edges lead from an episode to a task, from a task to
+a prototype, and from a prototype to an instance. The graph only grows: G_{k+1} = G_k united with dG_k. The minds of a
+team share it, along with the plans each agent is currently executing.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ _Text = Annotated[str, Field(max_length=1000)]
 
 
 class Instance(BaseModel):
-    """A plan that was carried out."""
+    """An executed plan."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     episode: NonNegativeInt
-    """In which episode of the memory, from 0."""
+    """Episode of the memory, from 0."""
     task: _Text
-    """What it was for, as `kind:target`."""
+    """The plan's task, as `kind:target`."""
     actions: Annotated[tuple[Mapping[str, Any], ...], Field(min_length=1, max_length=1000)]
-    """Its actions with their arguments, JSON-ready."""
+    """Actions with their arguments, JSON-ready."""
     outcome: _Text
-    """How it ended, as the loop says: its last status."""
+    """Final status, as reported by the loop."""
     reason: _Text
-    """Why, for anything but success."""
+    """Reason for any outcome but success."""
     succeeded: bool
-    """Whether all its actions came off, and the task was over then."""
+    """Whether every action succeeded and the task was then finished."""
     duration: NonNegativeInt | None
-    """Environment steps from its commitment to its end; None for one that the end of the episode has cut off."""
+    """Environment steps from commitment to end; None if the end of the episode cut the plan off."""
     team: PositiveInt
-    """Agents whose plans served the task meanwhile, its own among them."""
+    """Number of agents whose plans served the task meanwhile, including this agent."""
 
     @property
     def prototype(self) -> tuple[str, ...]:
-        """The kinds of its actions, in order."""
+        """The kinds of the actions, in order."""
         return tuple(str(action.get("action")) for action in self.actions)
 
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """What is known of some instances together.
+    """Statistics over a set of instances.
 
     Attributes:
-        attempts: how many there are.
-        success_rate: share of those that succeeded.
-        mean_duration: environment steps that those took which succeeded; None where that is not known of any.
+        attempts: number of instances.
+        success_rate: share of instances that succeeded.
+        mean_duration: mean environment steps of successful instances; None if no duration is known.
     """
 
     attempts: int
@@ -65,60 +65,60 @@ class Experience:
 
     @staticmethod
     def of(instances: Sequence[Instance]) -> Experience:
-        """Summarise instances, of which there is one at least."""
+        """Summarize one or more instances."""
         well = [instance for instance in instances if instance.succeeded]
         took = [instance.duration for instance in well if instance.duration is not None]
         return Experience(len(instances), len(well) / len(instances), sum(took) / len(took) if took else None)
 
     @property
     def rank(self) -> tuple[float, float, int]:
-        """The better, the smaller: by success, then by duration, then by how often it was tried."""
+        """Sort key, best first: success rate, then duration, then number of attempts."""
         duration = self.mean_duration if self.mean_duration is not None else float("inf")
         return -self.success_rate, duration, -self.attempts
 
     def shown(self) -> dict[str, object]:
-        """Return what a prompt shows of it, JSON-ready."""
+        """Return the part shown in prompts, JSON-ready."""
         shown: dict[str, object] = {"attempts": self.attempts, "success_rate": round(self.success_rate, 2)}
         return shown if self.mean_duration is None else {**shown, "mean_steps": round(self.mean_duration, 1)}
 
 
 @dataclass(slots=True)
 class WorldModel:
-    """The graph, kept as its instances: every other node and every edge follows from one of them.
+    """The graph, stored as its instances, from which all other nodes and edges follow.
 
     Attributes:
         instances: in the order in which they ended.
-        episode: number of the present one.
+        episode: number of the current episode.
     """
 
     instances: list[Instance] = field(default_factory=list)
     episode: int = 0
 
     def of_task(self, task: str) -> Experience | None:
-        """Return what is known of a task; None where nobody has tried it."""
+        """Return the statistics of a task; None if it was never attempted."""
         found = self._for(task)
         return Experience.of(found) if found else None
 
     def prototypes(self, task: str) -> list[tuple[tuple[str, ...], Experience]]:
-        """Return the prototypes of a task, the best ones first."""
+        """Return the prototypes of a task, best first."""
         groups = _groups((instance.prototype, instance) for instance in self._for(task))
         return _ranked((key, Experience.of(found)) for key, found in groups.items())
 
     def attempts(self, task: str) -> list[tuple[Instance, Experience]]:
-        """Return the instances of a task, those that do the same in a team of the same size as one, the best first."""
+        """Return the instances of a task, best first; those with equal actions and team size are merged."""
         groups = _groups(((repr(i.actions), i.team), i) for i in self._for(task))
         return _ranked((found[-1], Experience.of(found)) for found in groups.values())
 
     def dump(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
+        """Return the world model as JSON-ready data."""
         return {"episodes": self.episode + 1, "instances": [each.model_dump(mode="json") for each in self.instances]}
 
     @staticmethod
     def load(data: object) -> WorldModel:
-        """Make the world model of the episode after those that `dump` has written.
+        """Build the world model for the episode that follows those in the output of `dump`.
 
         Raises:
-            ValueError: the data are not what `dump` returns; the message names the place.
+            ValueError: the data do not match the format of `dump`; the message names the field.
         """
         try:
             kept = _Kept.model_validate(data)
@@ -133,7 +133,7 @@ class WorldModel:
 
 
 class _Kept(BaseModel):
-    """What `WorldModel.dump` returns."""
+    """The format of `WorldModel.dump`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -153,7 +153,7 @@ def _ranked(found: Iterable[tuple[Any, Experience]]) -> list[Any]:
 
 
 STILL_OPEN = "the task was not over"
-"""Why a plan whose actions all came off is no success."""
+"""The reason recorded for a plan whose actions all succeeded while its task stayed open."""
 
 
 @dataclass(slots=True)
@@ -161,11 +161,11 @@ class PlanRecord:
     """A plan for a task.
 
     Attributes:
-        agent: index of who carries it out.
-        task: what it is for.
+        agent: index of the agent that executes it.
+        task: the plan's task.
         plan: the plan.
         begin: environment step of its commitment.
-        end: environment step of its end; None while it lives.
+        end: environment step of its end; None while it is live.
     """
 
     agent: int
@@ -176,36 +176,36 @@ class PlanRecord:
 
 
 class DrwellTeam:
-    """Enters what becomes of the plans of a team in its world model.
+    """Records the results of a team's plans in its world model.
 
     Args:
-        world: where they are carried out.
-        model: what the team knows to begin with.
+        world: the world in which the plans run.
+        model: the team's initial world model.
     """
 
     def __init__(self, world: World, model: WorldModel) -> None:
         self.model = model
-        """What the team knows."""
+        """The team's world model."""
         self._world = world
         self._ended: list[PlanRecord] = []
         self._live: dict[int, PlanRecord] = {}
 
     def serves(self, agent: int, plan: Plan, task: Task) -> bool:
-        """Return whether the actions of a plan work at an open task, as the world sees it in the state as it is."""
+        """Return whether the actions of a plan work on an open task, according to the world in its current state."""
         plans: list[Plan | None] = [None] * len(self._world.agents)
         plans[agent] = Plan(plan.actions)
         return any(found.task == task and agent in found.planned for found in self._world.open_tasks(plans) or ())
 
     def begin(self, agent: int, task: Task, plan: Plan, t: int) -> None:
-        """Note that an agent commits a plan; one that the loop then refuses is forgotten with the next."""
+        """Record that an agent commits a plan; if the loop refuses it, the agent's next plan replaces it."""
         self._live[agent] = PlanRecord(agent, task, plan, t)
 
     def end(self, agent: int, outcomes: tuple[PlanView, ...], t: int) -> None:
-        """Learn what became of the plan that an agent has committed, when it needs another one.
+        """Record the result of an agent's committed plan when the agent needs another one.
 
         Args:
             agent: its index.
-            outcomes: its last plans that ended, oldest first.
+            outcomes: its recent ended plans, oldest first.
             t: environment step.
         """
         live = self._live.pop(agent, None)
@@ -217,7 +217,7 @@ class DrwellTeam:
         self.model.instances.append(self._instance(live, outcomes[-1].status, outcomes[-1].reason, over=over))
 
     def remember(self) -> dict[str, Any]:
-        """Return the world model with what became of the plans that the end of the episode cut off, JSON-ready."""
+        """Return the world model, including plans cut off by the end of the episode, JSON-ready."""
         whole = WorldModel([*self.model.instances], self.model.episode)
         for live in self._live.values():
             over = not self.serves(live.agent, live.plan, live.task)
@@ -240,7 +240,7 @@ class DrwellTeam:
         )
 
     def _concurrent(self, own: PlanRecord) -> list[PlanRecord]:
-        """The plans for the same task that lived at the same time as one that ends now."""
+        """Return the plans for the same task that were live during a plan that ends now."""
         return [
             other
             for other in (*self._ended, *self._live.values())

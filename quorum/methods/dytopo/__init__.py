@@ -1,10 +1,10 @@
-"""Offers and needs: agents describe themselves, and it follows who writes to whom (DyTopo, arXiv 2602.06039).
+"""Offers and needs: agents describe themselves, and the matches decide who writes to whom (DyTopo, arXiv 2602.06039).
 
-Topologies that join agents so require this extension (`requires` of their component); it is not chosen by itself.
+Topologies that link agents this way require this extension (`requires` of their component); users do not select it.
 
-| module | what it holds |
+| module | contents |
 |---|---|
-| `descriptors` | what agents offer and need, and how well offers answer needs |
-| `describing` | the extension and its values: keeps descriptors in a conversation, has the topology choose the edges |
-| `matchers` | how needs are compared with offers |
+| `descriptors` | agents' offers and needs, and the match scores |
+| `describe` | the extension and its template: keeps a conversation's descriptors, lets the topology choose the edges |
+| `matchers` | comparison of needs with offers |
 """

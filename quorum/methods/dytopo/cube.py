@@ -1,4 +1,4 @@
-"""What agents of CUBE offer and need, by rules."""
+"""Rule-based offers and needs of CUBE agents."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from quorum.agents.skills.cube.negotiator import recall
 from quorum.agents.skills.cube.plans import clear, way
 
 OFFERED = 2
-"""Blocks that an agent offers to push, the nearest."""
+"""Number of nearest blocks that an agent offers to push."""
 
 
 def describe(view: View) -> Mapping[str, Mapping[str, Any]]:
-    """Offer to push the nearest blocks; ask for hands at the block that the agent wants, and who else comes to it."""
+    """Offer to push the nearest blocks; ask for help at the agent's wanted block, and who else will push it."""
     observation = view.observation
     assert isinstance(observation, SymbolicObservation)
     known, cell = recall(view, observation), observation.cell

@@ -1,6 +1,6 @@
-"""What agents say they offer and need, so that it can be settled who writes to whom (DyTopo, arXiv 2602.06039).
+"""Agents' offers and needs, which decide who writes to whom (DyTopo, arXiv 2602.06039).
 
-A topology never sees a word of it. A matcher holds needs against offers, and the topology is given the scores.
+A topology never sees the descriptions. A matcher compares needs with offers and gives the topology the scores.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 EMBEDDING = "embedding"
-"""The matcher that takes embeddings, and the role in which minds ask a model for them."""
+"""The embedding matcher, and the role in which minds ask a model for embeddings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an agent can do, or can tell: the key of DyTopo.
+    """What an agent can do or share: the key in DyTopo.
 
     Attributes:
-        text: in its words.
-        tasks: what it is about, by the names that the world gives them.
-        free: whether the agent is free to do something for others.
+        text: the agent's own words.
+        tasks: the tasks concerned, by the world's names.
+        free: whether the agent is free to help others.
     """
 
     text: str
@@ -27,17 +27,17 @@ class Offer:
 
     @property
     def words(self) -> str:
-        """Its text and the names of its tasks, as one text."""
+        """The text and the task names, as one string."""
         return " ".join((self.text, *self.tasks)).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an agent lacks, or wants to know: the query of DyTopo.
+    """What an agent lacks or wants to know: the query in DyTopo.
 
     Attributes:
-        text: in its words.
-        tasks: what it is about, by the names that the world gives them.
+        text: the agent's own words.
+        tasks: the tasks concerned, by the world's names.
     """
 
     text: str
@@ -45,18 +45,18 @@ class Need:
 
     @property
     def words(self) -> str:
-        """Its text and the names of its tasks, as one text."""
+        """The text and the task names, as one string."""
         return " ".join((self.text, *self.tasks)).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What an agent offers and needs in a round.
+    """An agent's offer and need in a round.
 
     Attributes:
-        offers: what it offers.
-        needs: what it needs.
-        offered: the embedding of the offer, where the topology matches by embeddings; empty for one without words.
+        offers: the offer.
+        needs: the need.
+        offered: the embedding of the offer if the topology matches by embeddings; empty if the text is empty.
         needed: the embedding of the need.
     """
 
@@ -67,21 +67,21 @@ class Descriptor:
 
 
 Edge = tuple[int, int]
-"""Who writes to whom: the index of the sender, and that of the recipient."""
+"""The sender's and the recipient's index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """How well offers answer needs: all that a topology sees of descriptors.
+    """The match scores: all that a topology sees of descriptors.
 
     Attributes:
-        agents: those who have said what they offer and need, ascending.
-        scores: `scores[i][j]`, from 0 to 1, how well `agents[j]` offers what `agents[i]` needs; 0 on the diagonal.
+        agents: the agents that described themselves, ascending.
+        scores: `scores[i][j]`, from 0 to 1: how well `agents[j]` offers what `agents[i]` needs; 0 on the diagonal.
     """
 
     agents: tuple[int, ...]
     scores: tuple[tuple[float, ...], ...]
 
     def of(self, sender: int, recipient: int) -> float:
-        """Return how well an agent offers what another one needs."""
+        """Return how well the sender's offer matches the recipient's need."""
         return self.scores[self.agents.index(recipient)][self.agents.index(sender)]

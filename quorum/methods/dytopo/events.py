@@ -14,7 +14,7 @@ class Described(Event):
     """An agent says what it offers and needs, in the topologies `dytopo` and `random`.
 
     Attributes:
-        agent: who describes itself.
+        agent: the agent that describes itself.
         offers: its `text`, its `tasks`, and whether it is `free`.
         needs: its `text` and its `tasks`.
     """
@@ -31,8 +31,8 @@ class Routed(Event):
 
     Attributes:
         matcher: name of the matcher.
-        agents: who has described itself since the last match, ascending.
-        scores: a row for each of them: how well each of them offers what it needs, to six decimals.
+        agents: the agents that described themselves since the last match, ascending.
+        scores: one row per needing agent, one column per offering agent, to six decimals.
         edges: pairs of a sender and a recipient.
     """
 

@@ -1,4 +1,4 @@
-"""How needs are compared with offers (DyTopo, arXiv 2602.06039): the matchers, by the names of `topology.matcher`."""
+"""Matchers, which compare needs with offers (DyTopo, arXiv 2602.06039), by the names used in `topology.matcher`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from quorum_base.ngrams import count_ngrams
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """Holds needs against offers.
+    """Compares needs with offers.
 
     Attributes:
-        name: what the configuration and the trace call it.
-        match: returns how well each of different agents offers what another one needs: a row for each who needs, with
-            a score from 0 to 1 for each who offers. The diagonal is not looked at.
+        name: its name in the configuration and the trace.
+        match: returns the scores, from 0 to 1, one row per needing agent and one column per offering agent. The
+            diagonal is ignored.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Matcher:
 
 
 def match_tasks(descriptors: Sequence[Descriptor]) -> list[list[float]]:
-    """Score an offer by the share of the needed tasks that it names; one of an agent that is not free scores 0."""
+    """Score an offer by the share of the needed tasks that it names; offers of agents that are not free score 0."""
 
     def share(need: Need, offer: Offer) -> float:
         wanted = set(need.tasks)
@@ -37,9 +37,9 @@ def match_tasks(descriptors: Sequence[Descriptor]) -> list[list[float]]:
 
 
 def match_embeddings(descriptors: Sequence[Descriptor]) -> list[list[float]]:
-    """Score an offer by the cosine of its embedding and that of the need, which the minds give; less than 0 is 0.
+    """Score an offer by the cosine of its embedding with that of the need; negative cosines become 0.
 
-    Without words it is 0. It is summed exactly: the same on every machine.
+    The minds supply the embeddings. An empty text scores 0. Sums are exact, so results are the same on every machine.
     """
 
     def cosine(need: Sequence[float], offer: Sequence[float]) -> float:
@@ -50,18 +50,18 @@ def match_embeddings(descriptors: Sequence[Descriptor]) -> list[list[float]]:
 
 
 def match_words(descriptors: Sequence[Descriptor]) -> list[list[float]]:
-    """Score an offer by the cosine of hashed counts of character n-grams, of texts and tasks alike.
+    """Score an offer by the cosine of hashed character n-gram counts, over texts and task names.
 
-    It stands where DyTopo has the embeddings of a small language model.
+    It replaces DyTopo's embeddings from a small language model.
     """
     needs = _unit([count_ngrams(descriptor.needs.words) for descriptor in descriptors])
     offers = _unit([count_ngrams(descriptor.offers.words) for descriptor in descriptors])
-    # Not by a matrix product: what a library adds up in another order may differ in the last digits.
+    # No matrix product: BLAS libraries sum in different orders, which changes the last digits.
     return [[float(np.minimum((need * offer).sum(), 1)) for offer in offers] for need in needs]
 
 
 def _unit(counts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Bring counts to length 1; those of an empty text stay 0."""
+    """Normalize counts to length 1; an empty text stays 0."""
     return [row / max(float(np.sqrt((row * row).sum())), 1.0) for row in counts]
 
 

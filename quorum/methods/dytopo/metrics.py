@@ -1,6 +1,6 @@
-"""Who is joined by what it offers and needs (DyTopo, arXiv 2602.06039), or at random with as many edges.
+"""Metrics of edges chosen by offers and needs (DyTopo, arXiv 2602.06039), or by as many random edges.
 
-A round is one in which agents have said what they offer and need, and it was settled who writes to whom.
+In a round, agents state their offers and needs, and the topology then chooses who writes to whom.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def rounds(trace: Trace) -> Value:
 
 @routing_metric("routing.edges", "edges per round")
 def edges(trace: Trace) -> Value:
-    """Mean over rounds of the edges: an edge joins a sender with one that it writes to."""
+    """Mean over rounds of the number of edges; an edge links a sender to a recipient."""
     return mean([len(round_.edges) for round_ in trace.of(Routed)])
 
 
 @routing_metric("routing.density", share=True)
 def density(trace: Trace) -> Value:
-    """Mean over rounds of at least two agents of edges / pairs of agents: without a cycle, a pair has one at most."""
+    """Mean over rounds with at least two agents of edges / pairs of agents; acyclic, so one per pair at most."""
     sizes = ((len(round_.edges), len(round_.agents)) for round_ in trace.of(Routed))
     return mean([edges / (agents * (agents - 1) / 2) for edges, agents in sizes if agents > 1])
 

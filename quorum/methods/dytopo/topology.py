@@ -1,6 +1,6 @@
-"""Agents say what they offer and need; who writes to whom follows from that in each round (DyTopo, arXiv 2602.06039).
+"""Agents state offers and needs, and the matches decide who writes to whom in each round (DyTopo, arXiv 2602.06039).
 
-Its control, `random`, has as many edges, at random. It shows what the choice of edges is worth.
+Its control, `random`, has as many edges, at random. It shows the value of choosing the edges.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from pydantic import Field, PositiveInt
 from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
-from quorum.methods.dytopo.describing import DESCRIBE, DescribeConfig, MatcherName, routes
+from quorum.methods.dytopo.describe import DESCRIBE, DescribeConfig, MatcherName, routes
 from quorum.methods.dytopo.descriptors import EMBEDDING, Affinity, Edge
 
 
 class DytopoConfig(ComponentConfig):
-    """Parameters of `dytopo`, and of `random`: those of the `dytopo` whose edges it has as many of."""
+    """Parameters of `dytopo`, and of `random`, which has as many edges as the `dytopo` with these parameters."""
 
     name: Literal["dytopo", "random"]
     matcher: MatcherName
-    """What needs are compared with offers by."""
+    """The name of the matcher that compares needs with offers."""
     threshold: Annotated[float, Field(ge=0, le=1)]
-    """The least score at which one who offers writes to one who needs."""
+    """Minimum score for an edge from an offering to a needing agent."""
     inputs: PositiveInt
-    """How many write to an agent in a round, at most: those with the highest scores."""
+    """Maximum number of senders per recipient and round; the highest scores win."""
     rounds: PositiveInt
-    """How often all say what they offer and need, and then write, before all plan."""
+    """Number of rounds in which all agents describe themselves and then write, before they plan."""
 
 
 class Dytopo(Topology):
-    """Rounds in which those who need a plan describe themselves at once, then write along the edges; then they decide.
+    """Rounds: agents that need a plan describe themselves at once, then write along the edges; then they decide.
 
-    They write one after the other in topological order, so each has read what was routed to it before it writes. Those
-    whom a message has woken decide as well; they do not speak.
+    They write in topological order, so each has read the messages routed to it before it writes. Agents woken by a
+    message decide as well, but do not speak.
     """
 
     name = "dytopo"
     asks = frozenset({DESCRIBE})
     words = (
-        "In each round, the agents that need a plan say what they offer and what they need. This decides which agents "
-        "write to which, and they write in turn. At the end, all decide at once."
+        "In a round the agents that need a plan say what they offer and what they need. Then it is settled who writes "
+        "to whom, and they write one after the other. In the end all decide at once."
     )
 
     def __init__(self, config: DytopoConfig, _context: TopologyContext | None = None) -> None:
@@ -52,7 +52,7 @@ class Dytopo(Topology):
         self.embeds = config.matcher == EMBEDDING
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the next to write, the turns of all to describe themselves, or a turn to plan for all."""
+        """Return the turn of the next writer, or turns for all to describe themselves, or a turn to plan for each."""
         if not conversation.quiet:
             return []
         if (writer := _next_writer(conversation)) is not None:
@@ -63,12 +63,12 @@ class Dytopo(Topology):
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
     def route(self, affinity: Affinity, _conversation: ConversationState) -> Sequence[Edge]:
-        """Return the edges of the best scores, without a cycle."""
+        """Return the edges with the best scores, without cycles."""
         return without_cycles(strongest(affinity, self._config.threshold, self._config.inputs), affinity)
 
 
 def _next_writer(conversation: ConversationState) -> Turn | None:
-    """Return the turn of the first, in the order of the edges, that has not written in this round."""
+    """Return the turn of the first agent in topological order that has not written in this round."""
     rounds = routes(conversation)
     if not rounds:
         return None
@@ -85,12 +85,12 @@ def _next_writer(conversation: ConversationState) -> Turn | None:
 
 
 def strongest(affinity: Affinity, threshold: float, inputs: int) -> list[Edge]:
-    """Join each agent with those who offer best what it needs.
+    """Link each agent with those whose offers best match its needs.
 
     Args:
-        affinity: how well offers answer needs.
-        threshold: the least score of an edge.
-        inputs: edges to an agent, at most: those of the highest scores, and of equal ones those from lower indices.
+        affinity: the match scores.
+        threshold: minimum score of an edge.
+        inputs: maximum number of edges to an agent; the highest scores win, and ties go to lower sender indices.
     """
     edges: list[Edge] = []
     for recipient, row in zip(affinity.agents, affinity.scores, strict=True):
@@ -104,9 +104,9 @@ def strongest(affinity: Affinity, threshold: float, inputs: int) -> list[Edge]:
 
 
 def without_cycles(edges: Iterable[Edge], affinity: Affinity) -> list[Edge]:
-    """Break every cycle at its lightest edge; of equally light ones at the one from the highest index.
+    """Break every cycle at its lowest-scoring edge; on a tie, at the edge from the highest index.
 
-    So of two agents that would tell each other as much, the one with the lower index speaks first.
+    So if two agents score equally for each other, the one with the lower index speaks first.
     """
     left = sorted(edges)
     while cycle := _cycle(left):
@@ -115,9 +115,9 @@ def without_cycles(edges: Iterable[Edge], affinity: Affinity) -> list[Edge]:
 
 
 def in_order(agents: Iterable[int], edges: Sequence[Edge]) -> list[int]:
-    """Order agents so that all edges go forward: of those that wait for nobody, the lowest index first (Kahn, 1962).
+    """Sort agents topologically; of those without remaining predecessors, the lowest index first (Kahn, 1962).
 
-    Those on a cycle, and behind it, are left out.
+    Agents on a cycle, and those downstream of it, are left out.
     """
     waiting = {agent: {a for a, b in edges if b == agent} for agent in sorted(agents)}
     order: list[int] = []
@@ -130,12 +130,12 @@ def in_order(agents: Iterable[int], edges: Sequence[Edge]) -> list[int]:
 
 
 def _cycle(edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges of a cycle; none where there is none."""
+    """Return the edges of one cycle; empty if there is none."""
     agents = {agent for edge in edges for agent in edge}
     stuck = agents - set(in_order(agents, edges))
     if not stuck:
         return []
-    # Everybody left has an edge from somebody left: going back along them ends in a cycle.
+    # Every remaining agent has a predecessor that remains, so walking back along edges ends in a cycle.
     path = [min(stuck)]
     while path[-1] not in path[:-1]:
         path.append(next(a for a, b in edges if b == path[-1] and a in stuck))
@@ -149,16 +149,16 @@ def requires(config: DytopoConfig) -> Mapping[str, DescribeConfig]:
 
 
 def roles(config: DytopoConfig) -> Sequence[str]:
-    """Return the roles in which models are asked besides that of all turns."""
+    """Return the model roles used in addition to the role of all turns."""
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
 class RandomEdges(Dytopo):
-    """As `dytopo`, but who is joined is drawn.
+    """Like `dytopo`, but with random edges.
 
-    All describe themselves and are matched, so that what `dytopo` would join is known: its number of edges, and how
-    many edges go to the first, the second, ... in its order. Then the agents are put into a random order, and each
-    hears as many as the one in its place would, drawn from those before it. So nothing differs but who hears whom.
+    All agents describe themselves and are matched, which gives the number of edges that `dytopo` would choose and the
+    in-degree of the first, second, ... agent in its topological order. Then the agents are shuffled, and each gets the
+    in-degree of its position, with senders drawn from the agents before it. So only the choice of partners differs.
     """
 
     name = "random"
@@ -168,7 +168,7 @@ class RandomEdges(Dytopo):
         self._seeds = context.seeds.child("edges")
 
     def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
-        """Return edges at random: as many as by the scores, as many to an agent at most, and without a cycle."""
+        """Return random acyclic edges with the same number of edges and the same in-degrees by position as `dytopo`."""
         chosen = super().route(affinity, conversation)
         heard = [sum(b == agent for _, b in chosen) for agent in in_order(affinity.agents, chosen)]
         rng = self._seeds.child(conversation.t).child(len(routes(conversation))).generator()

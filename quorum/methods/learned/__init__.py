@@ -14,7 +14,7 @@ from maeil.topology import ConversationState
 from quorum.topologies.graph import AlongEdges
 
 _LONGEST = 1_000_000
-"""Characters of a file with edges, at most: 256 agents who all write to each other."""
+"""Maximum size of an edge file, in characters: enough for 256 agents that all write to each other."""
 
 
 class LearnedConfig(ComponentConfig):
@@ -22,28 +22,28 @@ class LearnedConfig(ComponentConfig):
 
     name: Literal["learned"]
     rounds: PositiveInt
-    """How often all speak at once before all plan."""
+    """Number of rounds in which all agents speak at once before they plan."""
     edges: list[tuple[NonNegativeInt, NonNegativeInt]]
-    """Who may write to whom, as pairs of agent indices; or the path of the file that holds them."""
+    """Pairs of agent indices, sender first, or the path of a file that holds them."""
 
     @field_validator("edges", mode="before")
     @classmethod
     def _are_pairs(cls, value: Any, info: ValidationInfo) -> Any:
-        """Keep the edges themselves, so that the configuration and its hash hold them wherever they came from."""
+        """Replace a file path by its edges, so that the configuration and its hash contain the edges themselves."""
         found = read_edges(Path(value)) if isinstance(value, str) and may_name_files(info) else value
         return [tuple(edge) if isinstance(edge, list) else edge for edge in found] if isinstance(found, list) else found
 
 
 def read_edges(file: Path) -> Any:
-    """Read the key `edges` of a YAML file, such as `examples/agent_prune.py` writes.
+    """Read the key `edges` of a YAML file, such as one written by `examples/agent_prune.py`.
 
     Raises:
-        ValueError: there is no such file, or it holds no edges.
+        ValueError: the file is missing or holds no edges.
     """
     try:
         with file.open(encoding="utf-8") as opened:
             text = opened.read(_LONGEST + 1)
-        # It is parsed slowly: other files are not.
+        # The YAML parser is slow, so skip it for files that cannot hold edges.
         data = yaml.safe_load(text) if "edges" in text and len(text) <= _LONGEST else None
     except (OSError, ValueError, yaml.YAMLError) as error:
         why = error.strerror if isinstance(error, OSError) else f"no YAML ({type(error).__name__})"
@@ -56,15 +56,15 @@ def read_edges(file: Path) -> Any:
 
 
 class Learned(AlongEdges):
-    """Rounds in which all who need a plan speak at once to those whom their edges lead to; then all decide.
+    """Rounds in which all agents that need a plan write at once along their edges; then all decide.
 
-    Edges are directed: who may write to another is not always written to by it.
+    Edges are directed: a recipient cannot necessarily reply to the sender.
     """
 
     name = "learned"
     words = (
-        "Each agent can write only to some of the others, and they may not be able to answer. Pass on what more agents "
-        "should know."
+        "Each agent can write to some of the others alone, and they may be unable to answer it; what more should know "
+        "has to be passed on."
     )
 
     def __init__(self, config: LearnedConfig, context: TopologyContext | None = None) -> None:
@@ -72,7 +72,7 @@ class Learned(AlongEdges):
         self._edges = config.edges
 
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
-        """Return whom each agent can write to."""
+        """Return the recipients of each agent."""
         found: list[set[int]] = [set() for _ in range(conversation.agents)]
         for a, b in self._edges:
             found[a].add(b)

@@ -1,6 +1,6 @@
-"""Predictions: minds say what they expect others to do, and metrics score it (Hypothetical Minds, arXiv 2407.07086).
+"""Predictions: minds predict the others' next tasks, and metrics score them (Hypothetical Minds, arXiv 2407.07086).
 
-Nobody sees a prediction. Minds that make them require this extension; it is not chosen by itself.
+No agent sees another's predictions. Minds that predict require this extension; users do not select it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from quorum.methods.predictions.events import Predicted
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a mind expects of another agent.
+    """A prediction about another agent.
 
     Attributes:
         agent: index of the other agent.
-        task: what its next plan that no repair or fallback commits is for; None: it serves no task.
+        task: the task of its next plan, ignoring plans committed by repairs or fallbacks; None: no task.
     """
 
     agent: int
@@ -32,12 +32,12 @@ class Prediction:
 
 
 class Predictions(Extension):
-    """Records predictions. A thought answers with a tuple of `Prediction`, at most one for each other agent."""
+    """Records predictions. A thought answers with a tuple of `Prediction`, at most one per other agent."""
 
     name = "predictions"
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
-        """Return why predictions are refused."""
+        """Return the reasons to refuse predictions."""
         predictions = thought.answers.get(self.name, ())
         check_part(predictions, tuple, author, "the predictions of its Thought", "a tuple of Prediction")
         if not predictions:
@@ -70,4 +70,4 @@ def build(_config: ExtensionConfig, _context: ExtensionContext) -> Predictions:
 
 component = Component(ExtensionConfig, build)
 REQUIRED = {Predictions.name: ExtensionConfig()}
-"""What the component of minds that predict requires."""
+"""The extension required by minds that predict."""

@@ -1,4 +1,4 @@
-"""What a turn to plan asks for where minds predict: what each of the others does next."""
+"""The answer part with predictions of other agents' next tasks, for turns to plan of minds that predict."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from quorum_base.names import fold_names, unfold_names
 
 
 class PredictionAnswer(Part):
-    """What another agent does next."""
+    """A prediction of another agent's next task."""
 
     agent: str
     task: Annotated[TaskAnswer | None, Field(description="what its next plan is for; null when it serves no task")]
 
 
 def mates_of(view: View) -> tuple[str, ...]:
-    """Return the names of the agents that a turn asks to predict: all others, in a turn to plan."""
+    """Return the names of the agents to predict: in a turn to plan, all others."""
     if Act.PLAN not in view.turn.acts or view.name == COORDINATOR:
         return ()
     return tuple(name for name in view.names if name not in (view.name, COORDINATOR))
 
 
 class PredictionsPart(AnswerPart):
-    """The key `predictions`: one prediction for each other agent at most; nobody reads them."""
+    """The key `predictions`: at most one prediction per other agent; no agent reads them."""
 
     name = Predictions.name
     keys = ("predictions",)
@@ -41,7 +41,7 @@ class PredictionsPart(AnswerPart):
     ending = "predict"
 
     def wanted(self, view: View) -> bool:
-        """Return whether there is somebody to predict."""
+        """Return whether there is an agent to predict."""
         return bool(mates_of(view))
 
     def types(self, view: View) -> Mapping[str, Any]:  # noqa: ARG002
@@ -49,7 +49,7 @@ class PredictionsPart(AnswerPart):
         return {"predictions": Annotated[list[PredictionAnswer], Field(max_length=LISTED)]}
 
     def narrowed(self, schema: Mapping[str, Any], view: View, world: World | None) -> Mapping[str, Any]:
-        """Write into a schema the names of the others, each once, and the tasks that they can take up."""
+        """Restrict the schema to the names of the other agents, one entry each, and to the tasks open to them."""
         mates, name = mates_of(view), PredictionAnswer.__name__
         predictions = {**schema["properties"]["predictions"], "maxItems": len(mates)}
         found = {
@@ -62,19 +62,19 @@ class PredictionsPart(AnswerPart):
         return with_tasks_of_others(found, name, tasks_of(world, view.agent, view), foreseen_of(world, view))
 
     def example(self, example: Example, view: View) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return what one more agent does by itself."""
+        """Return an example prediction about one other agent."""
         other = example.alone or example.plan
         return {"predictions": [{"agent": example.one_more, "task": task_value(other.task)}]}
 
     def turn(self, view: View) -> Mapping[str, Any]:
-        """Return the names of those to predict."""
+        """Return the names of the agents to predict."""
         return {"predict": fold_names(mates_of(view))}
 
     def read(self, answer: Any, view: View) -> tuple[Prediction, ...]:
-        """Read the predictions.
+        """Parse the predictions.
 
         Raises:
-            InvalidThought: one is about somebody else, or two are about one agent.
+            InvalidThought: one concerns an agent outside the requested ones, or two concern the same agent.
         """
         entries, mates = answer.predictions, mates_of(view)
         named = [entry.agent for entry in entries]
@@ -97,7 +97,7 @@ class PredictionsPart(AnswerPart):
         return "predict" in turn
 
     def says(self, asked: Asked) -> tuple[Prediction, ...]:
-        """Predict that each does what it says, or else takes what is nearest to it."""
+        """Predict that each agent does what it announced, or else its nearest task."""
         found = []
         for mate in map(asked.view.names.index, unfold_names(asked.turn["predict"])):
             prospects = asked.speaker.prospects(asked.view, mate)

@@ -14,13 +14,13 @@ class Predicted(Event):
     """An agent predicts what others do next, in a thought that plans, before the thought takes effect.
 
     Attributes:
-        agent: who predicts.
+        agent: the predicting agent.
         predictions: one for each other agent that it predicts.
 
     The keys of each record in `predictions`:
-        agent (integer; index): whom it predicts.
-        task (object or null): `kind` and `target` of the task of the next plan that this agent commits by itself; null
-            for a plan without a task.
+        agent (integer; index): the predicted agent.
+        task (object or null): `kind` and `target` of the task of that agent's next own plan; null for a plan without a
+            task.
     """
 
     kind: ClassVar[str] = "prediction"

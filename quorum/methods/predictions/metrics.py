@@ -1,12 +1,12 @@
-"""Theory of mind: what agents expected of each other, held against what these did next.
+"""Theory of mind: compares agents' predictions of each other with what they did next.
 
-A prediction is about the next plan that the other commits by itself after the thought of the prediction has
-started: whoever thinks at the same time is predicted, not known. It is right when that plan names the same task; plans
-without a task are alike. It is not scored where the other commits nothing more. Plans that the loop or a repair has
-committed in a mind's stead are nobody's intention, and are passed over.
+A prediction concerns the other agent's next own plan committed after the predicting thought started, so a thought that
+runs at the same time is predicted, not known. It is correct if that plan names the same task; all plans without a task
+count as equal. It is not scored if the other agent commits nothing more. Plans committed by the loop or by a repair
+reflect no agent's intention and are skipped.
 
-Source: Hypothetical Minds (arXiv 2407.07086) scores hypotheses by predictions; as a metric of any mind it is defined
-here. `tom.persistence` and `tom.chance` say what an accuracy is worth.
+Source: Hypothetical Minds (arXiv 2407.07086) scores hypotheses by predictions; the metric for arbitrary minds is
+defined here. Compare an accuracy with `tom.persistence` and `tom.chance`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ tom_metric = partial(metric, of=Predicted)
 
 @dataclass(slots=True)
 class ScoredPrediction:
-    """A prediction, and what has come of it.
+    """A prediction and its outcome.
 
     Attributes:
-        task: what was expected.
-        before: the task of the plan that the other had last committed when the thought began; None where it had none.
-        scored: whether the other has committed a plan since.
-        did: what that plan is for.
+        task: the predicted task.
+        before: the task of the other agent's latest plan when the thought began; None if it had none.
+        scored: whether the other agent has committed a plan since.
+        did: the task of that plan.
     """
 
     task: Task | None
@@ -88,24 +88,24 @@ def predictions_made(trace: Trace) -> Value:
 
 @tom_metric("tom.accuracy", better="higher", rate=True)
 def accuracy(trace: Trace) -> Value:
-    """Predictions whose task is that of the next plan that the other committed unprompted / those scored."""
+    """Predictions that name the task of the other agent's next own plan / scored predictions."""
     scored = _scored(trace)
     return ratio(sum(one.task == one.did for one in scored), len(scored))
 
 
 @tom_metric("tom.persistence", rate=True)
 def persistence(trace: Trace) -> Value:
-    """The accuracy of always predicting the task that the other had last, over the same predictions."""
+    """The accuracy of always predicting the other agent's last task, over the same predictions."""
     scored = _scored(trace)
     return ratio(sum(one.before == one.did for one in scored), len(scored))
 
 
 @tom_metric("tom.chance", rate=True)
 def chance(trace: Trace) -> Value:
-    """The expected accuracy of the same predictions dealt out among each other at random.
+    """The expected accuracy of the same predictions after random shuffling.
 
-    Sum over tasks of p_said p_done, the shares of the scored predictions that say the task and that come to it: what
-    Cohen's kappa takes for agreement by chance.
+    Sum over tasks of p_said p_done, the shares of scored predictions that name the task and that result in it: Cohen's
+    kappa uses the same term for chance agreement.
     """
     scored = _scored(trace)
     said, done = Counter(one.task for one in scored), Counter(one.did for one in scored)
@@ -114,7 +114,7 @@ def chance(trace: Trace) -> Value:
 
 @tom_metric("tom.coverage", better="higher", rate=True)
 def coverage(trace: Trace) -> Value:
-    """Predictions / (others x thoughts that could plan and took effect), of the agents that predict at all."""
+    """Predictions / (others x thoughts that could plan and took effect), over the agents that predict at all."""
     authors = {event.agent for event in trace.of(Predicted)}
     turns = sum(
         thought.agent in authors and Act.PLAN in thought.acts and thought.took_effect

@@ -1,8 +1,8 @@
-"""Repair: the gate between the commitment of plans and their execution (COOP2-Repair, arXiv 2603.00349 v2).
+"""Repair: a gate that checks committed plans before they run (COOP2-Repair, arXiv 2603.00349 v2).
 
-| module | what it holds |
+| module | contents |
 |---|---|
-| `gate` | the values of `extension.repair`; judges committed plans, and repairs those that are expected to fail |
-| `rules` | what it needs to know about one world, what it shows, and what plans have violated |
-| `rollout` | the predictor that carries the plans out on a copy of the world |
+| `gate` | the settings of `extension.repair`; judges committed plans and repairs those expected to fail |
+| `rules` | the world-specific rules it needs, the texts it shows, and recorded violations |
+| `rollout` | the predictor that runs plans on a copy of the world |
 """

@@ -1,13 +1,13 @@
-"""Repair in CUBE: the published rule of thumb for pushes, and an assignment for a block that can be staffed.
+"""Repair in CUBE: the published push heuristic, and advice that assigns a full team to one block.
 
-Source: COOP2-Repair (arXiv 2603.00349 v2) and its public code. Of each plan it is worked out when its agent pushes, as
-though nothing were in the way: Manhattan distances to the nearest cell of the face, and the steps that actions name. A
-block is moved when as many agents as it weighs push it at the same time, give or take `TOLERANCE` steps, from cells of
-its face. Blocks and agents in front are not looked at.
+Source: COOP2-Repair (arXiv 2603.00349 v2) and its public code. For each plan, the heuristic computes when the agent
+pushes as though nothing were in the way, from Manhattan distances to the nearest cell of the face and the step counts
+of actions. A block moves if as many agents as its weight push it at the same time, within `TOLERANCE` steps, from
+cells of its face. Blocks and agents in the path are ignored.
 
-Decided here: the authors' code exchanges row and column of blind moves; these go where they say. Their vocabulary has
-no meeting; who meets pushes from the step on in which enough have come to the meeting. Participation is judged as well,
-and a plan by its first push alone.
+Choices made here: the authors' code swaps row and column of blind moves; here a blind move goes where it says. The
+authors' vocabulary has no rendezvous; here, agents that meet push from the step at which enough of them have arrived.
+This code also judges participation, and judges each plan by its first push only.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from quorum.agents.skills.cube.plans import PATIENCE, SIDES, STEP, Wording, clea
 from quorum.agents.skills.cube.pushes import Board, Key, jobs
 
 TOLERANCE = 1
-"""Steps by which pushes may miss each other and still count as one (published; the spatial tolerance is 0)."""
+"""Maximum number of steps between pushes that still count as simultaneous (published; the spatial tolerance is 0)."""
 
 
 class CubeRepair(PlanRules):
-    """What repair needs to know of CUBE, in both of its vocabularies.
+    """The repair rules for CUBE, for both of its vocabularies.
 
     Args:
-        wording: of the plans that it advises.
+        wording: the wording of advised plans.
     """
 
     cooldown = 5
@@ -54,12 +54,12 @@ class CubeRepair(PlanRules):
         self._wording = wording
 
     def task_of(self, world: World, agent: int, plan: Plan) -> Task | None:
-        """Return the first push of a plan; of a push from nowhere the one from the left face."""
+        """Return the first push of a plan; a push without a known face counts as one from the left face."""
         pushes = jobs(Board(world.global_observation()), agent, plan)
         return _task((pushes[0].block, pushes[0].face or Face.left)) if pushes else None
 
     def predict(self, moment: Moment) -> Sequence[Violation]:
-        """Return which blocks will not be moved: too few agents for it, at the face, or at the same time."""
+        """Return the blocks that will not move: too few agents for the block, at the face, or at the same time."""
         board = Board(moment.world.global_observation())
         found: list[Violation] = []
         for task, agents in moment.groups.items():
@@ -82,11 +82,11 @@ class CubeRepair(PlanRules):
         return found
 
     def advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
-        """Return whole teams' plans for one block that can be staffed.
+        """Return plans for a whole team to deliver one block that can be staffed.
 
-        Preferred are blocks with a clear way of which a task fails, then heavier ones, then nearer ones; not those that
-        other plans are expected to move. Those who are nearest by the ways that are there go, of all whose plans serve
-        no task that is expected to come off; where these are too few for any block, of all agents.
+        It prefers blocks with a clear path that belong to a failing task, then heavier, then nearer blocks, and skips
+        blocks that other plans are expected to move. It picks the agents with the shortest actual paths among those
+        whose plans serve no task expected to succeed; if these are too few for every block, it picks among all agents.
         """
         board = Board(moment.world.global_observation())
         failing = {failure.task for failure in failures}
@@ -111,13 +111,13 @@ class CubeRepair(PlanRules):
 
 
 def rules(world: World) -> CubeRepair:
-    """Return the rules that advise plans in the vocabulary of a world."""
+    """Return the rules that write advice in the world's vocabulary."""
     return CubeRepair(Wording.of(world.vocabulary.names))
 
 
 @dataclass(frozen=True, slots=True)
 class _Push:
-    """When an agent pushes, in steps from now, and whether from a cell of the face."""
+    """When an agent pushes, in steps from now, and whether it stands on a cell of the face."""
 
     begin: int
     end: int
@@ -126,7 +126,7 @@ class _Push:
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """What comes of a plan up to its push: when, where, with how much patience, and for how many it waits."""
+    """A plan up to its push: arrival time, whether at the face, push steps, patience, and number of agents awaited."""
 
     time: int
     at_face: bool
@@ -145,7 +145,7 @@ def _key(task: Task) -> Key:
 
 
 def _pushes(board: Board, key: Key, plans: Mapping[int, Sequence[SymbolicAction]]) -> list[_Push]:
-    """Return the pushes of some agents at a face; who meets more than come to the meeting never pushes."""
+    """Return some agents' pushes at a face; an agent that waits for more agents than arrive never pushes."""
     found = {agent: _arrival(board, key, agent, actions) for agent, actions in plans.items()}
     there = sorted(arrival.time for arrival in found.values() if arrival is not None and arrival.count)
     pushes = []
@@ -160,7 +160,7 @@ def _pushes(board: Board, key: Key, plans: Mapping[int, Sequence[SymbolicAction]
 
 
 def _arrival(board: Board, key: Key, agent: int, actions: Sequence[SymbolicAction]) -> _Arrival | None:
-    """Walk through a plan up to its push of a block, as though nothing were in the way."""
+    """Simulate a plan up to its push of a block, as though nothing were in the way."""
     block, cells = board.blocks[key[0]], board.face(*key)
     cell, time, count, patience = board.agents[agent], 0, 0, 0
     usual = SIDES * board.side
@@ -187,14 +187,14 @@ def _arrival(board: Board, key: Key, agent: int, actions: Sequence[SymbolicActio
 
 
 def _cohort(pushes: Sequence[_Push]) -> Sequence[_Push]:
-    """Return the most pushes that overlap, give or take the tolerance."""
+    """Return the largest set of pushes that overlap, within the tolerance."""
     instants = sorted(push.begin for push in pushes)
     cohorts = ([push for push in pushes if push.begin - TOLERANCE <= t <= push.end + TOLERANCE] for t in instants)
     return max(cohorts, key=len, default=[])
 
 
 def _team(board: Board, block: SymbolicBlock, pool: Sequence[int]) -> tuple[list[int], list[int]] | None:
-    """Return the nearest agents that can push a block from the left, with their ways; None where there are too few."""
+    """Return the path lengths and indices of the nearest agents that can push from the left; None if too few can."""
     ways = board.ways(block.id, Face.left)
     near = sorted((ways[board.agents[agent]], agent) for agent in pool if board.agents[agent] in ways)[: block.weight]
     if len(near) < block.weight:

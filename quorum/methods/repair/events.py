@@ -16,21 +16,21 @@ class RepairChecked(Event):
     Attributes:
         predictor: `heuristic` or `exact`.
         plans: the judged plans.
-        violations: the constraints that they are expected to violate.
-        verdict: `passed`; `cooldown`: it is too early to repair these tasks again; `no_advice`: there is no better
-            plan; or `repair`.
+        violations: the constraints that the plans are expected to violate.
+        verdict: `passed`; `cooldown`: these tasks were repaired too recently; `no_advice`: there is no better plan; or
+            `repair`.
 
     The keys of each record in `plans`:
         plan (string): id of the plan.
-        agent (integer; index): whose plan it is.
-        task (object or null): `kind` and `target` of the task that it serves; null for none.
+        agent (integer; index): the plan's agent.
+        task (object or null): `kind` and `target` of the task that the plan serves; null for none.
 
     The keys of each record in `violations`:
         task (object): `kind` and `target` of the task.
         constraint (string): name of the constraint.
-        agents (list of integer; index): whose plans violate it.
-        expected (integer; agents): how many agents are expected to meet it.
-        needed (integer; agents): how many have to.
+        agents (list of integer; index): the agents whose plans violate it.
+        expected (integer; agents): number of agents expected to meet it.
+        needed (integer; agents): number of agents required.
     """
 
     kind: ClassVar[str] = "repair_check"
@@ -47,8 +47,8 @@ class RepairStarted(Event):
 
     Attributes:
         mode: `channel`, `wide_channel`, `notice` or `rules`.
-        agents: who takes part, ascending.
-        advice: the `task`, and `plans` by name of the agent; null for no advice.
+        agents: the agents that take part, ascending.
+        advice: the `task`, and `plans` by agent name; null for no advice.
     """
 
     kind: ClassVar[str] = "repair_start"
@@ -62,7 +62,7 @@ class RepairEnded(Event):
     """A repair ends, and all agents are ready again.
 
     Attributes:
-        replaced: ids of the plans that were given up.
+        replaced: ids of the replaced plans.
     """
 
     kind: ClassVar[str] = "repair_end"

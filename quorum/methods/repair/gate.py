@@ -1,8 +1,8 @@
-"""The gate before execution: committed plans are judged together, and those that are expected to fail are repaired.
+"""The gate before execution: it judges committed plans together and repairs those expected to fail.
 
-Source: COOP2-Repair (arXiv 2603.00349 v2). When all agents are ready and a committed plan has not begun, the plans for
-each task are judged. Where a constraint is expected to be violated, and its task was not repaired a short while ago,
-the environment stands still while those concerned see the failures, talk, and plan again.
+Source: COOP2-Repair (arXiv 2603.00349 v2). The gate judges the plans for each task when all agents are ready and a
+committed plan has not begun. If it expects a constraint to be violated, and the task was not repaired recently, the
+environment pauses while the agents concerned see the failures, talk, and plan again.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from quorum_base.names import fold_names
 Mode = Literal["channel", "wide_channel", "notice", "rules"]
 Predictor = Literal["heuristic", "exact"]
 Order = Literal["ascending", "together"]
-"""Who states its intention when: one after the other by index, or all at once, so that nobody has heard another."""
+"""Order of the statements of intention: one after another by index, or all at once, so that nobody hears another."""
 TEMPLATE = Path(__file__).with_name("repair.jinja")
 
 
 class RepairConfig(ExtensionConfig):
-    """Values of `extension.repair`: how plans are repaired."""
+    """Values of `extension.repair`."""
 
     mode: Mode
     """Who fixes plans that are expected to fail, and how.
 
-    `channel`: the advised agents, or without advice those whose plans fail, state what they intend and commit new plans
-    (as published); `wide_channel`: both of them do; `notice`: those whose plans fail see it, and may resume; `rules`:
-    advised plans replace others, and nobody is asked.
+    `channel`: the advised agents, or without advice those with failing plans, state their intentions and commit new
+    plans (as published); `wide_channel`: both groups do; `notice`: agents with failing plans see the notice and may
+    resume; `rules`: advised plans replace others without asking the agents.
     """
     predictor: Predictor
-    """What plans are judged by: `heuristic`, the world's rule of thumb, or `exact`, which tries them out on a copy."""
+    """How plans are judged: `heuristic`, by the world's heuristic, or `exact`, by running them on a copy."""
     horizon: Annotated[int, Field(ge=1)]
-    """Steps that `exact` looks ahead, at most."""
+    """Maximum number of steps that `exact` looks ahead."""
     cooldown: Annotated[int, Field(ge=0)] | None
-    """Steps in which a repaired task is not repaired again; null: those of the world."""
+    """Steps before a repaired task may be repaired again; null: the world's default."""
     verifications: Annotated[int, Field(ge=1)]
-    """Times that plans are judged in one environment step, at most: 1 lets what was repaired pass."""
+    """Maximum number of checks in one environment step; with 1, repaired plans are not checked again."""
     guidance: bool
-    """Whether an assignment is advised; `rules` without it only judges."""
+    """Whether to advise an assignment; without it, `rules` only judges."""
     order: Order
-    """Who states its intention when."""
+    """Order of the statements of intention."""
 
 
 class Repair(Extension):
@@ -63,7 +63,7 @@ class Repair(Extension):
 
     Args:
         settings: how plans are repaired.
-        rules: those of the world.
+        rules: the world's repair rules.
     """
 
     name = "repair"
@@ -77,11 +77,11 @@ class Repair(Extension):
         self._cooldown = rules.cooldown if settings.cooldown is None else settings.cooldown
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:  # noqa: ARG002
-        """Return what is expected to fail, to those who take part in a repair."""
+        """Return the current repair notice, if any."""
         return (self._note,) if self._note is not None else ()
 
     async def plans_committed(self) -> None:
-        """Judge the plans of all agents, who are ready, and repair them."""
+        """Judge the plans of all agents, who are all ready, and repair them."""
         before = dict(self._repaired)
         for _ in range(self._settings.verifications):
             plans = self._plans()
@@ -122,13 +122,13 @@ class Repair(Extension):
         return self._rules.predict(moment)
 
     def _due(self, failures: Sequence[Violation], before: Mapping[str, int]) -> list[str]:
-        """Return what of the failures may be repaired now; what this check has repaired itself does not count."""
+        """Return the failing tasks whose cooldown has passed, ignoring repairs of the current check."""
         keys = dict.fromkeys(self._rules.cooldown_key(failure.task) for failure in failures)
         t = self.episode.team.now.t
         return [key for key in keys if key not in before or t - before[key] >= self._cooldown]
 
     def _advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
-        """Return an assignment that the world would take."""
+        """Return an assignment that the world accepts."""
         if self._settings.mode == "notice" or not self._settings.guidance:
             return None
         advice = self._rules.advise(moment, failures)
@@ -144,7 +144,7 @@ class Repair(Extension):
         return "repair" if self._settings.mode != "rules" or self._changes(advice) else "no_advice"
 
     def _changes(self, advice: Advice | None) -> dict[int, Any]:
-        """Return the advised plans that differ from those of their agents."""
+        """Return the advised plans that differ from their agents' current plans."""
         plans = advice.plans if advice is not None else {}
         present = {agent.index: agent.plan for agent in self.episode.team.agents}
         return {
@@ -189,7 +189,7 @@ class Repair(Extension):
         self.episode.record(RepairEnded(sorted(before - after)))
 
     def _concerned(self, failures: Sequence[Violation], advice: Advice | None) -> tuple[int, ...]:
-        """Return who takes part; all agents are available to the channel, because all are ready."""
+        """Return the participants; any agent can join the channel, because all are ready."""
         if self._settings.mode == "rules":
             return tuple(self._changes(advice))
         advised = set(advice.agents) if advice is not None else set()
@@ -212,15 +212,15 @@ class Repair(Extension):
 
 
 class RepairChannel(Topology):
-    """The turns of a repair, whatever the team's own topology is.
+    """The turns of a repair, independent of the team's own topology.
 
-    Each member states once what it intends, if members are to speak at all. Then a coordinator, if the team has one,
-    may direct them. Then all of them decide at once. The protocol of the authors is
+    If members speak at all, each states its intention once. Then a coordinator, if the team has one, may direct them.
+    Then they all decide at once. The authors call the protocol
     `ordered_one_round_intention_then_global_revision` (COOP2-Repair).
 
     Args:
-        notice: what every turn shows.
-        order: of the statements; None: nobody speaks.
+        notice: the notice shown in every turn.
+        order: the order of the statements; None: nobody speaks.
         usual: the team's own topology.
     """
 
@@ -233,7 +233,7 @@ class RepairChannel(Topology):
         self.feedback = usual.feedback
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turn of the next to speak, or of all who have not spoken; then a turn to plan for each."""
+        """Return the turn of the next speaker, or of all who have not spoken; then a turn to plan for each."""
         if not conversation.quiet:
             return []
         spoken = turns_with(Act.SPEAK, conversation)
@@ -259,7 +259,7 @@ def repair_note(notice: Notice, names: Sequence[str]) -> Note:
 
     Args:
         notice: the notice.
-        names: of all participants by index.
+        names: names of all participants, by index.
     """
     shown = _shown(notice, names)
     return Note(Repair.name, notice, "repair", shown, TEMPLATE, notice.channel, notice.replan, REPAIR_WORDS)
@@ -310,10 +310,10 @@ def _written(task: Task | None) -> Mapping[str, str] | None:
 
 
 def build(config: RepairConfig, context: ExtensionContext) -> Repair:
-    """Make the gate.
+    """Build the gate.
 
     Raises:
-        ValueError: there are no rules of repair for this world.
+        ValueError: this world has no repair rules.
     """
     return Repair(config, context.skill("repair")(context.world))
 

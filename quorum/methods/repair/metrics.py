@@ -1,12 +1,11 @@
-"""Repair (COOP2-Repair, arXiv 2603.00349 v2): what was expected of plans, what has become of them, and what it cost.
+"""Repair (COOP2-Repair, arXiv 2603.00349 v2): predicted violations of plans, actual violations, and costs.
 
-A judged group is the plans for one task that a check has judged together. What a check says of a group counts once, the
-first time, and only where the group's plans end by themselves: of plans that a repair or a message has replaced, nobody
-knows what would have become. Others act meanwhile, and a plan that they help may come off against what was expected.
-What a group has violated is decided by `quorum.methods.repair.rules.violated`, for what was expected and for what has
-happened alike.
+A judged group is the set of plans for one task that a check judges together. Only the first verdict on a group counts,
+and only if all its plans end by themselves, because the fate of plans replaced by a repair or a message is unknown.
+Other agents keep acting, so a plan that they help may succeed against the prediction. The same rule,
+`quorum.methods.repair.rules.violated`, decides predicted and actual violations.
 
-Steps that repairs save are no metric of one episode: compare with runs without repair on equal boards.
+The number of steps saved by repairs is not a metric of one episode: compare with runs without repair on equal boards.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ class JudgedGroup:
 
     Attributes:
         task: the task.
-        agents: whose plans they are.
+        agents: the agents of the plans.
         expected: the constraints that they were expected to violate.
-        left: the agent of each plan that is not over, by its id.
-        tries: what each failed attempt of the group at the task was missing.
-        succeeded: whether an attempt came off.
+        left: the agent of each plan that is not over, by plan id.
+        tries: the constraints missing in each failed attempt of the group at the task.
+        succeeded: whether an attempt succeeded.
         failed: whether a plan failed.
-        happened: the constraints that they have violated; None where nobody knows.
+        happened: the constraints that they violated; None if unknown.
     """
 
     task: Task
@@ -56,7 +55,7 @@ class JudgedGroup:
     happened: frozenset[Constraint] | None = None
 
     def note(self, attempt: Mapping[str, Any]) -> None:
-        """Take in an attempt of a step, if it is one of the group's."""
+        """Record an attempt of a step if it is one of the group's."""
         acting = set(self.left.values())
         whose = self.agents - acting if attempt.get("unmet") else acting
         if self.task != Task(**attempt["task"]) or whose.isdisjoint(attempt["agents"]):
@@ -67,17 +66,17 @@ class JudgedGroup:
             self.tries.append(frozenset(map(Constraint, attempt["missing"])))
 
     def close(self) -> None:
-        """Note what the group has violated: all its plans are over."""
+        """Determine the group's violations, once all its plans are over."""
         self.happened = violated(self.tries, succeeded=self.succeeded, failed=self.failed)
 
 
 @shared
 def judged_groups(trace: Trace) -> tuple[JudgedGroup, ...]:
-    """Return the groups of plans that were judged, in order."""
+    """Return the judged groups of plans, in order."""
     found: list[JudgedGroup] = []
     known: set[tuple[Task, frozenset[str]]] = set()
     alive: list[JudgedGroup] = []
-    ended: list[JudgedGroup] = []  # what a plan has tried in vain is reported with the step after its end
+    ended: list[JudgedGroup] = []  # a plan's failed attempt is reported in the step after the plan ends
     for stamped in trace.among(RepairChecked, StepOutcome, StepTaken, PlanChange):
         match stamped.event:
             case RepairChecked() as event:
@@ -109,7 +108,7 @@ def judged_groups(trace: Trace) -> tuple[JudgedGroup, ...]:
 
 
 def _groups(event: RepairChecked) -> Iterator[tuple[tuple[Task, frozenset[str]], JudgedGroup]]:
-    """The groups of a check, each with what it is known by."""
+    """Yield the groups of a check, each with its key."""
     plans: dict[Task, dict[str, int]] = {}
     for judged in event.plans:
         if judged["task"] is not None:
@@ -120,13 +119,13 @@ def _groups(event: RepairChecked) -> Iterator[tuple[tuple[Task, frozenset[str]],
 
 
 def _known(trace: Trace) -> list[tuple[frozenset[Constraint], frozenset[Constraint]]]:
-    """What was expected of each group of which it is known what has happened, and that."""
+    """Return the predicted and actual violations of each group whose outcome is known."""
     return [(group.expected, group.happened) for group in judged_groups(trace) if group.happened is not None]
 
 
 @repair_metric("repair.checks", "checks")
 def checks(trace: Trace) -> Value:
-    """How often the plans of the team were judged before new ones began."""
+    """Checks of the team's plans before new ones began."""
     return len(trace.stamped(RepairChecked))
 
 
@@ -138,7 +137,7 @@ def repairs(trace: Trace) -> Value:
 
 @repair_metric("repair.cooldowns", "checks")
 def cooldowns(trace: Trace) -> Value:
-    """Checks that found something, and no task that was not repaired a short while ago."""
+    """Checks that found violations, but only for tasks that were repaired recently."""
     return sum(check.verdict == "cooldown" for check in trace.of(RepairChecked))
 
 
@@ -150,7 +149,7 @@ def expected_violations(trace: Trace) -> Value:
 
 @repair_metric("repair.known_groups", "groups")
 def known_groups(trace: Trace) -> Value:
-    """Judged groups of which it is known what has become: what precision and recall are made of."""
+    """Judged groups whose outcome is known; precision and recall are computed over these."""
     return len(_known(trace))
 
 
@@ -188,27 +187,27 @@ def recall(trace: Trace) -> Value:
 
 @repair_metric("repair.group_precision", better="higher", rate=True)
 def group_precision(trace: Trace) -> Value:
-    """Of the known groups that were expected to violate something, the share that did violate something."""
+    """Of the known groups that were expected to violate a constraint, the share that did."""
     flagged = [happened for expected, happened in _known(trace) if expected]
     return ratio(sum(map(bool, flagged)), len(flagged))
 
 
 @repair_metric("repair.group_recall", better="higher", rate=True)
 def group_recall(trace: Trace) -> Value:
-    """Of the known groups that have violated something, the share that was expected to violate something."""
+    """Of the known groups that violated a constraint, the share that was expected to."""
     broken = [expected for expected, happened in _known(trace) if happened]
     return ratio(sum(map(bool, broken)), len(broken))
 
 
 @repair_metric("repair.replaced_plans", "plans")
 def replaced_plans(trace: Trace) -> Value:
-    """Plans that repairs have put others in the place of."""
+    """Plans replaced by repairs."""
     return sum(len(ended.replaced) for ended in trace.of(RepairEnded))
 
 
 @shared
 def _costs(trace: Trace) -> dict[str, float]:
-    """What was said and thought between the begins and the ends of repairs."""
+    """Return the messages, thoughts, tokens and time spent during repairs."""
     found = {"messages": 0.0, "thoughts": 0.0, "tokens": 0.0, "time": 0.0}
     started_at: float | None = None
     for stamped in trace.among(RepairStarted, RepairEnded, MessageSent, ThoughtEnd):

@@ -1,4 +1,4 @@
-"""The predictor `exact`: carries the committed plans out on a copy of the world, with the world's own rules."""
+"""The predictor `exact`: runs the committed plans on a copy of the world, under the world's own rules."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from quorum.methods.repair.rules import violated
 
 
 class NoCopy(TypeError):
-    """A world cannot be copied, so nothing can be tried out on a copy of it."""
+    """A world cannot be copied, so plans cannot be tried on a copy."""
 
 
 def roll_out(moment: Moment, horizon: int) -> list[Violation]:
-    """Carry the plans out and return what they violate.
+    """Run the plans on a copy of the world and return their violations.
 
-    An agent whose plan ends before the others' does nothing from then on: what it will decide is not known. A world
-    that draws lots draws others here: a prediction must not know the luck to come.
+    An agent whose plan ends early idles from then on, because its next decision is unknown. A world with randomness
+    draws from another stream here, so that predictions cannot know future random outcomes.
 
     Args:
-        moment: the plans; the world and the running actions are left as they are.
-        horizon: steps to look ahead, at most.
+        moment: the plans; the world and the running actions are not modified.
+        horizon: maximum number of steps to look ahead.
 
     Raises:
         NoCopy: the world cannot be copied.
@@ -51,7 +51,7 @@ def roll_out(moment: Moment, horizon: int) -> list[Violation]:
 
 
 class _Absent(Mind):
-    """Stands where nobody thinks."""
+    """Placeholder mind that never thinks."""
 
     async def think(self, view: View) -> Thought:
         raise AssertionError(f"{view.name} thinks in a rehearsal")
@@ -59,7 +59,7 @@ class _Absent(Mind):
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """An attempt in a rehearsal: who made it, how it came off, what it was missing, and the state of its task."""
+    """An attempt in a rehearsal: its agents, whether it succeeded, its missing constraints, and its task's state."""
 
     agents: frozenset[int]
     succeeded: bool
@@ -68,7 +68,7 @@ class _Try:
 
 
 class _Rehearsal:
-    """Plans under way on a copy of the world.
+    """Plans running on a copy of the world.
 
     Args:
         moment: the copy, with copies of the running actions.
@@ -89,7 +89,7 @@ class _Rehearsal:
         self._tries: dict[Task, list[_Try]] = {}
 
     def run(self, horizon: int) -> None:
-        """Take steps until all judged plans are over, or the world is, or the horizon is reached."""
+        """Take steps until all judged plans or the world have ended, or the horizon is reached."""
         for step in range(horizon + 1):
             self._settle()
             if step == horizon or not (self._left or any(agent.unmet for agent in self._team.agents)):
@@ -99,11 +99,11 @@ class _Rehearsal:
             transition = self._world.step(joint)
             self._note(self._constraints.with_unmet(transition.attempts))
             if transition.end:
-                self._settle()  # as the loop does, before it cancels what is left
+                self._settle()  # like the loop, settle before the remaining plans are cancelled
                 return
 
     def violations(self) -> list[Violation]:
-        """Return what the groups of plans have violated, by task, in the order of the constraints."""
+        """Return the violations of the groups of plans, by task, in the order of the constraints."""
         found = []
         for task, agents in self._moment.groups.items():
             tries = [one for one in self._tries.get(task, ()) if not one.agents.isdisjoint(agents)]
@@ -121,7 +121,7 @@ class _Rehearsal:
         return found
 
     def _settle(self) -> None:
-        """Let actions end and begin; those whose plan is over do nothing from now on."""
+        """End and start actions; agents whose plans are over idle from now on."""
         while self._execution.settle():
             for agent in self._team.agents:
                 if agent.stage is Stage.REASON:
@@ -137,13 +137,13 @@ class _Rehearsal:
         judged = {plan.agent for plan in self._moment.plans if plan.id in self._left}
         for record, attempt in zip(self._constraints.attribute(attempts), attempts, strict=True):
             if attempt.unmet and judged.issuperset(attempt.agents):
-                continue  # of plans before the judged ones
+                continue  # attempts of plans before the judged ones
             state = states.get(attempt.task)
             tried = _Try(frozenset(attempt.agents), attempt.succeeded, record["missing"], state)
             self._tries.setdefault(attempt.task, []).append(tried)
 
 
 def _continue(team: Team, agent: Participant, plan: LivePlan, controller: Controller | None) -> None:
-    """Put an agent of the rehearsal where the real one stands: ready, with its plan as far as it has come."""
+    """Put a rehearsal agent into the real one's state: ready, with its plan at the same point."""
     agent.stage, agent.plan, agent.controller = Stage.EXECUTE, copy.copy(plan), controller
     team.undecided.discard(agent.index)

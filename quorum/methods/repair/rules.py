@@ -1,4 +1,4 @@
-"""What a repair shows, and which constraints the plans for a task have violated.
+"""The notice shown in a repair, and the rule that decides which constraints a task's plans violated.
 
 Source of the method: COOP2-Repair (arXiv 2603.00349 v2).
 """
@@ -16,19 +16,19 @@ REPAIR_WORDS = (
     "A repair interrupts the usual talk of the team: before plans begin, a check has found that some of them will come "
     "to nothing. Only those concerned take part."
 )
-"""What a prompt says about how the team talks in a repair."""
+"""The prompt's explanation of how the team talks during a repair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a repair shows to those who take part.
+    """The information shown to the participants of a repair.
 
     Attributes:
         failures: the constraints that are expected to be violated.
-        plans: of all agents as they were judged, by agent, each with the task of the world that it serves.
-        channel: who takes part, ascending.
-        replan: whether each must commit a new plan; otherwise it may resume the one that it has.
-        advice: an assignment; None where there is none, or none is to be shown.
+        plans: the judged plans of all agents, by agent, each with the world task that it serves.
+        channel: the participants, ascending.
+        replan: whether each must commit a new plan; otherwise it may resume its current one.
+        advice: an assignment; None if there is none or none should be shown.
     """
 
     failures: tuple[Violation, ...]
@@ -39,15 +39,16 @@ class Notice:
 
 
 def violated(tries: Sequence[Collection[Constraint]], *, succeeded: bool, failed: bool) -> frozenset[Constraint]:
-    """Return the constraints that the plans for a task have violated when they are over.
+    """Return the constraints that the plans for a task have violated once they are over.
 
-    It is one rule for what is expected and for what has happened. A constraint is violated when no attempt that the
-    group has made at its task satisfied it. Where each was satisfied by some attempt and no attempt came off, it is the
-    joint condition. A group that has made no attempt, and one of whose plans failed, never came in place.
+    The same rule covers predicted and actual violations. A constraint is violated if no attempt of the group at its
+    task satisfied it. If some attempt satisfied each constraint but none succeeded, the joint condition is violated. If
+    the group made no attempt and one of its plans failed, it never got into position, which violates the spatial
+    constraint.
 
     Args:
-        tries: of each failed attempt at the task in which one of the group took part, what it was missing.
-        succeeded: whether an attempt of the group came off.
+        tries: the constraints missing in each failed attempt at the task that involved a member of the group.
+        succeeded: whether an attempt of the group succeeded.
         failed: whether one of its plans failed or timed out.
     """
     if succeeded:

@@ -1,7 +1,7 @@
-"""How the simulated model takes part in a repair.
+"""The simulated model's part in a repair.
 
-It says what it is going to do, and follows advice. Without advice it plans as though it had no plan, by what it sees
-and has heard in the channel. If it only learns what will fail, it resumes its plan unless that plan is what fails.
+It announces its plan and follows advice. Without advice, it plans from scratch, using its observation and the messages
+in the channel. If it only receives a notice, it resumes its plan unless that plan is expected to fail.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from quorum_base.names import unfold_names
 
 
 class RepairPart(AnswerPart):
-    """Repair asks for no key of its own: its notes change what a model decides."""
+    """Repair adds no key to answers: its notes change what a model decides."""
 
     name = "repair"
 
     def note(self, blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: Vocabulary) -> Note | None:
-        """Read what is expected to fail."""
+        """Parse the notice."""
         if "repair" not in blocks:
             return None
         notice = _notice(orjson.loads(blocks["repair"]), index, vocabulary)
@@ -43,7 +43,7 @@ class RepairPart(AnswerPart):
 
 
 def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocabulary) -> Notice:
-    """Read what a repair shows, except for the ids of plans, which no prompt shows."""
+    """Parse a notice; plan ids stay empty, because no prompt shows them."""
 
     def agents(shown: Sequence[str]) -> tuple[int, ...]:
         return tuple(index[name] for name in unfold_names(shown))

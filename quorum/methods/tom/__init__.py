@@ -1,7 +1,7 @@
-"""Theory of mind by hypotheses (Hypothetical Minds, arXiv 2407.07086): minds that predict the others, and plan by it.
+"""Theory of mind by hypotheses (Hypothetical Minds, arXiv 2407.07086): minds predict others and plan accordingly.
 
-`hypotheses.py` holds the published scores, `mind.py` the order in which models are asked. docs/tom.md says what is
-decided here.
+`hypotheses.py` holds the published scores, `mind.py` the order of the model calls. docs/tom.md lists the choices made
+here.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ class TomConfig(AskingConfig):
 
     name: Literal["tom"]
     hypotheses: PositiveInt
-    """Hypotheses about each of the others that are kept besides the latest: those of the highest values."""
+    """Number of hypotheses kept about each other agent, by highest value, in addition to the latest."""
     alpha: Annotated[float, Field(gt=0, le=1)]
-    """How fast the value of a hypothesis goes to 1 when it is right, and to -1 when it is wrong."""
+    """Rate at which a hypothesis's value moves to 1 when it is right and to -1 when it is wrong."""
     threshold: Annotated[float, Field(ge=-1, lt=1)]
-    """The value above which a hypothesis is reused, and no other is asked for."""
+    """The value above which a hypothesis is reused and no other is requested."""
     prompts: PromptSet
-    """The set of prompts."""
+    """The prompt set."""
     max_actions: PositiveInt
-    """Actions of a plan, at most."""
+    """Maximum number of actions in a plan."""
     repairs: NonNegativeInt
-    """Times that an answer that does not have the types of its turn or role is asked for again."""
+    """Maximum number of retries when an answer does not match the types of its turn or role."""
 
 
 def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team: one for each agent, and a zero-shot one for the coordinator.
+    """Build one mind per agent, and a zero-shot mind for the coordinator.
 
     Raises:
-        ValueError: there is only one task in this world, or a template of the set cannot be read.
+        ValueError: the world has only one task, or a template of the set cannot be read.
     """
     _check(config, context.world.name)
     world = context.world
@@ -71,10 +71,10 @@ def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def inputs(config: TomConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the templates that prompts are made of in a world, by its name.
+    """Return the digests of the prompt templates for a world, given its name.
 
     Raises:
-        ValueError: a template is not there, or the world has but one task, or the set asks for no typed JSON.
+        ValueError: a template is missing, the world has only one task, or the set does not use typed JSON.
     """
     _check(config, world)
     return role_templates(config.prompts, world).sources

@@ -1,4 +1,4 @@
-"""The typed answers of the roles, and what is read out of them.
+"""The typed answers of the roles, and their parsers.
 
 | role | answer |
 |---|---|
@@ -24,7 +24,7 @@ from quorum.methods.tom.hypotheses import Partner
 
 
 class TomRole(StrEnum):
-    """A role in which a model is asked before the turn itself; the value is the name of its template."""
+    """A role for model calls before the turn itself; its value is the name of its template."""
 
     OBSERVER = "observer"
     HYPOTHESIZER = "hypothesizer"
@@ -32,25 +32,25 @@ class TomRole(StrEnum):
 
 
 Partners = Mapping[str, Partner]
-"""Those whom an answer may be about, by name."""
+"""The agents that an answer may concern, by name."""
 
 
 class ActAnswer(Part):
-    """What another agent has taken up."""
+    """A task that another agent has started."""
 
     agent: str
     task: TaskAnswer
 
 
 class HypothesisAnswer(Part):
-    """What another agent might be doing by."""
+    """A hypothesis about another agent's strategy."""
 
     agent: str
     hypothesis: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class ForecastAnswer(Part):
-    """What another agent does next, by a hypothesis about it."""
+    """A hypothesis's prediction of another agent's next task."""
 
     agent: str
     hypothesis: Annotated[int, Field(ge=1)]
@@ -84,7 +84,7 @@ MODELS: Mapping[TomRole, type[Part]] = {
     TomRole.PREDICTOR: PredictorAnswer,
 }
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
-"""The form of the answer in each role, the same for all teams."""
+"""The answer schema of each role, the same for all teams."""
 _ENTRIES = {
     TomRole.OBSERVER: "ActAnswer",
     TomRole.HYPOTHESIZER: "HypothesisAnswer",
@@ -93,7 +93,7 @@ _ENTRIES = {
 
 
 def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
-    """Return the schema of an answer about those partners: their names, hypotheses about them, as many entries."""
+    """Return a role's schema restricted to these partners: their names, their hypotheses, and the number of entries."""
     schema, name = FORMS[role].schema, _ENTRIES[role]
     definition = schema["$defs"][name]
     forms, most = [], 0
@@ -110,10 +110,10 @@ def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:
-    """Read what others have taken up, by their names.
+    """Parse the tasks of others, by agent name.
 
     Raises:
-        InvalidThought: it has not the form, or is about somebody else, or about somebody twice.
+        InvalidThought: it does not match the schema, concerns an agent not asked about, or names an agent twice.
     """
     answer: Any = checked(ObserverAnswer, value)
     _check([act.agent for act in answer.acts], partners)
@@ -121,10 +121,10 @@ def read_acts(value: object, partners: Partners) -> dict[str, Task]:
 
 
 def read_hypotheses(value: object, partners: Partners) -> dict[str, str]:
-    """Read new hypotheses, by the names of those whom they are about.
+    """Parse new hypotheses, by the name of the agent they concern.
 
     Raises:
-        InvalidThought: it has not the form, or is about somebody else, or about somebody twice.
+        InvalidThought: it does not match the schema, concerns an agent not asked about, or names an agent twice.
     """
     answer: Any = checked(HypothesizerAnswer, value)
     _check([one.agent for one in answer.hypotheses], partners)
@@ -132,10 +132,10 @@ def read_hypotheses(value: object, partners: Partners) -> dict[str, str]:
 
 
 def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Task | None]]:
-    """Read what others do next, by the names of all of them, and the numbers of the hypotheses about them.
+    """Parse predicted tasks of others, by agent name and hypothesis number.
 
     Raises:
-        InvalidThought: it has not the form, or is by a hypothesis that does not predict, or by one twice.
+        InvalidThought: it does not match the schema, or uses a hypothesis that does not predict, or uses one twice.
     """
     answer: Any = checked(PredictorAnswer, value)
     keys = [(one.agent, one.hypothesis) for one in answer.predictions]
@@ -159,7 +159,7 @@ def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Tas
 
 
 def example_of(role: TomRole, example: Example) -> dict[str, Any]:
-    """Return an example of the answer in a role, JSON-ready, about an agent and a task of another board."""
+    """Return an example answer for a role, JSON-ready, about an agent and a task of another board."""
     agent, known = example.one_more, task_value(example.plan.task or Task("carry", "box_60"))
     match role:
         case TomRole.OBSERVER:

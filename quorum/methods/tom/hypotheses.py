@@ -1,8 +1,8 @@
-"""Hypotheses about another agent, and what they are worth: the scores of Hypothetical Minds (arXiv 2407.07086).
+"""Hypotheses about another agent and their values, scored as in Hypothetical Minds (arXiv 2407.07086).
 
-A hypothesis is born with the value 0. After each observed act of the other, every hypothesis that had predicted what it
-would take up moves by `V <- V + alpha (r - V)`, with r = 1 where it was right and r = -1 where it was wrong. One that
-had predicted nothing stays where it is. One above the threshold is reused until it has fallen to it again.
+A hypothesis starts with the value 0. After each observed act of the other agent, every hypothesis that predicted the
+act updates by `V <- V + alpha (r - V)`, with r = 1 if it was right and r = -1 if it was wrong; without a prediction,
+its value is unchanged. A hypothesis above the threshold is reused until its value falls back to the threshold.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from maeil.plans import Task
 from quorum.methods.predictions import Prediction
 
 ACTS = 10
-"""Acts of another agent that are remembered, the last ones."""
+"""Number of recent acts remembered per agent."""
 
 
 @dataclass(slots=True)
 class Hypothesis:
-    """What somebody might be doing by.
+    """A hypothesis about another agent's strategy.
 
     Attributes:
-        number: which one it is of those about the agent, by birth, from 1.
-        text: what it says.
+        number: its number among the hypotheses about the agent, in order of creation, from 1.
+        text: its wording.
         value: V, from -1 to 1.
-        prediction: what the agent does next by it; None as long as nothing was predicted.
+        prediction: the predicted next act; None until one is predicted.
     """
 
     number: int
@@ -37,11 +37,11 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that another agent has taken up.
+    """A task that another agent has started.
 
     Attributes:
-        t: environment step in which it became known.
-        task: what it is for.
+        t: environment step at which it became known.
+        task: the task.
     """
 
     t: int
@@ -50,15 +50,15 @@ class Act:
 
 @dataclass(slots=True)
 class Partner:
-    """Another agent as one mind knows it.
+    """One mind's knowledge of another agent.
 
     Attributes:
         agent: its index.
-        kept: hypotheses that are kept besides the latest.
-        alpha: how fast values move.
+        kept: number of hypotheses kept in addition to the latest.
+        alpha: learning rate of the values.
         threshold: the value above which a hypothesis is reused.
-        acts: what it has been seen to take up, oldest first.
-        hypotheses: those of the highest values, at most `kept`, and the latest; in the order of their birth.
+        acts: its observed acts, oldest first.
+        hypotheses: the latest and at most `kept` with the highest values, in order of creation.
     """
 
     agent: int
@@ -71,38 +71,38 @@ class Partner:
 
     @property
     def last(self) -> Task | None:
-        """The task that it is known to have taken up last."""
+        """The agent's last known task."""
         return self.acts[-1].task if self.acts else None
 
     @property
     def valid(self) -> Hypothesis | None:
-        """The best hypothesis, where its value is above the threshold."""
+        """The best hypothesis, if its value exceeds the threshold."""
         best = self._best(self.hypotheses)
         return best if best is not None and best.value > self.threshold else None
 
     @property
     def shown(self) -> Sequence[Hypothesis]:
-        """What is shown to who makes another hypothesis: those with a value above 0, the best first."""
+        """The hypotheses shown when another one is requested: those with positive values, best first."""
         return [one for one in self._ranked() if one.value > 0][: self.kept]
 
     @property
     def predicting(self) -> Sequence[Hypothesis]:
-        """The hypotheses that predict its next act: the valid one alone; where there is none, all that are kept."""
+        """The hypotheses that predict the next act: the valid one if any, otherwise all."""
         return (self.valid,) if self.valid is not None else self.hypotheses
 
     @property
     def expected(self) -> Prediction | None:
-        """What it does next by the best of the hypotheses that predict it, by the latest of equally good ones."""
+        """The prediction of the best predicting hypothesis; ties go to the latest."""
         best = self._best([one for one in self.predicting if one.prediction is not None])
         return best.prediction if best is not None else None
 
     @property
     def awaited(self) -> bool:
-        """Whether there are predictions that its next act decides about."""
+        """Whether any prediction awaits the agent's next act."""
         return any(one.prediction is not None for one in self.hypotheses)
 
     def observe(self, act: Act) -> None:
-        """Score the hypotheses that have predicted what it would do, by what it has done."""
+        """Record an act and score the hypotheses that predicted it."""
         self.acts.append(act)
         for one in self.hypotheses:
             if one.prediction is not None:
@@ -111,18 +111,18 @@ class Partner:
                 one.prediction = None
 
     def add(self, text: str) -> None:
-        """Take up a new hypothesis, and let go of those that are neither it nor among the best before it."""
+        """Add a hypothesis and drop all earlier ones but the best."""
         self._born += 1
         best = sorted(self._ranked()[: self.kept], key=lambda one: one.number)
         self.hypotheses = (*best, Hypothesis(self._born, text))
 
     def predict(self, tasks: Mapping[int, Task | None]) -> None:
-        """Note what it does next by the hypotheses of these numbers; what was predicted before no longer counts."""
+        """Set the predictions of the numbered hypotheses and clear all others."""
         for one in self.hypotheses:
             one.prediction = Prediction(self.agent, tasks[one.number]) if one.number in tasks else None
 
     def _ranked(self) -> list[Hypothesis]:
-        """All hypotheses, the best first, the later of equally good ones before the earlier."""
+        """Return all hypotheses, best first; ties put the later one first."""
         return sorted(self.hypotheses, key=lambda one: (-one.value, -one.number))
 
     @staticmethod

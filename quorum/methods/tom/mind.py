@@ -1,6 +1,6 @@
-"""The mind that has hypotheses about the others: observe, score, hypothesize, predict, and then plan.
+"""The mind with hypotheses about others: it observes, scores, hypothesizes, predicts, and then plans.
 
-Its prompts have the system message of all turns, then the data, and in the end the role.
+Its prompts start with the system message common to all turns, then the data, and end with the role.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from quorum.methods.tom.hypotheses import Act, Partner
 
 T = TypeVar("T")
 EXPECTED = SHIPPED / "common" / "expected.jinja"
-"""The template of what a mind expects of the others."""
+"""The template that shows predictions about others."""
 
 
 def role_templates(prompts: PromptSet, world: str) -> Templates:
-    """Read the templates of the roles: the same words for every set, behind the system message of the set.
+    """Read the templates of the roles, the same for every set, to follow the set's system message.
 
     Args:
-        prompts: the set of prompts.
+        prompts: the prompt set.
         world: name of the world.
 
     Raises:
-        ValueError: a template is not there, or nothing in the set's own folder is used.
+        ValueError: a template is missing, or the set's own folder contains nothing that is used.
     """
     parts = {"rules": prompts.rules, "system": prompts.system, "turn": prompts.turn, "expected": "expected.jinja"}
     parts |= {role.value: f"{role}.jinja" for role in TomRole}
@@ -61,12 +61,12 @@ class TomPrompts:
 
     Args:
         prompts: names of the templates.
-        world: whose rules and vocabulary they tell.
-        max_actions: actions of a plan, at most, which the system message states.
-        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        world: the world whose rules and vocabulary the prompts explain.
+        max_actions: maximum number of actions in a plan, stated in the system message.
+        thoughts: whether answers begin with thoughts if the set leaves that open, as in `TeamContext`.
 
     Raises:
-        ValueError: a template is not there, or cannot be read.
+        ValueError: a template is missing or cannot be read.
     """
 
     def __init__(
@@ -83,15 +83,15 @@ class TomPrompts:
         self._in_words = prompts.form == "words"
 
     def wanted(self, role: TomRole, view: View, others: Mapping[str, object], partners: Partners) -> AnswerFormat:
-        """Return the form of an answer about some partners.
+        """Return the answer schema for a role and some partners.
 
-        The observer may name any task: what somebody has taken up can be done by now.
+        The observer may name any task, because a task that another agent started may already be finished.
 
         Args:
-            role: who is to answer.
-            view: the turn before which it is asked.
-            others: what is shown of each of the others, by name.
-            partners: what is known of them, by name.
+            role: the answering role.
+            view: the turn that follows the call.
+            others: the data shown about each other agent, by name.
+            partners: the partners, by name.
         """
 
         def grounded() -> Mapping[str, Any]:
@@ -102,15 +102,15 @@ class TomPrompts:
         return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
-        """Write the messages of a call: the same for equal arguments.
+        """Write the messages of a call. Equal arguments give equal messages.
 
         Args:
-            role: who is to answer.
-            view: the turn before which it is asked; its problems are those of the answer before.
-            others: what is shown of each of the others, by name.
+            role: the answering role.
+            view: the turn that follows the call; its problems are those of the previous answer.
+            others: the data shown about each other agent, by name.
 
         Raises:
-            ValueError: a template asks for what there is not.
+            ValueError: a template uses an undefined variable.
         """
         values = {
             "turn": turn_block(view, self._world.name, role=role),
@@ -130,25 +130,24 @@ class TomPrompts:
 
 @dataclass(eq=False)
 class TomMind:
-    """The mind of one agent (Hypothetical Minds, arXiv 2407.07086): a zero-shot planner that knows what to expect.
+    """The mind of one agent (Hypothetical Minds, arXiv 2407.07086): a zero-shot planner with predictions about others.
 
-    Before a turn in which its agent needs a plan, at its first try, it asks its model in three roles, each for all of
-    the others at once, each only where there is something to ask:
+    On the first attempt at a turn in which its agent needs a plan, it prompts its model in up to three roles. One call
+    covers all other agents, and a role with nothing to ask is skipped:
 
-    1. observer: what each has taken up since it was predicted. The hypotheses are scored by it.
-    2. hypothesizer: another hypothesis about each of whom none is valid, with those before it that are worth something.
-    3. predictor: what each does next, by its valid hypothesis, or by all that are kept where none is.
+    1. observer: names the task each agent has started since its prediction, which scores the hypotheses.
+    2. hypothesizer: proposes a hypothesis for each agent without a valid one, given earlier ones of positive value.
+    3. predictor: predicts each agent's next task from its valid hypothesis, or from all kept ones if none is valid.
 
-    Then the turn itself is asked, as of a zero-shot mind, with what is expected of each in its prompt. So a turn takes
-    1 to 4 calls, whatever the size of the team, and each of them `repairs` more at most. Turns for talk, and those of
-    one who could go on with its plan, take 1; the latter is shown what was expected last. A role that gives no valid
-    answer leaves things as they are.
+    The zero-shot mind then answers the turn, with the predictions in its prompt. So a turn takes 1 to 4 calls, whatever
+    the team size, and each call at most `repairs` retries. Turns to talk, and turns of an agent that may resume its
+    plan, take 1 call; the latter show the latest predictions. A role without a valid answer changes nothing.
 
     Attributes:
-        planner: asks the turns themselves.
+        planner: answers the turns themselves.
         prompts: writes the prompts of the roles.
-        asker: asks the model in the roles.
-        partners: the others by name, as far as they are known; it is brought up to date.
+        asker: prompts the model in the roles.
+        partners: knowledge of the other agents, by name, updated in place.
     """
 
     planner: NaiveMind
@@ -157,7 +156,7 @@ class TomMind:
     partners: Mapping[str, Partner]
 
     async def think(self, view: View) -> Thought:
-        """Find out what the others do next, where the agent needs a plan, and answer the turn."""
+        """Predict the others' next tasks if the agent needs a plan, then answer the turn."""
         if TurnAct.PLAN not in view.turn.acts or not self.partners:
             return await self.planner.think(view)
         calls: list[Call] = []
@@ -210,14 +209,14 @@ class TomMind:
         read: Callable[[object, Mapping[str, Partner]], T],
         calls: list[Call],
     ) -> T | None:
-        """Return what an answer in a role says; None where nobody is asked about, or there is no valid one.
+        """Return the parsed answer of a role; None if `others` is empty or no answer is valid.
 
         Args:
-            role: who is to answer.
-            view: the turn before which it is asked.
-            others: what is shown of each of the others, by name.
-            read: reads an answer about them, or raises `InvalidThought`.
-            calls: where each call is added.
+            role: the answering role.
+            view: the turn that follows the call.
+            others: the data shown about each other agent, by name.
+            read: parses an answer, or raises `InvalidThought`.
+            calls: the list to which each call is added.
         """
         if not others:
             return None

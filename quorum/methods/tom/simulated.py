@@ -1,7 +1,7 @@
-"""The simulated model with a theory of mind: hypotheses are rules of the following list, by their words.
+"""The simulated model with a theory of mind. Its hypotheses are the rules in `RULES`, matched by their text.
 
-It foresees by a rule what an agent takes up next of what it may (`Speaker.prospects`), sees what others have taken up
-by what they say and where they stand, and plans with what it expects of others (`Speaker.anticipate`).
+Given a rule, it predicts which of an agent's options (`Speaker.prospects`) the agent chooses next. It infers the tasks
+of others from their messages and positions, and plans around its predictions (`Speaker.anticipate`).
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ RULES: Mapping[str, Rule] = {
     "It takes the lightest first.": lambda one, _last: (one.hands, one.steps),
     "It takes first what is nearest to its end.": lambda one, _last: (one.left, one.steps),
 }
-"""What each rule goes by, the smallest first; the last task that is known of the agent is given to it."""
+"""The sort key of each rule, smallest first. Each key function also receives the agent's last known task."""
 
 
 def foresee(rule: str, prospects: Sequence[Prospect], last: Task | None = None) -> Task | None:
-    """Return what an agent takes up next by a rule, by its words; by the first rule where there is none of these words.
+    """Return the task that an agent takes next under a rule; an unknown rule is treated as the first one.
 
     Args:
-        rule: the words of the hypothesis.
-        prospects: what it may take up; nothing: no task.
-        last: the last task that is known of it.
+        rule: the text of the hypothesis.
+        prospects: the tasks the agent can take; if empty, the result is None.
+        last: the agent's last known task.
     """
     key = RULES.get(rule, RULES[NEAREST])
     best = min(prospects, key=lambda one: (key(one, last), one.task.target), default=None)
@@ -53,9 +53,9 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
     """Answer in a role.
 
     Args:
-        blocks: the blocks of the prompt, as JSON; `turn` says which role.
-        speaker: the rules of its world.
-        chooser: makes the choices; where one is poor, a hypothesis about one of the others is drawn at random.
+        blocks: the blocks of the prompt, as JSON; `turn` names the role.
+        speaker: the rules of the world.
+        chooser: makes the choices; a poor choice is a hypothesis drawn at random.
     """
     turn, others = orjson.loads(blocks["turn"]), orjson.loads(blocks["others"])
     seen = {**blocks, "turn": orjson.dumps({**turn, "may": []}).decode()}
@@ -72,7 +72,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
 
 
 def _acts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]) -> list[dict[str, Any]]:
-    """What others have taken up: what they have said, else where they stand, where that is not what is known."""
+    """Return new tasks of others, from their messages or else their positions; skip tasks already known."""
     found = []
     for name, known in others.items():
         taken = [one for one in prospects[name] if one.said] or [one for one in prospects[name] if one.there]
@@ -82,7 +82,7 @@ def _acts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]
 
 
 def _rule(known: Mapping[str, Any], chooser: Chooser) -> str:
-    """The first rule about somebody of whom nothing is known; later, one of those that are not shown already."""
+    """Return the first rule for an agent without known acts; later, draw a rule that has not been tried."""
     if not known["acts"] and not chooser.is_poor():
         return NEAREST
     tried = {one["hypothesis"] for one in known["hypotheses"]}
@@ -91,7 +91,7 @@ def _rule(known: Mapping[str, Any], chooser: Chooser) -> str:
 
 
 def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]) -> list[dict[str, Any]]:
-    """What each hypothesis lets one expect."""
+    """Return the task that each hypothesis predicts."""
     return [
         {
             "agent": name,
@@ -104,12 +104,12 @@ def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prosp
 
 
 class TomPart(AnswerPart):
-    """What is expected of others asks for no key of its own: the simulated model plans by it."""
+    """Theory of mind adds no key to answers; the simulated model plans around its predictions of others."""
 
     name = "tom"
 
     def thinks(self, asked: Asked) -> Thought | None:
-        """Answer a turn whose prompt says what is expected of others."""
+        """Answer a turn whose prompt contains predictions about others."""
         view = asked.view
         expected = {
             view.names.index(name): Task(**task) if task is not None else None

@@ -1,1 +1,1 @@
-"""Batches: requests that are sent together, answered within a day, and cost half."""
+"""Batches: requests sent together, answered within a day, at half the price."""

@@ -1,4 +1,4 @@
-"""The engine `batch`: one worker plays all episodes, and what they ask together goes out as a batch."""
+"""The engine `batch`: one worker plays all episodes and sends their requests in batches."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class BatchConfig(ComponentConfig):
 
     name: Literal["batch"]
     size: Annotated[int, Field(ge=1)] | None
-    """Requests of a batch, at most; null: as many as the provider takes."""
+    """Maximum number of requests per batch; null: the provider's limit."""
     bytes: Annotated[int, Field(ge=1)] | None
-    """Bytes of a batch, at most; null: as many as the provider takes."""
+    """Maximum size of a batch in bytes; null: the provider's limit."""
     wait: Annotated[float, Field(gt=0)]
-    """Seconds that a request waits for those of other episodes, at most."""
+    """Maximum time in seconds that a request waits for those of other episodes."""
     poll: Annotated[float, Field(gt=0)]
-    """Seconds between two looks at a batch."""
+    """Seconds between two checks of a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class BatchCourier(Courier):
     """Delivers requests in batches.
 
     Attributes:
-        rules: the bounds of the batches.
+        rules: the limits of the batches.
     """
 
     rules: BatchRules
 
     def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
-        """Refuse what cannot be sent in batches, before anything is sent.
+        """Reject what cannot be sent in batches, before anything is sent.
 
         Raises:
-            UserError: no cell asks a model, a cell's model has no batches, a limit of the clock would end what waits
-                for one, or the journal cannot be written. What an unknown server can do, it says itself.
+            UserError: no cell uses a model, a cell's model has no batches, a time limit would end requests that wait
+                for a batch, or the journal cannot be written. Unknown servers report their own limits later.
         """
         with suppress(FileNotFoundError, NotADirectoryError):
             os.close(open_inside(folder, BATCHES, os.O_RDWR))
@@ -73,7 +73,7 @@ class BatchCourier(Courier):
             _check(cell.cell().configuration)
 
     def open(self, folder: Path) -> Waves:
-        """Return what sends the requests of a worker.
+        """Return the object that sends a worker's requests.
 
         Raises:
             UserError: the journal of the sweep's batches is damaged.
@@ -81,7 +81,7 @@ class BatchCourier(Courier):
         return Waves(BatchJournal(folder / BATCHES, wanted=lambda cell: not (folder / cell).is_dir()), self.rules)
 
     def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
-        """Have the provider end all open batches of a sweep.
+        """Cancel all open batches of a sweep at the provider.
 
         Raises:
             UserError: another command runs the sweep, the journal is damaged, or a provider does not answer.
@@ -97,7 +97,7 @@ class BatchCourier(Courier):
 def _check(configuration: Configuration) -> None:
     for config in models_of(configuration):
         if isinstance(config, RandomConfig):
-            continue  # what is drawn at random next to a model costs nothing, and waits for nobody
+            continue  # random answers need no batch: they cost nothing and never wait
         service = service_at(config.address) if config.name in OFFER_BATCHES else None
         name = service.name if service is not None else config.name
         if name not in OFFER_BATCHES:
@@ -117,7 +117,7 @@ def _check(configuration: Configuration) -> None:
 
 
 def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
-    """Return the values of all models that an episode may ask."""
+    """Yield the configurations of all models that an episode may use."""
     llm = configuration.llm
     yield llm
     for participant in llm.participants:
@@ -127,7 +127,7 @@ def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
 
 
 def remark(folder: Path) -> str:
-    """Say which answers of batches are in no cell of a sweep, and which batches are open; empty if there are none.
+    """Describe unused answers and open batches of a sweep; empty if there are none.
 
     Raises:
         UserError: the journal is damaged.

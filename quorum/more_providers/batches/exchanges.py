@@ -1,4 +1,4 @@
-"""Exchanges with a provider about its batches: errors of the SDK become ours, and outages are waited out."""
+"""Calls to a provider about its batches: translates SDK errors into ours and waits out outages."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from quorum.more_providers.batches.offered import batches_of
 _log = logging.getLogger(__name__)
 
 EXCHANGE = 600.0
-"""Seconds that one exchange may take: up to 256 MB go up or down."""
+"""Timeout of one call in seconds; it may transfer up to 256 MB."""
 OUTAGE = 3600.0
-"""Seconds in which no exchange succeeds, after which those who wait for a batch get the error."""
+"""Length of an outage, in seconds, after which requests waiting for a batch get the error."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds between two tries: at first, and at most."""
+"""Initial and maximum pause between two attempts, in seconds."""
 
 Found = TypeVar("Found")
 
 
 class Outage:
-    """Waits between the tries of one exchange, longer each time, as long as an outage may last."""
+    """Pauses between the attempts of one call, longer each time, up to the maximum length of an outage."""
 
     def __init__(self) -> None:
         self._begin, self._pause = time.monotonic(), FIRST_PAUSE
 
     async def wait(self, failure: Transient) -> None:
-        """Wait before the next try.
+        """Wait before the next attempt.
 
         Raises:
-            quorum.agents.llm.errors.Transient: the failure, where it has lasted for too long.
+            quorum.agents.llm.errors.Transient: the failure, if the outage has lasted too long.
         """
         pause = max(self._pause, failure.retry_after or 0.0)
         if time.monotonic() + pause - self._begin > OUTAGE:
@@ -46,24 +46,24 @@ class Outage:
 
 
 class Exchanges:
-    """Asks a provider about its batches.
+    """Makes calls about a provider's batches.
 
     Args:
-        provider: knows what the errors of its SDK mean.
+        provider: translates the errors of its SDK.
     """
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
     async def insist(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
-        """Ask about a batch until there is an answer: the batch goes on although the network is gone for a while.
+        """Retry a call until it succeeds: the batch continues while the network is down.
 
         Args:
-            call: asks once.
-            patient: whether it may take as long as other batches do.
+            call: makes one attempt.
+            patient: whether an attempt may take as long as other batches do.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: the provider refuses, or the network is gone for too long.
+            quorum.agents.llm.errors.LanguageModelError: the provider refuses, or the outage lasts too long.
         """
         outage = Outage()
         while True:
@@ -73,10 +73,10 @@ class Exchanges:
                 await outage.wait(failure)
 
     async def once(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
-        """Ask once.
+        """Make one attempt.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: it failed.
+            quorum.agents.llm.errors.LanguageModelError: the attempt failed.
         """
         failure: LanguageModelError
         try:
@@ -86,27 +86,27 @@ class Exchanges:
             if not scope.expired():
                 raise
             failure = TimedOut(f"an exchange about a batch took more than {EXCHANGE:g} s")
-        except Exception as error:  # every failure of an SDK ends here; what is none goes on
+        except Exception as error:  # SDK failures are translated here; other exceptions propagate
             ours = self._provider.translate(error)
             if ours is None:
                 raise
             failure = ours
-        raise failure  # outside of the handler: the SDK's message may hold a key
+        raise failure  # raised outside the handler, because the chained SDK message may contain a key
 
 
 LOOKING = 60.0
-"""Seconds in which a batch is looked for whose id was not written down."""
+"""Maximum time in seconds to search for a batch with an unrecorded id."""
 
 
 async def cancel_batches(journal: BatchJournal, line: str, provider: Provider) -> int:
-    """Have the provider end all open batches of a model; return their number.
+    """Cancel all open batches of a model at the provider; return how many.
 
-    They stay in the journal: what they have answered by then is read when the sweep goes on.
+    They stay in the journal, and answers completed by then are read when the sweep continues.
 
     Args:
-        journal: of the sweep.
+        journal: the sweep's journal.
         line: key of the model.
-        provider: of the model.
+        provider: the model's provider.
 
     Raises:
         quorum.agents.llm.errors.LanguageModelError: the provider does not answer, or refuses.

@@ -1,4 +1,4 @@
-"""The batches of Gemini: requests stand in the job, and so do their answers.
+"""Gemini's batches: the job itself contains the requests and the answers.
 
 ai.google.dev/gemini-api/docs/batch-api, and the types of google-genai 3.6, 2026-11-26.
 """
@@ -22,19 +22,19 @@ from quorum.more_providers.batches.services import (
 from quorum.more_providers.gemini_calls import call_arguments
 
 _NAME = "key"
-"""Key of the metadata of a request that holds its name, and comes back with its answer."""
+"""The metadata key for a request's name, which is returned with its answer."""
 
 
 class GeminiBatches(BatchService):
-    """Gemini's batches. One is found by its display name, which is the mark."""
+    """Gemini's batches. The mark is stored as the display name, by which a batch is found."""
 
     most_requests = 50_000
     most_bytes = 20_000_000
     _ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "CANCELLED", "EXPIRED"})
     _MISSING = {"EXPIRED": RowStatus.EXPIRED, "CANCELLED": RowStatus.CANCELLED}  # noqa: RUF012
-    """How requests without a result have ended, by the state of their batch; none came to any in all others."""
+    """Status of requests without a result, by the state of their batch; in all other states they failed."""
     _HTTP = {3: 400, 5: 404, 7: 403, 8: 429, 16: 401}  # noqa: RUF012
-    """HTTP status of the codes of gRPC that the error of a request may have; others are failures of the server."""
+    """HTTP status for gRPC codes of request errors; other codes are server failures."""
 
     def line(self, row: BatchRow) -> bytes:
         """Return a request as it is written in a batch."""
@@ -44,7 +44,7 @@ class GeminiBatches(BatchService):
         """Create a batch that can be found by its mark; return its name.
 
         Raises:
-            BadRequest: a request has fields that a batch of this SDK cannot have.
+            BadRequest: a request has fields that this SDK cannot send in a batch.
         """
         requests = [{**call_arguments(self._sdk.types, row.body), "metadata": {_NAME: row.name}} for row in rows]
         for request in requests:
@@ -58,8 +58,8 @@ class GeminiBatches(BatchService):
         return self._client.sdk.aio.batches
 
     async def find(self, mark: str, number: int, since: float, pause: float) -> str | None:  # noqa: ARG002 (of the base)
-        """Find the batch of a mark, by its display name; None where there is none."""
-        async for batch in await self._batches.list(config={"page_size": 100}):  # the newest first
+        """Find the batch with a mark by its display name; None if there is none."""
+        async for batch in await self._batches.list(config={"page_size": 100}):  # newest first
             if batch.create_time.timestamp() < since - CLOCK_SLACK:
                 return None
             if batch.display_name == mark:
@@ -67,14 +67,14 @@ class GeminiBatches(BatchService):
         return None
 
     async def ended(self, batch: str) -> bool | BatchRefused:
-        """Return whether a batch has ended, or that it was refused."""
+        """Return whether a batch has ended; `BatchRefused` if it was refused."""
         found = await self._batches.get(name=batch)
         if _state(found) == "FAILED":
             return BatchRefused((found.error and found.error.message) or "no reason given", busy=False)
         return _state(found) in self._ENDED
 
     async def results(self, batch: str) -> Sequence[RowResult]:
-        """Return what came back for a batch that has ended."""
+        """Return the results of an ended batch."""
         found = await self._batches.get(name=batch)
         missing = self._MISSING.get(_state(found), RowStatus.FAILED)
         return [self._result(row, missing) for row in (found.dest and found.dest.inlined_responses) or ()]
@@ -90,11 +90,11 @@ class GeminiBatches(BatchService):
         return RowResult(name, RowStatus.FAILED, error, self._HTTP.get(row.error.code, 500))
 
     def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK's own type."""
+        """Return a response as the SDK's own type."""
         return self._sdk.types.GenerateContentResponse.model_validate_json(orjson.dumps(body))
 
     async def cancel(self, batch: str) -> None:
-        """Have a batch end soon."""
+        """Cancel a batch."""
         await self._batches.cancel(name=batch)
 
 

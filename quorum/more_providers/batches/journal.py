@@ -1,15 +1,15 @@
-"""What is known of the batches of a sweep, in a file that is only ever added to: nothing is paid for twice.
+"""The journal of a sweep's batches: an append-only file which ensures that nothing is paid for twice.
 
-A line each, in this order:
+Each batch writes these lines, in this order:
 
-- `intent`: the mark of a batch that is about to be created, with the cell and the key of each of its requests;
-- `created`: the provider's id of it;
+- `intent`: the mark of a batch about to be created, with the cell and key of each of its requests;
+- `created`: the provider's id for it;
 - `answer`: the response to one request;
-- `read`: all answers of the batch stand before this line, and its other requests have none;
+- `read`: all answers of the batch precede this line, and its other requests have none;
 - `dropped`: the batch was never created.
 
-Whatever moment the process is killed in, the lines say what may be under way. A line that was being written when it was
-killed is cut off; what it said is learnt again.
+At whatever moment the process is killed, the lines show what may be under way. A line that was only partly written is
+cut off, and its content is recovered from the provider.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from quorum_base.user_errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class BatchRules:
-    """The bounds of batches.
+    """The limits of batches.
 
     Attributes:
-        size: requests of a batch, at most; None for as many as the provider takes.
-        bytes: of a batch, at most; None for as many as the provider takes.
-        wait: seconds that a request waits for others, at most.
-        poll: seconds between two looks at a batch.
+        size: maximum number of requests per batch; None: the provider's limit.
+        bytes: maximum size of a batch; None: the provider's limit.
+        wait: maximum time in seconds that a request waits for others.
+        poll: seconds between two checks of a batch.
     """
 
     size: int | None
@@ -53,15 +53,15 @@ class BatchStatus:
     """The state of the batches in this process.
 
     Attributes:
-        waves: that have gone out.
-        open: batches whose answers are awaited.
-        asked: requests in them.
+        waves: number of waves sent.
+        open: number of batches that await answers.
+        asked: number of requests in them.
         age: seconds since the oldest of them was sent.
-        ended: batches whose answers were read.
-        seconds: that these took, in the mean; 0 where there are none.
-        answers: that episodes got.
-        replayed: those of them that an earlier process has read, or asked for.
-        usd: money of the answers; None where a price is not known.
+        ended: number of batches whose answers were read.
+        seconds: mean duration of these; 0 if there are none.
+        answers: number of answers delivered to episodes.
+        replayed: number of these that an earlier process read or requested.
+        usd: cost of the answers; None if a price is unknown.
     """
 
     waves: int = 0
@@ -76,7 +76,7 @@ class BatchStatus:
 
     @property
     def expected_usd(self) -> float | None:
-        """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
+        """Expected cost of the open batches, from the mean cost per answer so far; None if unknown."""
         return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
 
     def facts(self) -> Iterator[str]:
@@ -93,23 +93,23 @@ class BatchStatus:
 
 
 BATCHES = "batches.jsonl"
-"""The file of a sweep that holds its batches."""
+"""The name of a sweep's journal file."""
 
 Place = tuple[str, str]
-"""Who waits for an answer: the name of a cell, and the key of a request in it."""
+"""The recipient of an answer: the name of a cell, and the key of a request in it."""
 
 
 @dataclass(slots=True)
 class Intent:
-    """A batch, as far as it is known.
+    """What is known of a batch.
 
     Attributes:
-        mark: by which the provider's batch is found.
-        line: key of the model that is asked.
+        mark: identifies the batch at the provider.
+        line: key of the model.
         rows: cell and key of each request.
         time: seconds since the epoch, before the batch was created.
-        batch: the provider's id; None where it is not known.
-        answered: rows whose answers stand in the file.
+        batch: the provider's id; None if unknown.
+        answered: rows whose answers are in the file.
     """
 
     mark: str
@@ -126,11 +126,11 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Orphans:
-    """What of a sweep's batches is in none of its cells.
+    """Batch results and requests that belong to no cell of the sweep.
 
     Attributes:
-        answers: that were read.
-        asked: requests of batches whose answers were not read yet.
+        answers: number of answers read.
+        asked: number of requests in batches whose answers were not read yet.
     """
 
     answers: int
@@ -138,14 +138,14 @@ class Orphans:
 
 
 class BatchJournal:
-    """The file of one sweep. One process writes it.
+    """The journal of one sweep. Only one process writes it.
 
     Args:
-        path: of the file; it is made with the first batch.
-        wanted: whether the answers of a cell are still of use, by its name.
+        path: path of the file, which is created with the first batch.
+        wanted: returns whether a cell, by name, still needs its answers.
 
     Raises:
-        UserError: it is damaged.
+        UserError: the file is damaged.
     """
 
     def __init__(self, path: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
@@ -153,7 +153,7 @@ class BatchJournal:
         self._file: int | None = None
         self._kept: dict[Place, deque[Mapping[str, Any]]] = defaultdict(deque)
         self.open: dict[str, Intent] = {}
-        """Batches whose answers are not read, by mark."""
+        """Batches whose answers have not been read, by mark."""
         for number, record in _records(path):
             try:
                 self._take_in(record, wanted)
@@ -179,7 +179,7 @@ class BatchJournal:
                 raise ValueError("it is no record of a batch")
 
     def take(self, place: Place) -> Mapping[str, Any] | None:
-        """Return the next answer that was read for a request and is not taken yet; None where there is none."""
+        """Return and remove the next stored answer to a request; None if there is none."""
         kept = self._kept.get(place)
         if not kept:
             return None
@@ -189,24 +189,24 @@ class BatchJournal:
         return answer
 
     def intend(self, line: str, rows: Iterable[Place]) -> Intent:
-        """Write down that a batch is about to be created."""
+        """Record that a batch is about to be created."""
         intent = Intent(secrets.token_hex(8), line, tuple(rows), time.time())
         self._write([{"intent": intent.mark, "line": line, "time": intent.time, "rows": intent.rows}])
         self.open[intent.mark] = intent
         return intent
 
     def created(self, intent: Intent, batch: str) -> None:
-        """Write down the provider's id of a batch."""
+        """Record the provider's id for a batch."""
         intent.batch = batch
         self._write([{"created": intent.mark, "batch": batch}])
 
     def dropped(self, intent: Intent) -> None:
-        """Write down that a batch does not exist."""
+        """Record that a batch does not exist."""
         self._write([{"dropped": intent.mark}])
         del self.open[intent.mark]
 
     def read(self, intent: Intent, answers: Mapping[int, Mapping[str, Any]]) -> Mapping[int, Mapping[str, Any]]:
-        """Write down all answers of a batch; return those that were not read before.
+        """Record all answers of a batch; return those that were not recorded before.
 
         Args:
             intent: the batch.
@@ -220,11 +220,11 @@ class BatchJournal:
 
     @property
     def kept(self) -> int:
-        """Answers that were read and not taken yet."""
+        """Number of stored answers that were not taken yet."""
         return sum(len(answers) for answers in self._kept.values())
 
     def keep(self, place: Place, answer: Mapping[str, Any]) -> None:
-        """Keep an answer that nobody waits for, for the one who asks for it next."""
+        """Store an answer without a waiting request for the next request that asks for it."""
         self._kept[place].append(answer)
 
     def _write(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -243,14 +243,14 @@ class BatchJournal:
 
 
 def orphans(folder: Path, is_there: Callable[[Path], bool]) -> Orphans:
-    """Count what of a sweep's batches is in no cell that is done.
+    """Count the batch results and requests of a sweep that belong to no finished cell.
 
     Args:
-        folder: of the sweep.
-        is_there: whether the folder of a cell is there.
+        folder: the sweep's folder.
+        is_there: returns whether the folder of a cell exists.
 
     Raises:
-        UserError: the file of its batches is damaged.
+        UserError: the journal is damaged.
     """
     done: dict[str, bool] = {}
 
@@ -269,10 +269,10 @@ def orphans(folder: Path, is_there: Callable[[Path], bool]) -> Orphans:
 
 
 def _open(path: Path) -> int:
-    """Open the file to add to it: what a killed process left of a line is cut off first.
+    """Open the file for appending, first cutting off a line left incomplete by a killed process.
 
     Raises:
-        NotAFile: it is no regular file.
+        NotAFile: it is not a regular file.
     """
     made = not path.exists()
     file = _inside(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -284,11 +284,11 @@ def _open(path: Path) -> int:
 
 
 def _inside(path: Path, flags: int) -> int:
-    return open_inside(path.parent, path.name, flags, 0o600)  # answers are nobody else's
+    return open_inside(path.parent, path.name, flags, 0o600)  # answers are private to the user
 
 
 def _whole(file: int) -> int:
-    """Return how many bytes of an open file are whole lines."""
+    """Return the number of bytes in complete lines of an open file."""
     place = os.fstat(file).st_size
     while place > 0:
         begin = max(0, place - 65536)
@@ -314,7 +314,7 @@ def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     with file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
-                return  # it was being written when the process was killed
+                return  # the process was killed while writing this line
             try:
                 yield number, orjson.loads(line)
             except ValueError as error:

@@ -1,4 +1,4 @@
-"""Which provider has which batches."""
+"""The batch service of each provider."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SERVICES: Mapping[str, type[BatchService]] = {
     "anthropic": AnthropicBatches,
     "gemini": GeminiBatches,
 }
-"""By the name of the provider."""
+"""Batch services, by the name of the provider."""
 
 
 def batches_of(provider: Provider) -> BatchService:
-    """Return the batches of a provider, over connections that it does not share with single calls.
+    """Return a provider's batch service, over connections that single calls do not use.
 
     Raises:
-        BadRequest: it has none.
+        BadRequest: the provider has no batches.
     """
     service = SERVICES.get(provider.name)
     if service is None:

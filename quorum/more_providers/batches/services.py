@@ -1,4 +1,4 @@
-"""The batches of OpenAI and Anthropic: what they can do, and what comes back for each of their requests.
+"""The batch services of OpenAI and Anthropic, and the types they share.
 
 developers.openai.com/api/docs/guides/batch, and the types of openai 3.52, 2026-11-16;
 platform.claude.com/docs/en/build-with-claude/batch-processing, and the types of anthropic 2.11, 2026-11-19.
@@ -16,21 +16,21 @@ from typing import Any, ClassVar
 import orjson
 
 MOST_BYTES = 2**30
-"""Longest file of results that is read: batches may hold up to 256 MB, and answers are mostly shorter than prompts."""
+"""Maximum size of a result file: batches hold up to 256 MB, and answers are mostly shorter than prompts."""
 CLOCK_SLACK = 3600.0
-"""Seconds by which a provider's clock and ours may differ, at most."""
+"""Maximum difference between a provider's clock and ours, in seconds."""
 
 
 class RowStatus(Enum):
-    """How a request of a batch has ended."""
+    """How a batch request ended."""
 
     ANSWERED = auto()
     FAILED = auto()
-    """The provider has an error for it."""
+    """The provider reported an error."""
     EXPIRED = auto()
-    """The batch ended before its turn came; it costs nothing."""
+    """The batch expired before reaching the request; it costs nothing."""
     CANCELLED = auto()
-    """The batch was cancelled before its turn came; it costs nothing."""
+    """The batch was cancelled before reaching the request; it costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class BatchRow:
 
     Attributes:
         name: unique in the batch; begins with the batch's mark.
-        body: of the request, as a single call would send it.
+        body: the request body, as in a single call.
     """
 
     name: str
@@ -48,13 +48,13 @@ class BatchRow:
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """What came back for a request.
+    """The result of a request.
 
     Attributes:
-        name: of its row.
-        status: how it has ended.
-        body: the response, or the body of the error; None where there is neither.
-        http_status: of a failure, as a single call would have received it.
+        name: name of its row.
+        status: how it ended.
+        body: the response, or the body of the error; None if there is neither.
+        http_status: HTTP status of a failure, as in a single call.
     """
 
     name: str
@@ -68,8 +68,8 @@ class BatchRefused:
     """A batch that the provider accepted and then refused as a whole.
 
     Attributes:
-        reason: in the provider's words.
-        busy: whether the reason is that too much is waiting already, so that it may be accepted later.
+        reason: the provider's reason.
+        busy: whether the reason is a full queue, so that the batch may be accepted later.
     """
 
     reason: str
@@ -80,14 +80,14 @@ class BatchService(ABC):
     """The batches of one provider. Failures are raised as the SDK's own errors.
 
     Args:
-        client: of the SDK.
+        client: the SDK's client.
         sdk: the SDK.
     """
 
     most_requests: ClassVar[int]
-    """Of a batch."""
+    """Maximum number of requests per batch."""
     most_bytes: ClassVar[int]
-    """Of a batch."""
+    """Maximum size of a batch."""
 
     def __init__(self, client: Any, sdk: Any) -> None:
         self._client = client
@@ -99,34 +99,34 @@ class BatchService(ABC):
 
     @abstractmethod
     async def create(self, mark: str, rows: Sequence[BatchRow]) -> str:
-        """Create a batch that can be found by its mark; return the provider's id of it."""
+        """Create a batch that can be found by its mark; return the provider's id."""
 
     @abstractmethod
     async def find(self, mark: str, number: int, since: float, pause: float) -> str | None:
-        """Find the batch of a mark; None where there is none.
+        """Find the batch with a mark; None if there is none.
 
         Args:
-            mark: of the batch.
-            number: of its requests.
-            since: seconds since the epoch, before which it was not created.
-            pause: seconds between two looks, where only the end of other batches shows which one it is.
+            mark: the batch's mark.
+            number: number of its requests.
+            since: seconds since the epoch; the batch was not created earlier.
+            pause: seconds between two checks, if batches can only be identified after they have ended.
         """
 
     @abstractmethod
     async def ended(self, batch: str) -> bool | BatchRefused:
-        """Return whether all requests of a batch have ended, or that the batch was refused."""
+        """Return whether all requests of a batch have ended; `BatchRefused` if it was refused."""
 
     @abstractmethod
     async def results(self, batch: str) -> Sequence[RowResult]:
-        """Return what came back for a batch that has ended, in any order."""
+        """Return the results of an ended batch, in any order."""
 
     @abstractmethod
     def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK's own type."""
+        """Return a response as the SDK's own type."""
 
     @abstractmethod
     async def cancel(self, batch: str) -> None:
-        """Have a batch end soon; answers that exist by then stay, and are paid for."""
+        """Cancel a batch; answers completed by then are kept and charged."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -140,11 +140,11 @@ class OpenAIBatches(BatchService):
     most_bytes = 200_000_000
     _ENDPOINT: ClassVar[str] = "/v1/chat/completions"
     _MARK = "quorum_batch"
-    """Key of the metadata that holds the mark of a batch."""
+    """The metadata key for the mark of a batch."""
     _ENDED = frozenset({"completed", "expired", "cancelled"})
     _STATUSES = {"batch_expired": RowStatus.EXPIRED, "batch_cancelled": RowStatus.CANCELLED}  # noqa: RUF012
     _BUSY = ("token_limit_exceeded", "rate_limit", "enqueued")
-    """How a refusal says that too much is waiting: a limit of tokens for each model."""
+    """Words in a refusal which show that too much is queued: there is a token limit per model."""
 
     def line(self, row: BatchRow) -> bytes:
         """Return a request as it is written in a batch."""
@@ -161,8 +161,8 @@ class OpenAIBatches(BatchService):
         return str(batch.id)
 
     async def find(self, mark: str, number: int, since: float, pause: float) -> str | None:  # noqa: ARG002 (of the base)
-        """Find the batch of a mark, by its metadata; None where there is none."""
-        async for batch in self._client.batches.list(limit=100):  # the newest first
+        """Find the batch with a mark by its metadata; None if there is none."""
+        async for batch in self._client.batches.list(limit=100):  # newest first
             if batch.created_at < since - CLOCK_SLACK:
                 return None
             if (batch.metadata or {}).get(self._MARK) == mark:
@@ -170,7 +170,7 @@ class OpenAIBatches(BatchService):
         return None
 
     async def ended(self, batch: str) -> bool | BatchRefused:
-        """Return whether a batch has ended, or that it was refused."""
+        """Return whether a batch has ended; `BatchRefused` if it was refused."""
         found = await self._client.batches.retrieve(batch)
         if found.status != "failed":
             return found.status in self._ENDED
@@ -179,7 +179,7 @@ class OpenAIBatches(BatchService):
         return BatchRefused(reason or "no reason given", busy=any(word in reason.lower() for word in self._BUSY))
 
     async def results(self, batch: str) -> Sequence[RowResult]:
-        """Return what came back for a batch that has ended: the rows of both of its files."""
+        """Return the results of an ended batch, from both of its files."""
         found = await self._client.batches.retrieve(batch)
         rows: list[RowResult] = []
         for file in (found.output_file_id, found.error_file_id):
@@ -193,33 +193,33 @@ class OpenAIBatches(BatchService):
         if response is None:
             error = row.get("error")
             code = str((error or {}).get("code") or "")
-            # An error without a response is one of the batch, not of the request: it is worth another try.
+            # An error without a response concerns the batch, not the request, so the request may be retried.
             return RowResult(name, self._STATUSES.get(code, RowStatus.FAILED), {"error": error}, http_status=500)
         status = response["status_code"]
         ended = RowStatus.ANSWERED if status == 200 else RowStatus.FAILED
         return RowResult(name, ended, response["body"], status)
 
     def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK's own type."""
+        """Return a response as the SDK's own type."""
         return self._sdk.types.chat.ChatCompletion.construct(**body)
 
     async def cancel(self, batch: str) -> None:
-        """Have a batch end soon."""
+        """Cancel a batch."""
         await self._client.batches.cancel(batch)
 
 
 class ResponsesBatches(OpenAIBatches):
-    """OpenAI's batches of the Responses API."""
+    """OpenAI's batches for the Responses API."""
 
     _ENDPOINT: ClassVar[str] = "/v1/responses"
 
     def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK's own type."""
+        """Return a response as the SDK's own type."""
         return self._sdk.types.responses.Response.construct(**body)
 
 
 class AnthropicBatches(BatchService):
-    """Anthropic's batches of messages.
+    """Anthropic's message batches.
 
     They carry no metadata, so a batch is found by the names of its requests, which only its results show.
     """
@@ -232,7 +232,7 @@ class AnthropicBatches(BatchService):
         "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
         "timeout_error": 504, "overloaded_error": 529,
     }  # fmt: skip
-    """HTTP status of each type of error (platform.claude.com/docs/en/api/errors): a row has the type alone."""
+    """HTTP status of each error type (platform.claude.com/docs/en/api/errors): a row contains only the type."""
     _STATUSES = {"expired": RowStatus.EXPIRED, "canceled": RowStatus.CANCELLED}  # noqa: RUF012
 
     def line(self, row: BatchRow) -> bytes:
@@ -244,17 +244,17 @@ class AnthropicBatches(BatchService):
 
     async def create(self, mark: str, rows: Sequence[BatchRow]) -> str:  # noqa: ARG002 (the names of the rows hold it)
         """Create a batch that can be found by its mark; return its id."""
-        # `post` and not `messages.batches.create`, which walks through every schema in Python before it is sent.
+        # `post` instead of `messages.batches.create`, which traverses every schema in Python before sending.
         body = {"requests": [self._request(row) for row in rows]}
         batch = await self._client.post(self._PATH, cast_to=self._sdk.types.messages.MessageBatch, body=body)
         return str(batch.id)
 
     async def find(self, mark: str, number: int, since: float, pause: float) -> str | None:
-        """Find the batch of a mark among those of so many requests; waits for the end of those that have not ended."""
+        """Find the batch with a mark among those with `number` requests, waiting for unfinished ones to end."""
         others: set[str] = set()
         while True:
             pending = False
-            async for batch in self._client.messages.batches.list(limit=100):  # the newest first
+            async for batch in self._client.messages.batches.list(limit=100):  # newest first
                 if batch.created_at.timestamp() < since - CLOCK_SLACK:
                     break
                 c = batch.request_counts
@@ -277,8 +277,8 @@ class AnthropicBatches(BatchService):
         return bool(found.processing_status == "ended")
 
     async def results(self, batch: str) -> Sequence[RowResult]:
-        """Return what came back for a batch that has ended."""
-        # Its own path, and not the address that the batch names: prompts' answers and the key stay on one server.
+        """Return the results of an ended batch."""
+        # A fixed path instead of the URL in the batch: answers and the key stay on one server.
         content = await self._client.get(f"{self._PATH}/{batch}/results", cast_to=str)
         return [self._result(row["custom_id"], row["result"]) for row in _rows(content.encode())]
 
@@ -292,11 +292,11 @@ class AnthropicBatches(BatchService):
         return RowResult(name, RowStatus.FAILED, error, self._HTTP.get(error.get("error", error).get("type"), 500))
 
     def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK's own type."""
+        """Return a response as the SDK's own type."""
         return self._sdk.types.Message.construct(**body)
 
     async def cancel(self, batch: str) -> None:
-        """Have a batch end soon."""
+        """Cancel a batch."""
         await self._client.messages.batches.cancel(batch)
 
 

@@ -1,8 +1,8 @@
-"""Waves: what many episodes ask at the same time goes out as one batch, and each gets its answer.
+"""Waves: simultaneous requests of many episodes go out as one batch, and each gets its answer.
 
-A wave is all that waits. It goes out when every episode under way waits for an answer, or when the first of it has
-waited long enough. An episode that is played again after its process was killed starts from the beginning: the journal
-answers its requests, or the batches that are still open.
+A wave consists of all waiting requests. It is sent when every running episode waits for an answer, or when its first
+request has waited long enough. An episode restarted after its process was killed starts from the beginning; the journal
+or the batches still open answer its repeated requests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from quorum.more_providers.batches.services import BatchRefused, BatchRow, RowRe
 _log = logging.getLogger(__name__)
 
 SETTLE = 0.1
-"""Seconds in which nobody asks, after which those who could are taken to have asked."""
+"""Seconds without new requests after which no more are expected for a wave."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Open:
-    """A batch that is under way: who waits for which of its rows."""
+    """A batch under way, with the requests that wait for its rows."""
 
     intent: Intent
     waiting: dict[int, asyncio.Future[RowResult]]
@@ -61,11 +61,11 @@ class _Open:
 
 
 class Waves(Delivery):
-    """All batches of one process: the episodes under way, and the lines to the models that they ask. For one loop.
+    """All batches of one process: its running episodes and the lines to their models. Use it in one event loop.
 
     Args:
-        journal: of the sweep.
-        rules: the bounds of batches.
+        journal: the sweep's journal.
+        rules: the limits of batches.
     """
 
     def __init__(self, journal: BatchJournal, rules: BatchRules) -> None:
@@ -81,7 +81,7 @@ class Waves(Delivery):
 
     @contextmanager
     def episode(self, cell: str) -> Iterator[None]:
-        """Wait for the requests of an episode while it is played, before a wave goes out."""
+        """Hold back waves for the requests of an episode while it is played."""
         self._playing.add(cell)
         try:
             yield
@@ -90,17 +90,17 @@ class Waves(Delivery):
             self._changed = time.monotonic()
 
     def model(self, provider: ProvidedModel, key: str, cell: str, price: Price | None) -> Model:
-        """Return what an episode asks instead of a provider: its requests go out with those of the others."""
+        """Return the model that replaces a provider for an episode and sends its requests in batches."""
         if not isinstance(provider, Provider):
             raise TypeError(f"a {type(provider).__name__} has no batches")
         return Batched(provider, self.line(key, provider), cell, price)
 
     def line(self, key: str, provider: Provider) -> Line:
-        """Return the line to a model, made when it is first asked for.
+        """Return the line to a model, creating it on first use.
 
         Args:
-            key: of the model and its provider.
-            provider: of the model; it has batches.
+            key: key of the model and its provider.
+            provider: the model's provider, which has batches.
         """
         if key not in self._lines:
             self._lines[key] = Line(self, key, provider)
@@ -118,7 +118,7 @@ class Waves(Delivery):
                 del self._waiting[cell]
 
     def gather(self) -> None:
-        """Send the next wave, once it is whole."""
+        """Send the next wave once it is complete."""
         self._changed = time.monotonic()
         if self._gathering is None or self._gathering.done():
             self._first = self._changed
@@ -157,7 +157,7 @@ class Waves(Delivery):
         )
 
     async def close(self) -> None:
-        """Leave all batches where they are, and close the connections and the journal."""
+        """Leave all batches running, and close the connections and the journal."""
         if self._gathering is not None:
             self._gathering.cancel()
         for line in self._lines.values():
@@ -169,9 +169,9 @@ class Line:
     """The batches of one model.
 
     Args:
-        waves: of the process.
-        key: of the model and its provider.
-        provider: of the model; it has batches.
+        waves: the waves of the process.
+        key: key of the model and its provider.
+        provider: the model's provider, which has batches.
     """
 
     def __init__(self, waves: Waves, key: str, provider: Provider) -> None:
@@ -184,21 +184,21 @@ class Line:
         self._queue: list[_Asked] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.open: list[_Open] = []
-        """Batches that are under way."""
+        """Batches under way."""
         self.took: list[float] = []
-        """Seconds that each ended batch took."""
+        """Duration of each ended batch, in seconds."""
         self.answers = 0
-        """Answers that episodes got."""
+        """Number of answers delivered to episodes."""
         self.replayed = 0
-        """Those of them that an earlier process has read, or asked for."""
+        """Number of these that an earlier process read or requested."""
         self.usd: float | None = 0.0
-        """Money of the answers; None where a price is not known."""
+        """Cost of the answers; None if a price is unknown."""
         for intent in list(waves.journal.open.values()):
             if intent.line == key:
                 self._take_up(intent)
 
     def _take_up(self, intent: Intent, rows: Sequence[BatchRow] = ()) -> None:
-        """Go on with a batch for whose answers nobody waits yet: it was asked for by an earlier process, mostly."""
+        """Resume a batch that no request waits for yet, usually one sent by an earlier process."""
         batch = _Open(intent, {}, time.monotonic(), rows)
         for number, place in enumerate(intent.rows):
             if number not in intent.answered:
@@ -206,7 +206,7 @@ class Line:
         self._carry(batch)
 
     async def ask(self, place: Place, body: Mapping[str, Any]) -> RowResult:
-        """Return what comes of a request: what is known of it already, else what the next wave brings.
+        """Return the result of a request, from the journal or an open batch if possible, otherwise from the next wave.
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError: there is no answer.
@@ -223,7 +223,7 @@ class Line:
             return await answer
 
     def _claim(self, place: Place, answer: asyncio.Future[RowResult]) -> bool:
-        """Wait for a row that an earlier process has asked for, if there is one."""
+        """Wait for a row that an earlier process requested, if there is one."""
         for batch in self.open:
             if rows := batch.unclaimed.get(place):
                 batch.waiting[rows.popleft()] = answer
@@ -232,12 +232,12 @@ class Line:
         return False
 
     def account(self, usd: float | None) -> None:
-        """Add an answer and its money, for the status."""
+        """Count an answer and its cost, for the status."""
         self.answers += 1
         self.usd = None if usd is None or self.usd is None else self.usd + usd
 
     def send(self) -> bool:
-        """Send all that waits, in as few batches as the bounds allow; return whether anything was sent."""
+        """Send all waiting requests in as few batches as the limits allow; return whether any were sent."""
         asked, self._queue = [one for one in self._queue if not one.answer.done()], []
         rules, service = self._waves.rules, self.service
         most = min(rules.size or service.most_requests, service.most_requests)
@@ -275,7 +275,7 @@ class Line:
         task.add_done_callback(self._tasks.discard)
 
     async def _bring(self, batch: _Open) -> None:
-        """Wait for the answers of a batch and hand them out; those who wait get the error of whatever goes wrong."""
+        """Wait for a batch's answers and hand them out; on any failure, the waiting requests get the error."""
         intent, journal = batch.intent, self._waves.journal
         try:
             if intent.batch is None and not await self._create(batch):
@@ -287,24 +287,24 @@ class Line:
                 raise _refusal(refused)
             results = await self._exchanges.insist(lambda: self.service.results(intent.batch or ""))
             self._hand_out(batch, results)
-        except Exception as error:  # also a bug: nobody may wait for ever
+        except Exception as error:  # bugs too, so that no request waits forever
             if not isinstance(error, LanguageModelError | OSError):
                 _log.exception("a batch failed")
             for answer in batch.waiting.values():
                 if not answer.done():
                     answer.set_exception(copy.copy(error))
             if isinstance(error, Transient) and intent.mark in journal.open:
-                self._take_up(intent, batch.rows)  # for those who ask again
+                self._take_up(intent, batch.rows)  # for requests that are retried
         finally:
             self.open.remove(batch)
 
     async def _create(self, batch: _Open) -> bool:
-        """Create a batch, or find it where it may be created already; return whether it exists.
+        """Create a batch, or find it if it may already exist; return whether it exists.
 
-        A batch of an earlier process that was never created has no requests here: its episodes ask again.
+        If an earlier process never created its batch, the requests are not available here, so its episodes ask again.
         """
         intent, journal = batch.intent, self._waves.journal
-        known = bool(batch.rows)  # whether it is certain that none exists yet
+        known = bool(batch.rows)  # whether the batch certainly does not exist yet
         outage = Outage()
         while True:
             if not known:
@@ -322,7 +322,7 @@ class Line:
             try:
                 created = await self._exchanges.once(lambda: self.service.create(intent.mark, batch.rows))
             except LanguageModelError as failure:
-                # A refusal says that nothing was created; whatever else went wrong, it may have been.
+                # After a refusal, nothing was created; after any other failure, the batch may exist.
                 if not isinstance(failure, Transient) or isinstance(failure, RateLimited):
                     known = True
                 if not isinstance(failure, Transient):
@@ -343,7 +343,7 @@ class Line:
             await asyncio.sleep(self._waves.rules.poll)
 
     def _hand_out(self, batch: _Open, results: Sequence[RowResult]) -> None:
-        """Write all answers down, then give each result to the one who waits for it."""
+        """Record all answers, then deliver each result to the request that waits for it."""
         intent, journal = batch.intent, self._waves.journal
         rows = {intent.name(row): row for row in range(len(intent.rows))}
         found = {rows[result.name]: result for result in results if result.name in rows}
@@ -360,7 +360,7 @@ class Line:
                 journal.keep(place, fresh[row])
 
     async def close(self) -> None:
-        """Leave all batches where they are, and close the connections."""
+        """Leave all batches running, and close the connections."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -373,15 +373,15 @@ def _refusal(refused: BatchRefused) -> LanguageModelError:
 
 
 class Batched:
-    """A provider whose requests go out in batches. It tries once, like the provider itself.
+    """A provider whose requests go out in batches. Like the provider itself, it tries once.
 
-    Requests are built, and answers read, by the provider; what a server refuses is left out as in a single call.
+    The provider builds requests and parses answers, and omits what the server refuses, as in single calls.
 
     Args:
         provider: the provider.
         line: its batches.
         cell: name of the episode's cell.
-        price: of the model, for the status; None where it is not known.
+        price: price of the model, for the status; None if unknown.
     """
 
     def __init__(self, provider: Provider, line: Line, cell: str, price: Price | None) -> None:
@@ -394,10 +394,10 @@ class Batched:
         """Answer a request, however long its batch takes.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
-            quorum.agents.llm.errors.Transient: the request, or its batch, failed; it may be asked again.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
+            quorum.agents.llm.errors.Transient: the request or its batch failed; it may be retried.
         """
-        if wants_embeddings(request):  # they are cheap, and batches hold requests of one kind
+        if wants_embeddings(request):  # embeddings are cheap, and a batch holds requests of one kind
             return await self._provider.complete(request)
         begin = time.perf_counter()
         who = request.origin.agent if request.origin is not None else ""
@@ -416,7 +416,7 @@ class Batched:
         return replace(reply, tier=BATCH, seconds=time.perf_counter() - begin)
 
     def _response(self, result: RowResult) -> Any:
-        """Return the response as the SDK would, or raise what it would."""
+        """Return the response as the SDK would, or raise the error that it would."""
         if result.body is not None:
             note_received(orjson.dumps(result.body))
         match result.status:
@@ -431,6 +431,6 @@ class Batched:
 
 
 def _key(who: str, sample: int, body: Mapping[str, Any]) -> str:
-    """Return what identifies a request in its episode: who asks, and what is sent."""
+    """Return the key of a request in its episode, from its agent, its sample and its body."""
     content = orjson.dumps([who, sample, body], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()[:32]

@@ -18,7 +18,7 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class ForagingBriefing(Briefing):
-    """The field; of past decisions how many foods were left, and the sum of their levels."""
+    """Shows the field; for past decisions, the number of foods left and the sum of their levels."""
 
     def digest(self, sight: Sight) -> object:
         """Return the number of foods and the sum of their levels."""
@@ -28,26 +28,26 @@ class ForagingBriefing(Briefing):
 
 
 class ForagingSkills(WorldSkills):
-    """What minds know of level-based foraging."""
+    """The minds' skills for level-based foraging."""
 
     def heuristic(self, world: World) -> Sequence[Mind]:
-        """Return the team that loads the foods for which a group is soonest there."""
+        """Return the team that first loads the foods whose groups can be complete soonest."""
         from quorum.other_worlds.foraging.teams import HarvestTeam
 
         return HarvestTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rules of groups whose levels suffice, and who wait for each other."""
+        """Return the gates: groups must have sufficient levels and wait for each other."""
         from quorum.other_worlds.foraging.gates import ForagingGates
 
         return ForagingGates()
 
     def briefing(self) -> Briefing:
-        """Return the field, and what is left of it."""
+        """Return the briefing with the field and its remaining foods."""
         return ForagingBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a food that takes two agents, or the only one of a team."""
+        """Return an example food that takes two agents, or the only one of a team."""
         number = beyond(max(len(world.agents), world.prompt_facts()["side"]))
         two = len(world.agents) > 1
         names = [f"food_{number + k}_{number + 1}" for k in (1, 4)]
@@ -69,13 +69,13 @@ class ForagingSkills(WorldSkills):
         )
 
     def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return what states the truth in place of messages (`extension=truth`)."""
+        """Return the function that replaces messages with true statements (`extension=truth`)."""
         from quorum.other_worlds.foraging.statements import state
 
         return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
-        """Return a speaker that plans as the heuristic does, by what it sees and hears."""
+        """Return a speaker that plans like the heuristic, from what it sees and hears."""
         from quorum.other_worlds.foraging.speaker import ForagingSpeaker
 
         return ForagingSpeaker()

@@ -1,9 +1,11 @@
-"""The gates of level-based foraging: groups whose levels suffice, that have room and wait for each other.
+"""The gates of level-based foraging: groups must have sufficient levels, have room, and wait for each other.
 
-LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md.
+LLaMAC (arXiv 2311.13884) names the two gates; docs/llamac.md defines the rules.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from lbf_env import Cell, ForagingObservation, Load, distance, food_name
 from maeil.mind import Observation
@@ -14,12 +16,12 @@ from quorum.other_worlds.foraging.teams import SIDES
 
 
 class ForagingGates:
-    """Fulfils `quorum.agents.skills.Gates` for level-based foraging, by the first food that each plan loads."""
+    """Implements `quorum.agents.skills.Gates` for level-based foraging, by the first food that each plan loads."""
 
-    rules = read_rules("foraging")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
-        """Judge the group of each food that somebody who is asked loads."""
+        """Judge the group of each food that a requested agent loads."""
         field, found = _field(sight.global_observation), []
         groups: dict[Cell, list[int]] = {}
         for agent, plan in sorted(joint.all.items()):
@@ -39,7 +41,7 @@ class ForagingGates:
         return found
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge an agent's plan by what it sees of its food, and of those who load it, too."""
+        """Judge an agent's plan from its view of the food and of the other agents that load it."""
         seen, load = _field(observation), _load(joint.plans[agent])
         if load is None:
             return None

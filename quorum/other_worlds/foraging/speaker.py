@@ -1,8 +1,7 @@
-"""The simulated speaker in level-based foraging: it reads the field in the prompt, and plans by the greedy rule.
+"""The simulated speaker in level-based foraging: it reads the field in the prompt and plans by the greedy rule.
 
-Where all agents see the whole field they plan alike, so that groups form without a word. Those with less sight say
-which food they load and its level, meet at the first food that they know of, and walk where chance leads when nobody
-came.
+Agents that all see the whole field plan alike, so groups form without messages. Agents with less sight announce the
+food they load and its level, meet at the first food they know of, and walk to a random cell if nobody came.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from quorum.other_worlds.foraging.teams import groups, loading, waiting
 
 _REPORT = re.compile(r"\b(food_\d+_\d+) has level (\d+)")
 LOST = 4
-"""Cost of a food that is not the greedy rule's, in steps lost by those who wait there."""
+"""Cost of a food other than the greedy rule's, in steps lost by the agents that wait there."""
 
 
 class ForagingSpeaker(Speaker[ForagingObservation]):
-    """Does its own part of what the greedy rule has all agents do that it sees."""
+    """Takes its own part in the greedy rule's plan for all agents it sees."""
 
     observation = ForagingObservation
     vocabulary = Vocabulary(GoTo, Load, Wait)
     needs = frozenset({"go_to", "load", "wait"})
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn: plan, say so, and resume when interrupted."""
+        """Answer a turn: plan, announce the plan, and resume if interrupted."""
         seen = self.seen(view)
         if view.agent in seen.cells:
             return take_turn(view, _plan(view, seen, chooser), "I look for food.")
         return take_turn(view, waiting("it has no body"), report(seen))
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
-        """Make a joint plan by the greedy rule; the explorer leaves out the food that is soonest, where it can."""
+        """Make a joint plan by the greedy rule; the explorer skips the food that can be loaded soonest if possible."""
         seen = self.read_observation(orjson.dumps(request.state).decode())
         taken = {food_cell(plan["task"]["target"]) for plan in request.running.values() if "task" in plan}
         foods = {food: level for food, level in seen.food_levels.items() if food not in taken}
@@ -57,7 +56,7 @@ class ForagingSpeaker(Speaker[ForagingObservation]):
 
 
 def _plan(view: View, seen: ForagingObservation, chooser: Chooser) -> Plan:
-    """Return the plan of an agent by what it sees and has heard in this step."""
+    """Return an agent's plan from what it sees and has heard in this step."""
     foods = {**_heard(view, seen), **seen.food_levels}
     if foods and chooser.is_poor():
         food = chooser.any_of(list(foods))

@@ -1,4 +1,4 @@
-"""What is true in level-based foraging: the foods that an agent sees, and which of them it loads."""
+"""True statements in level-based foraging: the foods that an agent sees, and the one it loads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from quorum.other_worlds.foraging.teams import groups
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
-    """State what an agent sees, and its food: that of its plan, else what the greedy rule has it load.
+    """State what an agent sees and its food: that of its plan, or the one the greedy rule assigns.
 
-    In the place of a directive, and of what one without a body says, stand all foods.
+    Directives and messages of a coordinator without a body are replaced by all foods.
 
-    `docs/controls.md` says what the arguments are.
+    See `docs/controls.md` for the arguments.
     """
     found: list[tuple[str, Task | None]] = []
     field = world.global_observation()
@@ -36,6 +36,6 @@ def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None
 
 
 def report(seen: ForagingObservation) -> str:
-    """Say which foods are in sight; the simulated speaker reads it."""
+    """Write the foods in sight; the simulated speaker parses it."""
     foods = (f"{food_name(food)} has level {level}." for food, level in seen.food_levels.items())
     return " ".join(foods) or "I see no food."

@@ -1,4 +1,4 @@
-"""Which agents load which food, by a greedy rule, and the team that is commanded by it."""
+"""A greedy rule that assigns agents to foods, and the team commanded by it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from maeil.world import World
 from quorum.agents.skills.contract import CommandedMind
 
 SIDES = 4
-"""Agents that have room next to a food."""
+"""Number of agents that fit next to a food."""
 
 
 def groups(seen: ForagingObservation, free: Collection[int], foods: Mapping[Cell, int]) -> dict[int, Cell]:
-    """Return the food of each agent that is to load one.
+    """Return the food assigned to each agent that should load one.
 
-    The food whose group is soonest complete comes first; a group has the nearest agents whose levels suffice.
+    Foods are assigned in the order in which their groups can be complete; each group consists of the nearest agents
+    with sufficient levels.
 
     Args:
-        seen: where agents are, and their levels.
-        free: agents that can be sent.
-        foods: the level of each food that nobody is sent to yet.
+        seen: agents' positions and levels.
+        free: agents that can be assigned.
+        foods: the level of each unassigned food.
     """
     left, rest, found = dict(foods), set(free), dict[int, Cell]()
     while True:
@@ -36,7 +37,7 @@ def groups(seen: ForagingObservation, free: Collection[int], foods: Mapping[Cell
 
 
 def _group(seen: ForagingObservation, free: Collection[int], food: Cell, level: int) -> list[int]:
-    """Return the nearest agents whose levels suffice for a food, no more than are needed; empty where none do."""
+    """Return a minimal group of the nearest agents with sufficient levels for a food; empty if there is none."""
     levels = seen.levels
     nearest = sorted(free, key=lambda one: (distance(seen.cells[one], food), one))
     for count in range(1, len(nearest) + 1):
@@ -52,22 +53,22 @@ def _group(seen: ForagingObservation, free: Collection[int], food: Cell, level: 
 
 
 def loading(food: Cell, level: int, patience: int, rationale: str) -> Plan:
-    """Return the plan of one who loads a food."""
+    """Return a plan to load a food."""
     name = food_name(food)
     text = f"{name} has level {level}, {rationale}"
     return Plan((Load(row=food[0], col=food[1], patience=patience),), Task("load", name), text)
 
 
 def waiting(rationale: str) -> Plan:
-    """Return the plan of one who waits for a step."""
+    """Return a plan to wait for a step."""
     return Plan((Wait(),), None, rationale)
 
 
 class HarvestTeam:
-    """Gives orders to all agents of a team; its minds share who loads what, and send no messages.
+    """Commands all agents of a team; its minds share the assignments and send no messages.
 
     Args:
-        world: whose field it sees as a whole, whatever its agents see.
+        world: the world; the team sees its whole field, whatever its agents see.
     """
 
     def __init__(self, world: World) -> None:
@@ -82,12 +83,12 @@ class HarvestTeam:
         return self.plan(view.agent, field, gave_up=gave_up)
 
     def plan(self, agent: int, field: ForagingObservation, *, gave_up: bool) -> Plan:
-        """Return the next plan of an agent.
+        """Return an agent's next plan.
 
         Args:
             agent: its index.
             field: the whole field.
-            gave_up: whether its last plan has failed: then its group is formed again.
+            gave_up: whether its last plan failed, in which case its group is formed again.
         """
         levels, own = field.food_levels, self._food_of.get(agent)
         over = {own} if gave_up else set()

@@ -17,7 +17,7 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class OvercookedBriefing(Briefing):
-    """The kitchen; of past decisions how many soups were served, and what was in the pots."""
+    """Shows the kitchen; for past decisions, the number of soups served and the contents of the pots."""
 
     def digest(self, sight: Sight) -> object:
         """Return the number of soups and the contents of the pots."""
@@ -27,26 +27,26 @@ class OvercookedBriefing(Briefing):
 
 
 class OvercookedSkills(WorldSkills):
-    """What minds know of Overcooked."""
+    """The minds' skills for Overcooked."""
 
     def heuristic(self, world: World) -> Sequence[Mind]:
-        """Return the team that shares out the next jobs."""
+        """Return the team that distributes the next jobs."""
         from quorum.other_worlds.overcooked.teams import CookingTeam
 
         return CookingTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rules of jobs that do not get in each other's way."""
+        """Return the gates: jobs must not conflict."""
         from quorum.other_worlds.overcooked.gates import OvercookedGates
 
         return OvercookedGates()
 
     def briefing(self) -> Briefing:
-        """Return the kitchen, and what was done in it."""
+        """Return the briefing with the kitchen and past work."""
         return OvercookedBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a soup on which two agents work, or the only one of a team: one fills the pot, one brings a dish."""
+        """Return an example soup for two agents, or for a team of one: one fills the pot, the other brings a dish."""
         number = beyond(len(world.agents))
         pot, other, two = f"pot_{number}_{number + 1}", f"pot_{number + 3}_{number + 1}", len(world.agents) > 1
         onion, dish = ({"action": "fetch", "item": item} for item in ("onion", "dish"))
@@ -74,7 +74,7 @@ class OvercookedSkills(WorldSkills):
         )
 
     def speaker(self) -> Speaker[Any]:
-        """Return a speaker that plans as the heuristic does."""
+        """Return a speaker that plans like the heuristic."""
         from quorum.other_worlds.overcooked.speaker import OvercookedSpeaker
 
         return OvercookedSpeaker()

@@ -1,12 +1,13 @@
-"""The gates of Overcooked: pots have room for what is brought, and one dish comes to a soup.
+"""The gates of Overcooked: pots have room for the ingredients brought, and each soup gets one dish.
 
-LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md.
+LLaMAC (arXiv 2311.13884) names the two gates; docs/llamac.md defines the rules.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import takewhile
+from pathlib import Path
 
 from maeil.mind import Observation
 from overcooked_env import ROOM, Cell, Cook, Fill, KitchenObservation, Scoop, pot_name
@@ -15,12 +16,12 @@ from quorum.agents.skills.contract import read_rules
 
 
 class OvercookedGates:
-    """Fulfils `quorum.agents.skills.Gates` for Overcooked, by what each plan does at pots."""
+    """Implements `quorum.agents.skills.Gates` for Overcooked, by each plan's actions at pots."""
 
-    rules = read_rules("overcooked")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
-        """Judge what is brought to each pot, where somebody who is asked brings something."""
+        """Judge the items brought to each pot if a requested agent brings one."""
         seen, found = sight.global_observation, []
         assert isinstance(seen, KitchenObservation)
         for pot, (has, left) in seen.contents.items():
@@ -35,11 +36,11 @@ class OvercookedGates:
         return found
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> None:
-        """Refuse nothing: an agent sees what the scrutiny sees, and the world checks its hand and its reach."""
+        """Accept every plan: an agent sees what the scrutiny sees, and the world checks its hand and reach."""
 
 
 def _fills(joint: Joint, pot: Cell) -> Counter[int]:
-    """Return how many ingredients each agent brings to a pot, before it cooks something."""
+    """Return how many ingredients each agent brings to a pot before it cooks."""
     found: Counter[int] = Counter()
     for agent, plan in joint.all.items():
         for action in takewhile(lambda action: not isinstance(action, Cook), plan.actions):
@@ -48,6 +49,6 @@ def _fills(joint: Joint, pot: Cell) -> Counter[int]:
 
 
 def _scoops(joint: Joint, pot: Cell) -> tuple[int, ...]:
-    """Return the agents that take a soup of a pot, ascending."""
+    """Return the agents that take a soup from a pot, ascending."""
     plans = sorted(joint.all.items())
     return tuple(k for k, plan in plans if any(isinstance(a, Scoop) and (a.row, a.col) == pot for a in plan.actions))

@@ -1,7 +1,7 @@
-"""The simulated speaker in Overcooked: it reads the kitchen in the prompt, and takes up the job that the rules give it.
+"""The simulated speaker in Overcooked: it reads the kitchen in the prompt and takes the job assigned by the rules.
 
-All agents see the whole kitchen, so that most of their jobs fit together without a word; what others say that they
-fetch, it does not fetch, too.
+All agents see the whole kitchen, so most of their jobs fit together without messages. It does not fetch items that
+others say they fetch.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from quorum.other_worlds.overcooked.teams import Jobs
 
 _LACKS = re.compile(r"\bit lacks (onion|tomato)\b|\b(a soup is on the fire)")
 IDLE = 6
-"""Cost of waiting for a step instead of a job, in steps."""
+"""Cost in steps of waiting for a step instead of taking a job."""
 
 
 class OvercookedSpeaker(Speaker[KitchenObservation]):
-    """Does its own part of what the greedy rule has the agents do."""
+    """Takes its own job under the greedy rule."""
 
     observation = KitchenObservation
     vocabulary = VOCABULARY
     needs = frozenset(VOCABULARY.names)
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer a turn: plan, say so, and resume when interrupted."""
+        """Answer a turn: plan, announce the plan, and resume if interrupted."""
         seen = self.seen(view)
         if view.agent not in seen.cells:
             return take_turn(view, Plan((Wait(),), None, "it has no body"), seen.text())
@@ -39,7 +39,7 @@ class OvercookedSpeaker(Speaker[KitchenObservation]):
         return take_turn(view, plan, f"I hold {held}." if held else "I hold nothing.")
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
-        """Make a joint plan by the greedy rule, agent by agent; each knows what those before it fetch."""
+        """Make a joint plan by the greedy rule, agent by agent; each knows what the earlier ones fetch."""
         seen = self.read_observation(orjson.dumps(request.state).decode())
         running = ((k, action) for k, plan in request.running.items() for action in plan["actions"])
         brings = {k: action["item"] for k, action in running if action["action"] == "fetch"}
@@ -61,7 +61,7 @@ def _plan(seen: KitchenObservation, agent: int, brings: dict[int, str], chooser:
 
 
 def _anything(seen: KitchenObservation, agent: int, chooser: Chooser) -> Plan:
-    """Return a job without a thought for the others: to fetch any item in reach, or to put down what is in the hand."""
+    """Return a job regardless of the others: fetch a random item in reach, or put down the held item."""
     reach = seen.reach(agent)
     items = [item for item in DISPENSERS if seen.having(item) & reach]
     if seen.held[agent] or not items:
@@ -70,7 +70,7 @@ def _anything(seen: KitchenObservation, agent: int, chooser: Chooser) -> Plan:
 
 
 def _heard(view: View) -> dict[int, str]:
-    """Return what others have said in this step that they fetch."""
+    """Return the items that others have said in this step that they fetch."""
     said = (
         (m.sender, found) for m in (*view.memory, *view.unread) if m.t == view.t for found in _LACKS.finditer(m.content)
     )

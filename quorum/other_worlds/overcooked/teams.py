@@ -1,7 +1,7 @@
-"""Which agent does which job next, by a greedy rule, and the team that is commanded by it.
+"""A greedy rule that assigns the next job to each agent, and the team commanded by it.
 
-A job is what the hands of an agent are for: to serve a soup, to bring a dish to a pot or an ingredient, to fetch what
-nobody brings yet. Who cannot get to where a thing is needed puts it on a counter that others get to.
+A job is a task for an agent's hands: serve a soup, bring a dish or an ingredient to a pot, or fetch an item that no
+other agent brings yet. An agent that cannot reach an item's destination puts it on a counter that others can reach.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Jobs:
 
     Args:
         seen: the kitchen.
-        agent: for whom to find a job.
-        brings: what others who have an empty hand are known to fetch.
+        agent: the agent that needs a job.
+        brings: items that other agents with empty hands are known to fetch.
     """
 
     def __init__(self, seen: KitchenObservation, agent: int, brings: Mapping[int, str]) -> None:
@@ -57,10 +57,10 @@ class Jobs:
         self.pots = sorted(self.reach & seen.contents.keys(), key=lambda pot: (distance(pot, self.own), pot))
         self.fires = sorted((left, pot) for pot, (_, left) in seen.contents.items() if left is not None)
         self.dishes = len(self.fires) - self._supply("dish")
-        """How many are wanted that nobody brings."""
+        """Number of dishes needed beyond those that others bring."""
 
     def plan(self) -> Plan:
-        """Return what the agent does next."""
+        """Return the agent's next plan."""
         hand = kind_of(self.seen.held[self.agent])
         if not hand:
             return self._with_empty_hand()
@@ -71,14 +71,14 @@ class Jobs:
         return self._with_dish() if hand == "dish" else self._with_ingredient(hand)
 
     def _with_dish(self) -> Plan:
-        """Take the soup that is ready first, but for those that other dishes are for; give up a dish too many."""
+        """Take the soup that is ready first, except those for other agents' dishes; put down a surplus dish."""
         first = sum(self.seen.held[k] == "dish" for k in self.at_fire if k < self.agent)
         for row, col in [pot for _, pot in self.fires if pot in self.reach][first:]:
             return _plan("I have a dish for its soup", Scoop(row=row, col=col, patience=120), pot=(row, col))
         return self.put_down("nothing is on the fire for my dish")
 
     def _with_ingredient(self, hand: str) -> Plan:
-        """Fill the nearest pot that lacks what is in the hand; make the hand free where all hands are full in vain."""
+        """Fill the nearest pot that lacks the held ingredient; put it down if all hands are full and one is needed."""
         for pot in self.pots:
             if self._lacking(pot)[hand]:
                 return _plan(f"it lacks {hand}", Fill(row=pot[0], col=pot[1]), pot=pot)
@@ -88,7 +88,7 @@ class Jobs:
         return self._rest("the pots are full")
 
     def _with_empty_hand(self) -> Plan:
-        """Cook, or fetch what nobody brings yet: a soup that lies about, dishes, then ingredients."""
+        """Cook, or fetch what no agent brings yet: a soup on a counter, dishes, then ingredients."""
         for pot in self._to_cook():
             if self._is_nearest({pot}):
                 return _plan("it is full", Cook(row=pot[0], col=pot[1]), pot=pot)
@@ -106,7 +106,7 @@ class Jobs:
         return self._rest("there is nothing for me to do")
 
     def _lacking(self, pot: Cell, *, is_next: bool = False) -> Counter[str]:
-        """Return what a pot lacks of its best order; for the next soup, where one is on the fire."""
+        """Return what a pot lacks for its best order; with `is_next`, for the soup after the one on the fire."""
         ingredients, left = self.seen.contents[pot]
         if is_next != (left is not None):
             return Counter()
@@ -115,34 +115,34 @@ class Jobs:
         return missing(orders, "" if is_next else ingredients)
 
     def _to_cook(self) -> list[Cell]:
-        """Return the pots in reach that have all that they are to have: also those that nothing can be made of."""
+        """Return the reachable pots that are ready to cook, including those from which no order can be made."""
         found = ((pot, *self.seen.contents[pot]) for pot in self.pots)
         return [pot for pot, has, left in found if has and left is None and not self._lacking(pot)]
 
     def _supply(self, item: str) -> int:
-        """Return how many of an item others have in hand; for who only passes on, also those on counters."""
+        """Return how many of an item others hold; for an agent without a reachable pot, also those on counters."""
         lying = () if self.pots else map(kind_of, self.seen.lying.values())
         return [*lying, *self.held.values()].count(item)
 
     def _can_get(self, item: Item) -> bool:
-        """Return whether there is an item in reach; who only passes on takes none from counters."""
+        """Return whether an item is in reach; an agent without a reachable pot takes only soups from counters."""
         cells = self.seen.having(item) & self.reach
         return bool(cells if self.pots or item == "soup" else cells - self.seen.lying.keys())
 
     def _is_nearest(self, cells: Collection[Cell], count: int = 1) -> bool:
-        """Return whether the agent is one of the so many nearest to cells, of those with an empty hand who can."""
+        """Return whether the agent is among the `count` empty-handed agents nearest to some cells."""
         idle = {k: cell for k, cell in self.others.items() if not self.held[k] and self.seen.reach(k) & set(cells)}
         far = {k: min(distance(cell, at) for cell in cells) for k, at in {**idle, self.agent: self.own}.items()}
         return self.agent in sorted(far, key=lambda k: (far[k], k))[: max(count, 0)]
 
     def _pass_on(self, letter: str) -> Plan:
-        """Put what is in the hand on the nearest counter from which others get to the cells of a letter."""
+        """Put the held item on the nearest counter from which others can reach the cells of a letter."""
         reached = (self.seen.reach(k) for k in self.others)
         takers = {cell for reach in reached if reach & self._cells(letter) for cell in reach}
         return self.put_down("others can take it from there", takers)
 
     def put_down(self, why: str, among: Collection[Cell] | None = None) -> Plan:
-        """Put what is in the hand on the nearest free counter, of some or of all."""
+        """Put the held item on the nearest free counter, optionally among some cells."""
         free = (self.reach & self._cells("X")) - self.seen.lying.keys()
         cells = free if among is None else free & set(among)
         if not cells:
@@ -151,7 +151,7 @@ class Jobs:
         return _plan(why, PutDown(row=row, col=col))
 
     def _rest(self, why: str) -> Plan:
-        """Wait where nobody works; where every cell is one to work at, on the one farthest from the others."""
+        """Wait where no agent works; if every cell is a workplace, on the one farthest from the others."""
         busy = {
             cell for letter in (*DISPENSERS.values(), "P", "S") for at in self._cells(letter) for cell in neighbours(at)
         }
@@ -172,10 +172,10 @@ def _plan(rationale: str, *actions: SymbolicAction, pot: Cell | None = None) -> 
 
 
 class CookingTeam:
-    """Gives orders to all agents of a team; its minds share what each fetches, and send no messages.
+    """Commands all agents of a team; its minds share the items each fetches and send no messages.
 
     Args:
-        world: whose kitchen it sees.
+        world: the world whose kitchen it sees.
     """
 
     def __init__(self, world: World) -> None:

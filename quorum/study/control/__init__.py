@@ -1,19 +1,19 @@
-"""Control arms: what a participant reads is replaced, and all else stays as in the treatment.
+"""Control arms: replace what a participant reads, and keep everything else as in the treatment.
 
-Messages are sent, arrive, wake and interrupt as they would; only their readers find something else. `docs/controls.md`
-says what a difference between two arms means.
+Messages are sent, arrive, wake and interrupt as usual; only the content that readers see changes. `docs/controls.md`
+explains what a difference between two arms means.
 
-| arm | what is read in the place of a message |
+| arm | what is read instead of a message |
 |---|---|
 | `mute` | nothing |
 | `null` | the message without its content |
-| `own` | what the reader itself has said last |
-| `shuffled` | what was said in the same step on another board |
-| `truth` | what is true of its sender, by the rules of the world |
+| `own` | the reader's own last message |
+| `shuffled` | a message of the same step on another board |
+| `truth` | a true statement about its sender, by the rules of the world |
 
-| module | what it holds |
+| module | content |
 |---|---|
 | `arms` | the extension and its values, a class for each arm |
-| `donors` | the file of what was said on another board |
+| `donors` | the file of messages of another board |
 | `statements` | what the skills of a world offer to `truth` |
 """

@@ -30,9 +30,9 @@ class ControlConfig(ExtensionConfig):
     """Values of `extension.control`."""
 
     arm: Arm
-    """What is read in the place of messages."""
+    """What is read instead of messages."""
     donors: Annotated[Annotated[str, Field(min_length=1)] | None, NamesFile()]
-    """For `shuffled`: the file of what was said on another board; else null."""
+    """For `shuffled`: the file of messages of another board; else null."""
 
     @model_validator(mode="after")
     def _names_donors(self) -> Self:
@@ -45,12 +45,12 @@ class ControlConfig(ExtensionConfig):
 
 
 class Control(Extension):
-    """Gives participants something else to read in the place of each message, without its structured parts."""
+    """Replaces what participants read of each message, and removes its structured parts."""
 
     name = "control"
 
     def reads(self, participant: Participant, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return what is read, and record it."""
+        """Return the replacements, and record them."""
         found = self.instead(participant.index, messages) if messages else ()
         for message, read in zip(messages, found, strict=True):
             self.episode.record(ControlRead(message.id, participant.index, read.content if read is not None else None))
@@ -58,19 +58,19 @@ class Control(Extension):
 
     @abstractmethod
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message | None]:
-        """Return what a participant reads in the place of each of some messages, at least one; None for nothing."""
+        """Return a replacement for each of one or more messages of a participant; None for nothing."""
 
 
 class Mute(Control):
-    """Nothing is delivered: who is woken finds no message."""
+    """Delivers nothing: a woken participant finds no message."""
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[None]:  # noqa: ARG002
-        """Return nothing."""
+        """Return no message."""
         return [None] * len(messages)
 
 
 class Null(Control):
-    """Messages are delivered with empty content: that, from whom, when and of which kind is all that is left."""
+    """Delivers messages with empty content: only their existence, sender, time and kind are left."""
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
         """Return the messages without content."""
@@ -78,22 +78,22 @@ class Null(Control):
 
 
 class Own(Control):
-    """A participant reads again what it has said itself, the last of it in the place of the last message.
+    """A participant reads its own messages again, its last one instead of the last message.
 
-    Messages for which it has not said enough yet are empty.
+    If it has not sent enough messages yet, the remaining ones are empty.
     """
 
     def __init__(self) -> None:
         self._said: dict[int, list[tuple[str, MessageKind]]] = {}
 
     def on_event(self, stamped: Stamped) -> None:
-        """Note what is said."""
+        """Record messages."""
         sent = stamped.event
         if isinstance(sent, MessageSent):
             self._said.setdefault(sent.sender, []).append((sent.content, MessageKind(sent.what)))
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return what the reader has said, as said by itself."""
+        """Return the reader's own messages, with itself as the sender."""
         said = self._said.get(reader, [])[-len(messages) :]
         found = [_saying(message, "") for message in messages]
         for place, (text, kind) in enumerate(said, len(messages) - len(said)):
@@ -102,10 +102,11 @@ class Own(Control):
 
 
 class Shuffled(Control):
-    """A participant reads what was said on another board.
+    """A participant reads messages of another board.
 
-    A message is replaced by one of the same step and sender, else of the same step, else of the nearest step that has
-    one; of these rather by one of its kind, and of several by one that is drawn: the same for all its readers.
+    A message is replaced with one of the same step and sender, else of the same step, else of the nearest step that has
+    one. Among these, messages of the same kind take precedence. If several remain, one is drawn: the same for all its
+    readers.
 
     Args:
         donors: the messages of the other board.
@@ -117,7 +118,7 @@ class Shuffled(Control):
         self._seeds = seeds
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
-        """Put aside what was said on this very board."""
+        """Remove messages that come from this same board."""
         self._donors = [donor for donor in self._donors if donor.seed != event.seed]
         return event
 
@@ -138,7 +139,7 @@ class Shuffled(Control):
 
 
 class Truth(Control):
-    """A participant reads what is true of the sender when it reads it.
+    """A participant reads a true statement about the sender at the time of reading.
 
     Args:
         statements: makes the statements.
@@ -148,7 +149,7 @@ class Truth(Control):
         self._statements = statements
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
-        """Return a statement for each message; about a task, where the message is about one."""
+        """Return a statement for each message, with a task if the message has one."""
         live = [agent.plan for agent in self.episode.team.agents]
         plans = [plan.plan if plan is not None else None for plan in live]
         found = []
@@ -158,7 +159,7 @@ class Truth(Control):
         return found
 
     def _as_open(self, task: Task) -> Task:
-        """Return a task as the open tasks name it, which those who negotiate choose from."""
+        """Return a task under its name in the open tasks, from which negotiators choose."""
         world = self.episode.world
         plans = [None] * len(world.agents)
         listed = world.open_tasks(plans, str(task))
@@ -166,7 +167,7 @@ class Truth(Control):
 
 
 def _saying(message: Message, content: str) -> Message:
-    """Return a message that says something else, and nothing by its structured parts."""
+    """Return a message with other content and without structured parts."""
     return replace(message, content=content, constraints=(), task=None, asks=None)
 
 

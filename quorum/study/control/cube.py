@@ -1,4 +1,4 @@
-"""What is true of an agent of CUBE, in the words of negotiators: the block where it is needed, and how far it is."""
+"""True statements about an agent of CUBE, in the words of negotiators: the block that needs it, and its distance."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from quorum.study.control.statements import Statements
 
 
 def statements(world: World) -> Statements:
-    """Return what states the truth in place of messages."""
+    """Return the function that makes true statements for messages."""
     return partial(state, world)
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:
-    """State which block an agent works on: that of its plan, else the one where the teams of all need it.
+    """State which block an agent works on: that of its plan, else the one where optimal teams need it.
 
-    Teams are formed as negotiators do it who know everybody's plans, while all others wish for the block at which they
-    stand, or the nearest. In the place of a directive stands where each of its readers is needed.
-
-    `Statements` says what the arguments are.
+    Teams are formed as by negotiators who know all plans, with all other agents wishing for the block at which they
+    stand, or the nearest. The statement for a directive says where each of its readers is needed. `Statements`
+    documents the arguments.
     """
     board = world.global_observation()
     assert isinstance(board, SymbolicObservation)
@@ -42,7 +41,7 @@ def _state(message: Message, board: SymbolicObservation, places: Mapping[int, in
 
 
 def _places(board: SymbolicObservation, plans: Sequence[Plan | None]) -> dict[int, int]:
-    """Return the block of each agent; nothing while no block has a clear way."""
+    """Return the block of each agent; empty while no block has a clear way."""
     jobs = demands(board, {})
     if not jobs:
         return {}

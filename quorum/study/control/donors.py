@@ -1,4 +1,4 @@
-"""The file of what was said on another board: a list of messages as JSON."""
+"""The file of messages of another board: a list as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from maeil.messages import MessageKind
 
 _LARGEST = 1 << 26
-"""Bytes of a file, at most."""
+"""Maximum size of the file, in bytes."""
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -24,8 +24,8 @@ class Donor:
         t: environment step in which it was sent.
         sender: index of its sender.
         content: its text.
-        kind: what it did; None where that is not known.
-        seed: of the board on which it was sent, whose own runs do not read it; None: all do.
+        kind: its kind; None if unknown.
+        seed: seed of its board, whose own runs do not read it; None: all runs read it.
     """
 
     t: Annotated[int, Field(ge=0)]
@@ -47,7 +47,7 @@ def read_donors(file: Path) -> Sequence[Donor]:
     """Read a file of donors.
 
     Raises:
-        ValueError: there is no such file, or it holds no list of messages.
+        ValueError: there is no such file, or it is not a list of messages.
     """
     if not file.is_file():
         raise ValueError(f"donors: {file}: there is no such file")

@@ -10,13 +10,13 @@ from maeil.plans import Plan, Task
 
 
 class Statements(Protocol):
-    """States by rule what is true of the senders of messages; the same for the same state of the world."""
+    """Makes true statements about the senders of messages by rule; equal world states give equal statements."""
 
     def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> Sequence[tuple[str, Task | None]]:
-        """Return a true statement for each message: its text, and the task that it is about, as plans name it.
+        """Return a true statement for each message: its text and its task, as plans name it.
 
         Args:
-            messages: the messages that the statements replace. A sender may have no body; a directive says what its
-                readers are to do.
+            messages: the messages that the statements replace. A sender may have no body; a directive instructs its
+                readers.
             plans: the live plan of each agent, None for an agent without one.
         """

@@ -1,1 +1,1 @@
-"""Answers the questions of papers: runs what a published figure shows, and says point by point what agrees."""
+"""Reproduce published figures: run their experiments, and judge point by point what agrees."""

@@ -1,6 +1,6 @@
-"""Published figures: files of `figures/` that say what runs a figure again, and what it claims.
+"""Published figures: files of `figures/` that define how to reproduce a figure, and its claims.
 
-Numbers that were published of the runs of an experiment stand in its own file (`published:`). Here stand the claims in
+The file of an experiment holds the published numbers of its runs (`published:`). A figure file holds the claims in
 words, as orders of levels: `order: [debate > individual]` says that the metric is greater for debate.
 """
 
@@ -27,18 +27,18 @@ class _Part(BaseModel):
 
 
 class Claim(_Part):
-    """What a paper says of the order of levels in a metric."""
+    """A paper's claim about the order of levels in a metric."""
 
     says: str
     """The claim in words."""
     metric: str
-    """By its full name."""
+    """Full name of the metric."""
     order: Sequence[str] = Field(min_length=1)
-    """`LEVEL > LEVEL` or `LEVEL < LEVEL`, each of which is judged on its own."""
+    """`LEVEL > LEVEL` or `LEVEL < LEVEL`, each judged separately."""
     by: str = ""
     """The factor of the levels; empty: that of the figure."""
     at: Sequence[Scalar] = ()
-    """The values of `across` that it was made for; empty: all."""
+    """The values of `across` that the claim covers; empty: all."""
 
     @model_validator(mode="after")
     def _has_orders(self) -> Claim:
@@ -54,7 +54,7 @@ class Claim(_Part):
 
 
 class Aside(_Part):
-    """Something published that nothing here can be held against."""
+    """A published result without a counterpart here."""
 
     says: str
     """What was published."""
@@ -68,17 +68,17 @@ class ExperimentPart(_Part):
     experiment: str
     """Name of the experiment."""
     words: Sequence[str] = ()
-    """`KEY=VALUE` words that it is run with, where the command sets no such key."""
+    """Default `KEY=VALUE` of the experiment; those of the command override them."""
     by: str = "arm"
     """The factor whose levels are compared."""
     across: str = "n"
-    """The factor across which they are."""
+    """The factor to compare across."""
     shares: Sequence[str] = ()
-    """Metrics that are parts of a whole, whose shares in it are shown as a table."""
+    """Metrics that are parts of a whole; a table shows their shares."""
     claims: Sequence[Claim] = ()
-    """What the paper says of these runs."""
+    """The paper's claims about these runs."""
     asides: Sequence[Aside] = ()
-    """What else was published of them."""
+    """Other published results of them."""
 
 
 class PublishedFigure(_Part):
@@ -87,17 +87,17 @@ class PublishedFigure(_Part):
     paper: str
     """The paper, with its number."""
     figure: str
-    """Which of its figures or tables."""
+    """The figure or table in the paper."""
     shows: str
     """What it shows."""
     model: str = ""
-    """The language models that answered there; empty: none, or each row of the published table names its own."""
+    """The language models in the paper; empty: none, or each row of the published table names its own."""
     parts: Sequence[ExperimentPart] = Field(min_length=1)
     """The experiments whose runs it shows."""
 
     @cached_property
     def experiments(self) -> str:
-        """What is run, in words."""
+        """The names of the experiments, for readers."""
         return ", ".join(part.experiment for part in self.parts)
 
 
@@ -110,7 +110,7 @@ def load_figure(name: str) -> PublishedFigure:
     """Read a figure.
 
     Raises:
-        UserError: there is none of this name.
+        UserError: there is no figure with this name.
     """
     names = figure_names()
     if name not in names:

@@ -1,4 +1,4 @@
-"""The points of a published figure, each next to the runs here, and judged."""
+"""The points of a published figure, each compared with the runs here, and judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from quorum.study.reproduce.verdicts import (
 )
 
 MODELS = ("llm.model", "model")
-"""Factors of a published table that name who answered. Runs need not share them: the reason names both."""
+"""Factors of a published table that name the model. Runs may use another one: the reason names both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Point:
     """A published point.
 
     Attributes:
-        what: what it is of.
-        published: what was published.
-        here: the same of our runs.
-        verdict: what it comes to.
+        what: description of the point.
+        published: the published value.
+        here: the value of our runs.
+        verdict: the verdict.
         reason: why, in a few words.
     """
 
@@ -51,16 +51,16 @@ class Point:
 def points_of(
     figure: PublishedFigure, part: ExperimentPart, results: Results, *, accept_versions: bool
 ) -> Iterator[Point]:
-    """Yield the points of an experiment of a figure: the published numbers, the claims, and what is not comparable.
+    """Yield the points of an experiment of a figure: published numbers, claims, and results that are not comparable.
 
     Args:
-        figure: it.
+        figure: the figure.
         part: the experiment.
         results: its runs.
         accept_versions: whether runs of different versions of the code may be pooled.
 
     Raises:
-        UserError: no run counts, or they were made by different versions.
+        UserError: no run counts, or the runs come from different versions.
     """
 
     @cache
@@ -79,9 +79,9 @@ def points_of(
 
 
 def metrics_of(part: ExperimentPart, results: Results) -> tuple[str, ...]:
-    """Return the metrics that a figure is about: the published ones, those of its claims, and those it shows shares of.
+    """Return the metrics of a figure: the published ones, those of its claims, and those whose shares it shows.
 
-    Without any of these, all that the experiment names.
+    If there are none, return all that the experiment names.
     """
     sweep = results.sweep
     table = sweep.published if sweep is not None else None
@@ -124,7 +124,7 @@ def _orders(figure: PublishedFigure, claim: Claim, comparison: Comparison) -> It
 
 
 def _difference(metric: str, level: Group | None, other: Group | None) -> Difference | None:
-    """Return the paired difference of a level from another one; None where one has no runs."""
+    """Return the paired difference of a level from another one; None if either has no runs."""
     if level is None or other is None:
         return None
     pairing = Pairing(level.level, level.point, level.cells(metric), other.cells(metric))
@@ -132,7 +132,7 @@ def _difference(metric: str, level: Group | None, other: Group | None) -> Differ
 
 
 def _with_models(judged: Judged, rows: Sequence[Row], there: str) -> Judged:
-    """Add to the reason who answered here and there, where both are known and are not the same."""
+    """Add the models here and there to the reason, if both are known and differ."""
     names = sorted({name for row in rows for name in row.models})
     here = "simulated" if any(row.simulated for row in rows) else ", ".join(names)
     if judged.verdict is Verdict.NOT_COMPARABLE or not here or not there or here == there:
@@ -144,7 +144,7 @@ def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
     """Return the share of each metric in their sum, by level and value of `across`.
 
     Args:
-        comparison: of the runs.
+        comparison: a comparison of the runs.
         metrics: parts of a whole, such as the causes of failed attempts.
     """
     across = str(comparison.across)

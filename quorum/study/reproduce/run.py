@@ -1,4 +1,4 @@
-"""Runs what a published figure shows, and compares it: tables, figures and verdicts.
+"""Run the experiments of a published figure, and compare: tables, figures and verdicts.
 
 RUNS/FIGURE/EXPERIMENT/     a sweep like any other, with `comparison/` inside
 """
@@ -27,14 +27,14 @@ from quorum.sweeps.stopping import Stop
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a figure, or one experiment of it, comes to here.
+    """The result for a figure, or for one of its experiments.
 
     Attributes:
-        tables: what was measured.
-        notes: what a reader must know as well.
+        tables: the measured values.
+        notes: what a reader must know in addition.
         points: with their verdicts.
         files: the tables and figures that were written.
-        sweep: what the sweep came to.
+        sweep: outcome of the sweep.
     """
 
     tables: tuple[Table, ...]
@@ -57,8 +57,8 @@ def requests(figure: PublishedFigure, request: SweepRequest) -> list[SweepReques
     """Return the request of each sweep of a figure.
 
     Args:
-        figure: it.
-        request: the words that are added to each experiment, and the folder for the sweeps.
+        figure: the figure.
+        request: the arguments added to each experiment, and the folder for the sweeps.
     """
     given = {_key(word) for word in request.words}
     return [
@@ -80,17 +80,17 @@ def _key(word: str) -> str:
 
 
 def answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> Iterator[Answer]:
-    """Run each sweep of a figure, or what is missing of it, and yield what it comes to.
+    """Run each sweep of a figure, or its missing cells, and yield the result.
 
-    The budget is for all of them: none starts when it is used up.
+    The budget covers all of them: none starts after it is used up.
 
     Args:
-        figure: it.
+        figure: the figure.
         request: as in `requests`.
         quiet: whether to show no progress.
 
     Raises:
-        UserError: an argument is not valid, a sweep cannot run, or none of its runs counts.
+        UserError: an argument is invalid, a sweep cannot run, or none of its runs counts.
     """
     left = request.budget
     for part, own in zip(figure.parts, requests(figure, request), strict=True):
@@ -110,7 +110,7 @@ def _answer(figure: PublishedFigure, part: ExperimentPart, swept: SweepResult) -
     points = tuple(points_of(figure, part, results, accept_versions=accept))
     question = Question((part.by,), part.across, metrics_of(part, results), accept_versions=accept)
     comparison = compare([results], question)
-    # the published numbers stand in the table of verdicts
+    # The table of verdicts has the published numbers.
     shown = [*tables(replace(comparison, published=())), *([shares(comparison, part.shares)] if part.shares else [])]
     remarks = notes(comparison)
     files = write_files(comparison, [*shown, verdict_table(points)], remarks, None)
@@ -118,7 +118,7 @@ def _answer(figure: PublishedFigure, part: ExperimentPart, swept: SweepResult) -
 
 
 def _planned(results: Results, planned: int) -> Results:
-    """Keep the runs that the last command planned: those of earlier ones may be of other models or settings."""
+    """Keep the runs that the last command planned: earlier ones may have other models or settings."""
     assert results.sweep is not None
     own = {cell.hash for cell in results.sweep.cells[:planned]}
     rows = tuple(row for row in results.rows if row.hash in own)

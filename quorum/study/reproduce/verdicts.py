@@ -5,9 +5,9 @@
 | a number | both 95 % intervals overlap | they do not | wall time; no run; one board; nothing published |
 | an order | the paired difference is significant, in that direction | it is in the other direction, or none is significant | too few boards for any difference to be significant; no run |
 
-The interval of a published number follows from its standard deviation, or of a share from its trials; a number that was
-read off a plot is as wide as the reading; any other is a point. A share of trials has the interval of Clopper and
-Pearson, a mean of trials that of Student.
+The interval of a published number follows from its standard deviation, or for a share from its trials. For a number
+read off a plot it is the reading tolerance; any other number is a point. A share of trials has the interval of Clopper
+and Pearson, a mean of trials that of Student.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LEVEL = 2 * TAIL
 
 
 class Verdict(StrEnum):
-    """What a published point comes to here."""
+    """The verdict on a published point."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -40,10 +40,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict.
+    """A verdict with its reason.
 
     Attributes:
-        verdict: what it is.
+        verdict: the verdict.
         reason: why, in a few words.
     """
 
@@ -55,10 +55,10 @@ def judge_number(metric: Metric, value: Value, here: Estimate | None, table: Pub
     """Judge a published number.
 
     Args:
-        metric: what it is a number of.
+        metric: its metric.
         value: a mean, or a mean and its standard deviation.
         here: the estimate of our runs; None without any.
-        table: the published table that it stands in.
+        table: its published table.
     """
     if here is None or not here.runs:
         return Judged(Verdict.NOT_COMPARABLE, "no run of it here")
@@ -75,7 +75,7 @@ def judge_number(metric: Metric, value: Value, here: Estimate | None, table: Pub
 
 
 def published_estimate(metric: Metric, value: Value, table: Published) -> Estimate:
-    """Return a published number with its interval; without ends where it is known as a point only."""
+    """Return a published number with its interval; without ends if only the point is known."""
     mean, deviation = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, 0.0)
     assert isinstance(mean, int | float)
     trials, reading = table.trials or 1, table.tolerance * abs(mean)
@@ -94,8 +94,8 @@ def judge_order(sign: int, difference: Difference | None) -> Judged:
     """Judge a published order.
 
     Args:
-        sign: 1 where the level is published as greater than the other, -1 as less.
-        difference: of the level from the other one, paired over boards; None where one of them has no runs.
+        sign: 1 if the level is published as greater than the other, -1 if as less.
+        difference: difference of the level from the other one, paired over boards; None if either has no runs.
     """
     if difference is None or not difference.mean.boards:
         return Judged(Verdict.NOT_COMPARABLE, "no runs of both on the same boards")
@@ -123,5 +123,5 @@ def overlap(one: Estimate, other: Estimate) -> bool:
 
 
 def _ends(found: Estimate) -> tuple[float, float]:
-    """Return the ends of an interval; where all boards agree there is none, and the value is both."""
+    """Return the ends of an interval; without one, because all boards agree, both are the value."""
     return (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)

@@ -15,7 +15,7 @@ def check_drift(run: Path, budget: Budget, *, as_json: bool) -> None:
     """Send prompts of a run again, and print whether the answers have changed.
 
     Raises:
-        UserError: the run cannot be read, or no service answered in it, or the service cannot be asked.
+        UserError: the run cannot be read, no service answered in it, or the service cannot be called.
         typer.Exit: the answers have changed.
     """
     wanted = repetition(run)

@@ -46,9 +46,9 @@ def reproduce(
 ) -> None:
     """Run what a published figure shows, and say point by point whether it agrees.
 
-    Without a name, lists the figures. Runs the figure's experiments into RUNS/FIGURE, or what is missing of them, and
+    Without a name, lists the figures. Runs the figure's experiments, or their missing cells, into RUNS/FIGURE, and
     shows the published numbers next to ours. Each point agrees, differs or is not comparable, by the rules of
-    docs/reproduce.md. The exit code does not depend on the verdicts. With paid models, a budget is required; it is for
+    docs/reproduce.md. The exit code does not depend on the verdicts. With paid models, a budget is required; it covers
     all experiments of the figure.
 
     \b
@@ -113,7 +113,7 @@ def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
 
 
 def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) -> None:
-    """Say what each sweep of a figure would run, and what that would take."""
+    """Show what each sweep of a figure would run, and its expected cost."""
     from quorum.agents.llm.spending import Spent
     from quorum.display.consoles import Console
     from quorum.study.reproduce.run import requests
@@ -143,7 +143,7 @@ def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
 
 
 def _print_points(points: Sequence[Point]) -> None:
-    """Print the verdicts; unlike tables of numbers, their words fold where a terminal is narrow."""
+    """Print the verdicts; unlike tables of numbers, their text wraps in a narrow terminal."""
     from rich.table import Table
 
     from quorum.display.consoles import Console, Text

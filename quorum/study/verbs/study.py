@@ -1,4 +1,4 @@
-"""`quorum study`: is an effect real, and what is it made of?"""
+"""`quorum study`: is an effect real, and what does it consist of?"""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def study(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Answer whether an effect is real, and what it is made of.
+    """Answer whether an effect is real, and what it consists of.
 
-    Without a question, lists them. Plays the team that you give next to control arms on the same boards, or what is
-    missing of them, and writes what was found in words, the effects against the noise floor, a disclosure sheet and a
-    bundle that `quorum check` re-executes. "No effect above the noise floor" is a finding; the exit code does not
-    depend on it. With paid models, a budget is required; it is for all arms.
+    Without a question, lists them. Plays the given team and control arms on the same boards, or only the missing runs.
+    Then writes the findings in words, the effects against the noise floor, a disclosure sheet, and a bundle that
+    `quorum check` re-executes. "No effect above the noise floor" is a finding; the exit code does not depend on it.
+    With paid models, a budget is required; it covers all arms.
 
     \b
     Examples:
@@ -132,10 +132,10 @@ def _list(*, as_json: bool) -> None:
 
 
 def _expected(text: str | None) -> tuple[float, float] | None:
-    """Read what is expected of an effect.
+    """Read the expected effect.
 
     Raises:
-        UserError: it is no effect with a deviation above 0.
+        UserError: it is not an effect with a deviation above 0.
     """
     if text is None:
         return None

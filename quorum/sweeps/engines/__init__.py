@@ -1,1 +1,1 @@
-"""What runs the cells of a sweep: worker processes on this machine, Ray, Slurm."""
+"""Engines that run the cells of a sweep: their protocol, and the local engine with worker processes."""

@@ -1,4 +1,4 @@
-"""The contract of what delivers the requests of a sweep: an engine that has a courier sends no request by itself."""
+"""The interface of couriers, which deliver a sweep's requests: an engine with a courier sends none itself."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from quorum.episode.planned_cell import PlannedCell
 
 
 class Courier(ABC):
-    """Delivers the requests of all cells of a sweep at the price of batches. It can be pickled."""
+    """Delivers the requests of all cells of a sweep at batch prices. Instances can be pickled."""
 
     @abstractmethod
     def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
-        """Require that the requests of cells can be delivered, before anything is sent.
+        """Check that the requests of cells can be delivered, before anything is sent.
 
         Args:
-            folder: of the sweep, which need not exist.
-            cells: of its plan.
+            folder: folder of the sweep; it need not exist.
+            cells: cells of the plan.
 
         Raises:
-            UserError: they cannot.
+            UserError: the requests cannot be delivered.
         """
 
     @abstractmethod
     def open(self, folder: Path) -> Delivery:
-        """Return the delivery of a worker of the sweep in a folder.
+        """Return a worker's delivery for the sweep in `folder`.
 
         Raises:
-            UserError: what an earlier worker left there is damaged.
+            UserError: files that an earlier worker left there are damaged.
         """
 
     @abstractmethod
     def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
-        """End what is open at the providers; return JSON-ready data that says how much that was.
+        """Cancel open requests at the providers; return JSON-ready counts.
 
         Raises:
             UserError: another command runs the sweep, or a provider does not answer.

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, each with many episodes at once on an event loop."""
+"""Local engine: worker processes on this machine, each of which plays many episodes on an event loop."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from quorum_base.forks import close_in_children, hold_in_forks
 from quorum_base.user_errors import UserError
 
 ALL = 10**6
-"""Episodes at once where all of them are played by one worker: for forecasts."""
+"""Concurrent episodes when one worker plays all of them; used in forecasts."""
 _SAFE_PATH = "PYTHONSAFEPATH"
-"""Environment variable of Python: do not look for modules in the current folder."""
+"""Python's environment variable that keeps the current folder off the module search path."""
 _PLACE = ("__file__", "__spec__")
-"""What says of a module where it can be imported from."""
+"""Attributes that tell where a module can be imported from."""
 _NAME = "quorum-worker"
 _STARTING = hold_in_forks(threading.RLock())
-"""Held by the thread that starts a worker, which changes the process for as long as that takes."""
+"""Held while a thread starts a worker, because starting one temporarily changes this process."""
 
 
 class LocalConfig(ComponentConfig):
@@ -43,18 +43,18 @@ class LocalConfig(ComponentConfig):
 
     name: Literal["local"]
     workers: Annotated[int, Field(ge=1)] | None
-    """Worker processes; null: one for each processor that this process may use."""
+    """Worker processes; null: one for each processor available to this process."""
     episodes: Annotated[int, Field(ge=1)]
-    """Episodes of teams with language models that a worker plays at once."""
+    """Episodes of teams with language models that a worker plays concurrently."""
 
 
 class Local(Engine):
-    """Runs cells in processes of this machine.
+    """Runs cells in processes on this machine.
 
     Args:
-        workers: processes, at most.
-        episodes: of teams with language models that a worker plays at once; None: all.
-        courier: delivers all requests; None where each is a call.
+        workers: maximum number of processes.
+        episodes: episodes of teams with language models that a worker plays concurrently; None: all.
+        courier: delivers all requests; None: each request is a direct call.
     """
 
     def __init__(self, workers: int, episodes: int | None, courier: Courier | None = None) -> None:
@@ -64,11 +64,11 @@ class Local(Engine):
         self._processes: list[_Process] = []
 
     def width(self, *, uses_models: bool) -> int:
-        """Return how many cells are under way at once."""
+        """Return how many cells run concurrently."""
         return self._most * (self._episodes or ALL if uses_models else 1)
 
     def warm_up(self) -> None:
-        """Start the server that forks workers: it imports what they need while the command prepares the sweep."""
+        """Start the fork server, so that it imports the workers' modules while the command prepares the sweep."""
         if _context().get_start_method() == "forkserver":
             with _STARTING, _apart():
                 multiprocessing.forkserver.ensure_running()
@@ -102,7 +102,7 @@ class Local(Engine):
                 work.lost(tuple(process.cells.values()), process.exit)
 
     def _end(self, work: CellQueue) -> None:
-        """End all workers, those that are at work by force."""
+        """End all workers; kill those that are busy."""
         for process in self._processes:
             process.close()
         for process in self._processes:
@@ -113,7 +113,7 @@ class Local(Engine):
 
 
 class _Process(Member):
-    """A worker process, seen from the parent."""
+    """A worker process as its parent sees it."""
 
     def __init__(self, job: SweepJob, number: int) -> None:
         super().__init__()
@@ -140,12 +140,12 @@ class _Process(Member):
         return f"its worker process ended: exit code {code}"
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
-        """Write them into its pipe."""
-        with suppress(OSError):  # it is dead: which is found out soon
+        """Write cells into the worker's pipe."""
+        with suppress(OSError):  # the worker is dead; the engine will notice soon
             self.connection.send(cells)
 
     def reports(self) -> Iterator[WorkerReport]:
-        """Return all that it has reported so far."""
+        """Yield all reports received so far."""
         try:
             while self.connection.poll():
                 report = self.connection.recv()
@@ -155,11 +155,11 @@ class _Process(Member):
             self.ended = True
 
     def close(self) -> None:
-        """Let it end: a worker ends when nobody is at the other end of its pipe."""
+        """Close the pipe, which makes the worker exit."""
         self.connection.close()
 
     def kill(self) -> None:
-        """Wait for its end, which is brought about if need be."""
+        """Wait for the process to exit, and kill it if necessary."""
         if not self._starts:
             return
         self._process.join(2.0 if self.ended or not self.cells else 0.0)
@@ -169,20 +169,20 @@ class _Process(Member):
 
 
 def _context() -> Any:
-    """Return how processes are started: by a server that forks them, where there is one and `spawn` is not asked for.
+    """Return the multiprocessing context: a fork server if available, unless `spawn` is configured.
 
-    `fork` is never used: a copy of a process with threads may hang.
+    Never uses `fork`: a forked copy of a process with threads may hang.
     """
     known = multiprocessing.get_all_start_methods()
     if multiprocessing.get_start_method(allow_none=True) == "spawn" or "forkserver" not in known:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([Worker.__module__])  # which workers need, imported once for all of them
+    context.set_forkserver_preload([Worker.__module__])  # modules that workers need, imported once for all of them
     return context
 
 
 def _starts(process: BaseProcess) -> bool:
-    """Start a process; return False where the server that forks it has ended, as it does when it cannot begin."""
+    """Start a process; return False if the fork server has exited, as it does when it cannot start."""
     try:
         process.start()
     except (EOFError, ConnectionError):
@@ -192,23 +192,23 @@ def _starts(process: BaseProcess) -> bool:
 
 @contextmanager
 def _apart() -> Iterator[dict[str, str]]:
-    """Start a process that Ctrl-C does not reach, and that runs neither the user's program nor an untrusted folder.
+    """Start a process that ignores Ctrl-C and runs neither the user's main module nor code of an untrusted folder.
 
-    Gives the environment variables as they are outside.
+    Yields the environment variables as they are outside this context.
 
-    The parent decides what becomes of its episodes. What it imports is named by `plugins`: `multiprocessing` would have
-    it import the main module of its parent, so that a script that calls `quorum.sweep` outside of
-    `if __name__ == "__main__"` would begin the same sweep in each worker. And `multiprocessing` starts Python with
-    `-c`, which looks into the current folder first, also for the modules of `multiprocessing`. A daemon may start
-    workers, too: they end when it does.
+    The parent decides what happens to the worker's episodes. `plugins` names the modules that a worker imports.
+    `multiprocessing` would also import the parent's main module, so a script that calls `quorum.sweep` outside
+    `if __name__ == "__main__"` would start the same sweep in each worker. `multiprocessing` also starts Python with
+    `-c`, which searches the current folder first, even for the modules of `multiprocessing`. A daemon process may start
+    workers, too, because they end when it does.
     """
     main, variables = sys.modules["__main__"], dict(os.environ)
     nameless = ModuleType("__main__")
     nameless.__dict__.update({name: value for name, value in vars(main).items() if name not in _PLACE})
     own = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     daemon = own.pop("daemon", None)
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits
-    sys.modules["__main__"] = nameless  # where other threads find what they look for
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the new process inherits this mask
+    sys.modules["__main__"] = nameless  # where other threads find the main module's attributes
     os.environ[_SAFE_PATH] = "1"
     try:
         yield variables
@@ -222,20 +222,20 @@ def _apart() -> Iterator[dict[str, str]]:
 
 
 def _forget_workers() -> None:
-    """Leave workers, and the server that forks them, to the process that this one was forked from."""
+    """Forget inherited workers and the fork server after a fork: they belong to the parent process."""
     children = multiprocessing.process._children  # type: ignore[attr-defined]
     children.difference_update([child for child in children if child.name == _NAME])
     server = multiprocessing.forkserver._forkserver
     if server._forkserver_alive_fd is not None:  # type: ignore[attr-defined]
-        os.close(server._forkserver_alive_fd)  # type: ignore[attr-defined] # else the server outlives that process
-    server.__init__()  # type: ignore[misc] # multiprocessing offers no other way
+        os.close(server._forkserver_alive_fd)  # type: ignore[attr-defined] # otherwise the server outlives that process
+    server.__init__()  # type: ignore[misc] # multiprocessing has no public way
 
 
 os.register_at_fork(after_in_child=_forget_workers)
 
 
 def _main(job: SweepJob, number: int, connection: Connection, variables: dict[str, str]) -> None:
-    """Be a worker process, with the environment variables of its parent as they were when it was started."""
+    """Run a worker process, with the environment variables that its parent had when it started the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ.clear()
@@ -268,7 +268,7 @@ async def _serve(job: SweepJob, number: int, connection: Connection) -> None:
 def _receive(
     connection: Connection, loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[Sequence[PlannedCell]]
 ) -> None:
-    """Take shards in; end the process at once when the parent is gone, in the middle of whatever it does."""
+    """Receive shards; exit immediately if the parent is gone, whatever the worker is doing."""
     while True:
         try:
             cells = connection.recv()

@@ -1,9 +1,9 @@
-"""Who may work in the folder of a sweep: one command at a time, and no worker that a killed command left behind.
+"""Locks on a sweep folder: one command at a time, and no leftover workers of a killed command.
 
-Both are locks of the operating system on open files: they are gone with the process that holds them, however it ends.
+Both are operating system locks on open files, so they are released however the process that holds them ends.
 
-A job that a cluster starts later must not play while another command than the one that queued it runs. So each command
-leaves its claim in the folder, and a job plays while the claim is that of the command that queued it.
+A job that a cluster starts later must not play if another command has since taken over the sweep. So each command
+writes its claim into the folder, and a job plays only while the claim is still that of the command that queued it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _WORKERS = ".workers"
 _CLAIM = ".claim"
 _LONGEST_CLAIM = 64
 PATIENCE = 10.0
-"""Seconds that a command waits for the workers of a killed one to see that they are alone."""
+"""Seconds that a command waits for the workers of a killed command to notice that it is gone."""
 
 
 @contextmanager
 def sweep_lock(folder: Path) -> Iterator[str]:
-    """Hold the folder of a sweep for one command; gives the command's claim.
+    """Lock a sweep folder for one command; yields the command's claim.
 
     Raises:
-        UserError: another command holds it, or workers of an earlier one still write there.
+        UserError: another command holds it, or workers of an earlier command still write there.
     """
     with one_at_work(folder, "sweep", "Wait for it or stop it; or start a separate sweep: --name NAME."):
         claim = uuid.uuid4().hex
@@ -46,7 +46,7 @@ def sweep_lock(folder: Path) -> Iterator[str]:
 
 
 def claim_of(folder: Path) -> str:
-    """Return the claim of the last command that took the sweep over; empty where it cannot be read."""
+    """Return the claim of the last command that took over the sweep; empty if it cannot be read."""
     try:
         return (RunFiles(folder).read(_CLAIM, _LONGEST_CLAIM) or b"").decode("ascii")
     except (DamagedFile, ValueError):
@@ -54,15 +54,15 @@ def claim_of(folder: Path) -> str:
 
 
 def sign_in(folder: Path) -> IO[bytes]:
-    """Show that a worker writes into the folder of a sweep, until the file that this returns is closed."""
+    """Mark a worker as writing into a sweep folder until the returned file is closed."""
     file = open_lock(folder, _WORKERS)
-    while not take_lock(file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
+    while not take_lock(file, fcntl.LOCK_SH):  # a command holds the lock while it writes its claim
         time.sleep(0.05)
     return file
 
 
 def wait_for_workers(folder: Path) -> None:
-    """Wait until no worker writes into the folder of a sweep.
+    """Wait until no worker writes into a sweep folder.
 
     Raises:
         UserError: some still do after `PATIENCE`.

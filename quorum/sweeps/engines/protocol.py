@@ -1,8 +1,8 @@
-"""What a sweep and the engines that run its cells know of each other.
+"""The protocol between a sweep and the engines that run its cells.
 
-An engine takes shards of cells from the work of a sweep, has them run where it likes, and reports what became of
-them. What is done stands in the folders of the cells, never in an engine: an engine that dies with everything it knows
-has lost nothing but the episodes that were under way.
+An engine takes shards of cells from the sweep's queue, runs them anywhere, and reports the results. Finished work is
+stored in the folders of the cells, never in an engine, so an engine that dies loses only the episodes that were
+running.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from quorum.runs.finished import FinishedCell
 from quorum.sweeps.engines.courier import Courier
 
 MOST_FRUITLESS = 3
-"""Workers in a row that end before they begin a cell, after which no other one is tried."""
+"""Consecutive workers that may exit before starting a cell; after that the engine starts no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepJob:
-    """What every worker of a sweep must know; it can be pickled.
+    """What every worker of a sweep needs to know; instances can be pickled.
 
     Attributes:
-        folder: of the sweep, absolute.
-        directory: the user's own; relative paths in a configuration start there.
+        folder: absolute folder of the sweep.
+        directory: the user's current folder; relative paths in a configuration start there.
         plugins: modules that register components.
-        code: the code that the workers must run, too.
-        claim: of the command that runs the sweep; see `quorum.sweeps.engines.locks`.
-        courier: delivers all requests; None where each is a call.
+        code: the code version that workers must run.
+        claim: claim of the command that runs the sweep; see `quorum.sweeps.engines.locks`.
+        courier: delivers all requests; None: each request is a direct call.
         budgeted: whether the sweep has a budget; see `quorum.sweeps.ledger`.
     """
 
@@ -50,8 +50,8 @@ class Shard:
     """Cells that are handed out together.
 
     Attributes:
-        cells: at least one.
-        alone: whether nothing else may run in the same worker: workers died with them before.
+        cells: at least one cell.
+        alone: whether the worker may run nothing else, because workers died with these cells before.
     """
 
     cells: tuple[PlannedCell, ...]
@@ -60,7 +60,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A cell has begun."""
+    """A cell has started."""
 
     name: str
 
@@ -74,11 +74,11 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The budget of the sweep has ended a cell: its folder keeps its passing name.
+    """The sweep's budget cut a cell: its folder keeps its temporary name.
 
     Attributes:
-        name: of the cell.
-        bound: that has cut it.
+        name: name of the cell.
+        bound: the limit that cut it.
     """
 
     name: str
@@ -87,18 +87,18 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class CallStatus:
-    """What has become of a worker's calls of language models: reported every second in which something changes.
+    """State of a worker's model calls; reported at most once a second, when it changes.
 
     Attributes:
-        worker: which one.
-        answered: calls that a provider has answered since the worker began.
-        rate_limited: calls that met a rate limit.
-        spent: what all answers took, those of the cache among them.
-        simulated: whether a simulated model gave one of them.
-        under_way: calls that a provider answers now.
-        longest: seconds that one of them has taken so far.
-        queued: calls that wait for a place in our own queue.
-        delivery: facts of the courier, as parts of a status line; empty where there is none.
+        worker: the worker.
+        answered: calls that providers have answered since the worker started.
+        rate_limited: calls that hit a rate limit.
+        spent: usage of all answers, including cached ones.
+        simulated: whether a simulated model gave any of them.
+        under_way: calls that providers are answering now.
+        longest: seconds that the longest of them has taken so far.
+        queued: calls waiting in our own queue.
+        delivery: the courier's facts, as parts of a status line; empty without a courier.
     """
 
     worker: str
@@ -114,17 +114,17 @@ class CallStatus:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """No cell can be run any more, whichever it is: the disk is full, a plugin is missing on the worker's machine."""
+    """No cell can run any more: for example, the disk is full or the worker's machine lacks a plugin."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """What the engine waits for, for the status line.
+    """What the engine is waiting for, for the status line.
 
     Attributes:
-        what: such as `2 jobs wait: Resources`; empty when it waits for nothing but its cells.
+        what: such as `2 jobs wait: Resources`; empty if it waits only for its cells.
     """
 
     what: str
@@ -134,54 +134,54 @@ WorkerReport = Started | Finished | Cut | CallStatus | Stuck | Waits
 
 
 class CellQueue(Protocol):
-    """What an engine is to do. All of it is called from the thread in which the engine runs."""
+    """The queue that an engine works on. Call all methods from the engine's own thread."""
 
     @property
     def waiting(self) -> int:
-        """Cells that wait for a worker; a cell that is done may let another one wait."""
+        """Number of cells waiting for a worker; a finished cell may make its followers ready."""
 
     @property
     def stopping(self) -> bool:
-        """Whether no new cell may begin: those under way are finished, no shard is given out."""
+        """Whether no new cell may start: running cells finish, and no shard is handed out."""
 
     @property
     def dropping(self) -> bool:
-        """Whether even the cells under way must end at once."""
+        """Whether even running cells must end immediately."""
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
-        """Return the next shard; None when nothing may begin now.
+        """Return the next shard; None if no cell may start now.
 
         Args:
-            most: cells that it may have, at most.
-            idle: whether the worker that is to run it has nothing else to do.
+            most: maximum number of cells in the shard.
+            idle: whether the worker has nothing else to do.
         """
 
     def report(self, report: WorkerReport) -> None:
-        """Take a report of a worker."""
+        """Process a worker's report."""
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
-        """Take cells back whose worker is no more; those that are done all the same are seen."""
+        """Take back cells whose worker is gone; cells that finished anyway are recognized."""
 
     def tick(self) -> None:
-        """Be called several times a second while the engine runs."""
+        """Do periodic work; the engine calls this several times a second."""
 
 
 class Engine(ABC):
     """Runs cells somewhere."""
 
     courier: Courier | None = None
-    """Delivers the requests of its workers; None where each request is a call."""
+    """Delivers the requests of its workers; None: each request is a direct call."""
 
     @abstractmethod
     def width(self, *, uses_models: bool) -> int:
-        """Return how many cells, of teams with language models or of others, are under way at once; a forecast."""
+        """Return the expected number of concurrent cells, for teams with or without language models."""
 
     @abstractmethod
     def run(self, work: CellQueue, job: SweepJob) -> None:
-        """Take shards and have them run until none is left and none is under way, or the work says to drop them.
+        """Take shards and run them until no cell is left or running, or the queue says to drop them.
 
-        No worker writes into the folder of the sweep any more when this returns or raises.
+        When this returns or raises, no worker writes into the sweep folder any more.
 
         Raises:
-            UserError: the engine cannot be used here: a package is missing, nothing answers at an address.
+            UserError: the engine cannot be used here: for example, a package is missing or an address does not respond.
         """

@@ -1,4 +1,4 @@
-"""What runs inside a worker, whatever engine started it: many episodes at once on one event loop."""
+"""The code that runs inside every worker, whatever its engine: many concurrent episodes on one event loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from quorum.sweeps.ledger import CellAllowance, Ledger
 from quorum_base.user_errors import UserError
 
 PULSE = 1.0
-"""Seconds between two reports of the calls."""
+"""Seconds between two reports of model calls."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -39,9 +39,9 @@ class Worker:
     """Runs cells of a sweep in this process, on the running event loop.
 
     Args:
-        job: of the sweep.
-        processes: workers that ask the same models at once; limits of rate and number are divided among them.
-        report: called with what happens.
+        job: job of the sweep.
+        processes: number of workers that call the same models; they share rate and concurrency limits equally.
+        report: callback for reports.
 
     Raises:
         UserError: this process cannot run the cells: a plugin is missing, or the code differs from the sweep's.
@@ -73,9 +73,9 @@ class Worker:
         _collect_seldom()
 
     async def run(self, cell: PlannedCell) -> None:
-        """Run a cell and report it; begin none after one that got stuck.
+        """Run a cell and report it; start no cells after an episode got stuck.
 
-        A team without language models computes all the time: such cells take turns.
+        Cells without language models keep the processor busy, so they run one at a time.
         """
         async with contextlib.nullcontext() if cell.uses_models else self._computing:
             if self._stuck:
@@ -98,15 +98,15 @@ class Worker:
                 self._keeping.discard(task)
 
     async def _all_kept(self) -> None:
-        """Wait for the cells that are over and on their way to the disk: nothing that was paid for is dropped."""
+        """Wait until finished cells are on disk, so that no paid answers are lost."""
         if self._keeping:
             await asyncio.wait(self._keeping)
-            await asyncio.sleep(0)  # in which they are reported
+            await asyncio.sleep(0)  # lets their reports go out
 
     async def _finish(self, cell: PlannedCell) -> FinishedCell:
         folder = self._job.folder / cell.name
         done = await asyncio.to_thread(read_finished, folder)
-        if done is not None:  # a job that waited in a queue may find that a later command has run the cell
+        if done is not None:  # while this job waited in a queue, a later command may have run the cell
             return done
 
         async def played() -> None:
@@ -118,17 +118,17 @@ class Worker:
         return await asyncio.to_thread(finished_cell, folder)
 
     async def _play(self, planned: PlannedCell, played: Callable[[], Awaitable[None]]) -> None:
-        """Leave the folder of the cell under its final name, whatever its episode comes to.
+        """Play a cell and leave its folder under its final name, whatever the outcome.
 
         Args:
             planned: the cell.
-            played: called before its files are brought to disk.
+            played: called before its files are flushed to disk.
 
         Raises:
-            EpisodeCut: the budget of the sweep has ended it.
-            UserError: nothing more can be written, this process lacks a component of the cell, a template or a plug-in
-                is not what it was when the sweep was planned, the memory of the cell before it is gone, or the run that
-                it continues is gone or has changed.
+            EpisodeCut: the sweep's budget ended the episode.
+            UserError: the disk cannot be written; this process lacks a component of the cell; a template or plugin has
+                changed since the sweep was planned; the memory of the preceding cell is gone; or the run that the cell
+                continues is gone or has changed.
         """
         try:
             cell, start = await self._started(planned)
@@ -156,14 +156,14 @@ class Worker:
         """Return a cell and the start of its episode."""
         if planned.origin is None:
             return planned.cell(), planned.start(self._shared)
-        start = await asyncio.to_thread(planned.start, self._shared)  # reading its run does not block the others
+        start = await asyncio.to_thread(planned.start, self._shared)  # reading its run must not block others
         return planned.cell(), start
 
     def _memory_of(self, name: str) -> Memory:
-        """Return what the team of a cell took along, for the one that follows it.
+        """Return the memory that the cell `name` left for the one that follows it.
 
         Raises:
-            UserError: it is damaged, or not there.
+            UserError: it is damaged or missing.
         """
         memory = read_memory(self._job.folder / name)
         if memory is None:
@@ -171,15 +171,15 @@ class Worker:
         return memory
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
-        """Run cells at the same time."""
+        """Run cells concurrently."""
         await together(partial(self.run, cell) for cell in cells)
 
     def resize(self, processes: int) -> None:
-        """Share the limits of models with so many workers from now on, this one included."""
+        """Share the limits of models among this many workers from now on, including this one."""
         self._pool.resize(processes)
 
     def report_calls(self) -> None:
-        """Report what has become of the calls of language models, where something has changed."""
+        """Report the state of model calls if it has changed."""
         now = self._pool.under_way
         under_way = now.calls
         longest = under_way[0].stopwatch.seconds if under_way else 0.0
@@ -207,6 +207,6 @@ class Worker:
 
 
 def _collect_seldom() -> None:
-    """Let the collector of cycles run less often, and never over what is imported: it took a sixth of the time."""
+    """Run the cyclic garbage collector less often and never over imported modules: it took a sixth of the time."""
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)

@@ -1,4 +1,4 @@
-"""How the cells of a sweep are handed out to workers that take them one by one."""
+"""Hands out the cells of a sweep to workers one by one."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from quorum.episode.planned_cell import PlannedCell
 from quorum.sweeps.engines.protocol import CellQueue, Cut, Finished, Shard, WorkerReport
 
 BEAT = 0.2
-"""Seconds after which an engine looks up even when nothing is reported."""
+"""Seconds after which an engine checks for changes even if nothing is reported."""
 _AHEAD = 2
-"""Cells that only compute which a worker has: the one that it runs, and the next, so that it never waits."""
+"""Compute-only cells that a worker holds: the running one and the next, so that it never waits."""
 
 
 class Member(ABC):
-    """A worker, seen by its engine."""
+    """A worker as its engine sees it."""
 
     def __init__(self) -> None:
         self.cells: dict[str, PlannedCell] = {}
-        """Those that it was given and has not finished, by name."""
+        """Cells that it holds and has not finished, by name."""
         self._alone = False
 
     def has_room(self, episodes: int | None) -> bool:
-        """Whether it can be given another cell.
+        """Whether it can take another cell.
 
         Args:
-            episodes: of teams with language models that it may play at once; None: all cells there are.
+            episodes: concurrent episodes of teams with language models; None: no limit.
         """
         if self._alone and self.cells:
             return False
@@ -37,13 +37,13 @@ class Member(ABC):
         return len(self.cells) < (episodes if waits else _AHEAD)
 
     def give(self, shard: Shard) -> None:
-        """Hand a shard over."""
+        """Hand over a shard."""
         self.cells |= {cell.name: cell for cell in shard.cells}
         self._alone = shard.alone
         self.send(shard.cells)
 
     def hear(self, report: WorkerReport) -> None:
-        """Take note of a report: a cell that it has ended makes room for another one."""
+        """Process a report: a finished cell makes room for another one."""
         match report:
             case Finished(done):
                 self.cells.pop(done.name, None)
@@ -52,7 +52,7 @@ class Member(ABC):
 
     @abstractmethod
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
-        """Bring cells to where it runs."""
+        """Transfer cells to the worker."""
 
 
 AnyMember = TypeVar("AnyMember", bound=Member)
@@ -61,13 +61,13 @@ AnyMember = TypeVar("AnyMember", bound=Member)
 def hand_out(
     work: CellQueue, members: list[AnyMember], episodes: int | None, another: Callable[[], AnyMember | None]
 ) -> None:
-    """Return the worker with the fewest cells another one, until all are busy or nothing may begin.
+    """Give cells to the least busy workers until all are busy or no cell may start.
 
     Args:
-        work: of the sweep.
-        members: the workers; while all have something to do, others join.
-        episodes: of teams with language models that a worker may play at once; None: all cells there are.
-        another: starts a worker; gives None where there are as many as there may be.
+        work: the sweep's queue.
+        members: the workers; others join while all are busy.
+        episodes: concurrent episodes of teams with language models per worker; None: no limit.
+        another: starts a worker; returns None once the maximum is reached.
     """
     while not work.stopping and work.waiting:
         member = min(members, key=lambda m: len(m.cells), default=None)

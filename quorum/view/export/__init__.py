@@ -1,1 +1,1 @@
-"""Results for other tools: the runs of a folder as Parquet, as an Inspect log, as a data set and as OTLP traces."""
+"""Export the runs of a folder for other tools: Parquet, an Inspect log, a data set, OTLP traces, Who&When cases."""

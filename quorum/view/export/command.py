@@ -1,4 +1,4 @@
-"""What `quorum export` does: it reads the runs of a folder, and writes them in the format of another tool."""
+"""`quorum export`: read the runs of a folder, and write them in the format of another tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Format(Protocol):
     """A format of another tool: a module of this package."""
 
     FILES: tuple[str, ...]
-    """What it writes; none: a file for each run. Several files stand in a folder of their own."""
+    """Names of its files; empty: one file for each run. Several files are written into a separate folder."""
 
     def write(self, runs: Runs, folder: Path) -> None:
         """Write the files into an empty folder."""
@@ -38,14 +38,14 @@ FORMATS: Mapping[str, Format] = {
 
 
 def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:
-    """Write the runs of a folder in a format; return the file or folder, and which runs are left out.
+    """Write the runs of a folder in a format; return the file or folder, and the runs that are left out.
 
     Args:
-        folder: of a run, of a sweep, or of any runs.
-        name: of the format.
+        folder: folder of a run, of a sweep, or of any runs.
+        name: name of the format.
         out: file or folder to write; None: `export-NAME` in the folder, with the suffix of the format.
-        calls: whether prompts, answers and what else models and minds wrote are exported, too.
-        force: whether files that exist are replaced.
+        calls: whether to include prompts, answers and other texts of models and minds.
+        force: whether to replace existing files.
 
     Raises:
         UserError: there is no such format or run, a run cannot be read, or nothing can be written there.
@@ -79,7 +79,7 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
         files = chosen.FILES or sorted(os.listdir(work))
         made = {Path(work, own): place_of(own) for own in files}
         for path in made if calls else ():
-            path.chmod(0o600)  # prompts are nobody else's
+            path.chmod(0o600)  # prompts are private
         sync(made)
         for output in made.values():
             output.check()
@@ -87,5 +87,5 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
             os.replace(path, output.target)
         for old in () if chosen.FILES or out is not None else target.glob("*.json"):
             if old.name not in files:
-                old.unlink()  # the case of a run that is no longer there
+                old.unlink()  # the case of a run that no longer exists
     return target, runs.remarks

@@ -1,7 +1,7 @@
-"""What every export is made of: the finished runs of a folder, read one at a time.
+"""The input of every export: the finished runs of a folder, read one at a time.
 
-Unless the user asks for calls, nothing that a model or a mind wrote is passed on: no prompts and answers, and of the
-events neither messages, plans and reasons, nor the texts of extensions.
+Unless the user requests calls, exports contain no text of a model or a mind: no prompts and answers, no messages, plans
+and reasons of events, and no texts of extensions.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from quorum.storage.run_files import DamagedFile
 from quorum_base.user_errors import UserError
 
 _WRITTEN = frozenset({"actions", "content", "problems", "rationale", "reason", "refused", "task"})
-"""Fields of events that hold what minds wrote, or that quote it."""
+"""Fields of events with texts of minds, or with quotes of them."""
 _NAMES = ("model", "finish")
-"""Texts in the record of a call that no model wrote."""
+"""Texts in the record of a call that are not from a model."""
 _TOKENS = ("prompt", "completion", "cached", "reasoning")
 
 
@@ -37,10 +37,10 @@ class Episode:
     """One finished run.
 
     Attributes:
-        row: what results know of it.
+        row: its row of the results.
         meta: its `meta.json`.
         trace: its events; None for a run that failed before the first one.
-        texts: whether texts of models are exported.
+        texts: whether to export texts of models.
     """
 
     row: Row
@@ -79,7 +79,7 @@ class Episode:
 
     def _call(self, record: Mapping[str, Any]) -> dict[str, Any]:
         failure = record.get("failure", {})
-        answer = record.get("reply") or failure.get("answer", {}).get("record")  # be it one that could not be used
+        answer = record.get("reply") or failure.get("answer", {}).get("record")  # possibly an unusable one
         reply = read_reply(answer) if answer else None
         found = {
             "agent": str(record["agent"]),
@@ -99,10 +99,10 @@ class Episode:
         return found
 
     def json(self, value: Any) -> bytes:
-        """Write a value that was made of this run as a line of JSON.
+        """Write a value of this run as a line of JSON.
 
         Raises:
-            UserError: it holds a number beyond 64 bits.
+            UserError: it has a number beyond 64 bits.
         """
         try:
             return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
@@ -111,7 +111,7 @@ class Episode:
 
 
 def _without_texts(event: Event, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of an event what minds wrote; of one of an extension, everything but its numbers."""
+    """Remove texts of minds from an event; keep only the numbers of an extension's event."""
     if type(event).__module__ != EpisodeStart.__module__:
         return _numbers(data)
     kept = {key: value for key, value in data.items() if key not in _WRITTEN}
@@ -127,23 +127,23 @@ def _numbers(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 class Runs:
-    """The finished runs of a folder; those that are damaged are left out, and named.
+    """The finished runs of a folder; damaged ones are left out and reported.
 
     Args:
-        folder: of a run, of a sweep, or of any runs.
-        texts: whether texts of models are exported.
+        folder: folder of a run, of a sweep, or of any runs.
+        texts: whether to export texts of models.
 
     Raises:
-        UserError: there is no such folder, or no finished run in it that is whole.
+        UserError: there is no such folder, or it has no intact finished run.
     """
 
     def __init__(self, folder: Path, *, texts: bool) -> None:
         self.name = folder.resolve().name
         self.texts = texts
         self.remarks: list[str] = []
-        """Which runs are left out, and why."""
+        """The runs that are left out, with the reasons."""
         self.rows = tuple(self._whole(folder))
-        """The runs, one in each arm that planned it."""
+        """The runs, one for each arm that planned it."""
         if not self.rows:
             raise UserError(f"{folder}: it holds no finished run that is whole", "\n".join(self.remarks))
 
@@ -157,7 +157,7 @@ class Runs:
                 self.remarks.append(f"{row.name} is left out: {row.reason}")
                 continue
             try:
-                meta = RunFolder(row.folder).check_whole()  # every byte
+                meta = RunFolder(row.folder).check_whole()  # verifies every byte
                 _ = meta.milliseconds
             except (DamagedFile, ValueError) as damage:
                 self.remarks.append(f"{row.name} is left out: {damage}")
@@ -168,7 +168,7 @@ class Runs:
         """Read the runs, each once.
 
         Raises:
-            DamagedFile: one was changed since, or holds events that this version does not know.
+            DamagedFile: a run has changed since, or has events that this version does not know.
         """
         for row in {row.folder: row for row in self.rows}.values():
             run = RunFolder(row.folder)

@@ -1,4 +1,4 @@
-"""A folder that `datasets.load_dataset` opens: the Parquet files, and a card that says what they are."""
+"""A folder for `datasets.load_dataset`: the Parquet files, and a card that describes them."""
 
 from __future__ import annotations
 

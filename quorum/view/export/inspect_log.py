@@ -1,7 +1,7 @@
 """A log of Inspect AI (https://inspect.aisi.org.uk/eval-logs.html), version 2: an episode is a sample.
 
-Scores are metrics. A sample has the prompts and answers of all participants as messages, in the order in which they
-were answered; what the system says is there once.
+Scores are metrics. A sample has the prompts and answers of all participants as messages, in the order of the answers;
+each system message appears once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Traces in OTLP/JSON, a line for each episode, as collectors of OpenTelemetry read files.
+"""Traces in OTLP/JSON, a line for each episode, in the file format of OpenTelemetry collectors.
 
-An episode is a trace: its steps are spans, in which those of the thoughts stand, and in these those of the calls of
-language models, by the semantic conventions for generative AI
-(https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of a call only its duration is known: calls of a
-thought follow each other from its start.
+An episode is a trace. Its steps are spans, which contain the spans of thoughts, which contain those of language model
+calls, by the semantic conventions for generative AI (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
+Only the duration of a call is known, so the calls of a thought follow each other from its start.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def write(runs: Runs, folder: Path) -> None:
 
 
 class _Spans:
-    """Makes the spans of an episode, each before those in it."""
+    """Makes the spans of an episode, each before its children."""
 
     def __init__(self, episode: Episode) -> None:
         self.made: list[dict[str, Any]] = []
@@ -99,7 +98,7 @@ class _Spans:
                 "quorum.usd": call_number(call, "usd"),
             }
             for _ in range(min(records_of(call), len(waiting))):
-                values |= _texts(waiting.popleft())  # of several requests the last one has the answer
+                values |= _texts(waiting.popleft())  # of several requests, the last has the answer
             self._add(f"chat {model or 'model'}", thought, begin, end, values)["kind"] = _CLIENT
             begin = end
 
@@ -122,7 +121,7 @@ class _Spans:
 
 
 def _texts(call: Record) -> dict[str, str]:
-    """Return the prompt and the answer of a request, as the conventions write them."""
+    """Return the prompt and the answer of a request in the format of the conventions."""
     found = {"gen_ai.input.messages": _messages((said["role"], said["content"]) for said in call["messages"])}
     if call["answer"] is not None:
         found["gen_ai.output.messages"] = _messages([("assistant", call["answer"])], finish_reason=call["finish"])

@@ -1,4 +1,4 @@
-"""Three tables as Parquet files: `runs`, `events` and `calls`, written by DuckDB from one run after the other."""
+"""Three tables as Parquet files: `runs`, `events` and `calls`, written by DuckDB, one run after the other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(runs: Runs, folder: Path) -> None:
     """Write the three files into a folder.
 
     Raises:
-        UserError: DuckDB is not installed or does not take the data, or a run cannot be read.
+        UserError: DuckDB is not installed or rejects the data, or a run cannot be read.
     """
     duckdb = load("duckdb", "analysis", "--to parquet and --to hf")
     lines = {name: folder / f"{name}.jsonl" for name in FILES}

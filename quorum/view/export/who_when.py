@@ -1,6 +1,6 @@
-"""Runs as cases of Who&When (arXiv 2505.00212), a file each, without labels. The history has turns and events.
+"""Runs as cases of Who&When (arXiv 2505.00212), one file each, without labels. The history has turns and events.
 
-`quorum blame --import who-when` and the readers of other tools read them.
+`quorum blame --import who-when` and the readers of other tools can read them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from quorum_base.user_errors import UserError
 FILES: tuple[str, ...] = ()
 _HEAD = ("turn", "step", "agent", "may")
 _WRITTEN = ("plans", "says", "refused", "why")
-"""What minds wrote."""
+"""Keys with texts of minds."""
 
 
 def write(runs: Runs, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `quorum replay` does with its words."""
+"""Run `quorum replay` with its arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum.view.replay.replay import prepare_replay
 from quorum_base.user_errors import UserError
 
 FASTEST = 50
-"""Steps a second; viewers of films slow down what is faster."""
+"""Maximum steps per second; viewers slow down faster films."""
 
 
 def run_replay(
@@ -27,20 +27,20 @@ def run_replay(
     width: int | None,
     quiet: bool,
 ) -> list[str]:
-    """Show a replay, or write it, and return what is to be said of it.
+    """Show or write a replay, and return the messages for the user.
 
     Args:
         runs: folders, one or two.
         output: the file of a film; None: the terminal.
-        console: where it is shown.
-        fps: steps a second.
-        first: the first step that is shown.
-        last: the last one; None: the end.
-        width: of a film, in pixels; None: what suits the board.
-        quiet: whether a film is made in silence.
+        console: the console for the terminal.
+        fps: steps per second.
+        first: the first step to show.
+        last: the last step; None: the end.
+        width: width of a film, in pixels; None: a width that fits the board.
+        quiet: whether to hide progress and result of a film.
 
     Raises:
-        UserError: whatever the user can put right; nothing is half-written.
+        UserError: the user can fix the problem; no partial file is left.
     """
     if not 0 < fps <= FASTEST or math.isnan(fps):
         raise UserError(f"--fps {fps:g}: steps a second are more than 0 and at most {FASTEST}")

@@ -1,4 +1,4 @@
-"""Makes the file of a film."""
+"""Write the file of a film."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from quorum_base.painting.colours import INK, Colour
 from quorum_base.user_errors import UserError, choices_hint
 
 UNCHANGED = PALETTE_SIZE
-"""The index of what stays as it was."""
+"""Palette index of unchanged pixels."""
 _TICK = 10
-"""Milliseconds that a GIF counts in."""
+"""Time unit of GIFs, in milliseconds."""
 
 
 def encode_gif(images: Iterator[Image.Image], colours: list[Colour], fps: float, hold: float) -> bytes:
-    """Write images as a GIF that runs for ever.
+    """Write images as a GIF that loops forever.
 
-    Pillow's own way of writing many frames keeps them all in memory.
+    Pillow's own writer keeps all frames in memory.
 
     Args:
         images: RGB, at least one, of equal size.
-        colours: that the images are made of, at most `PALETTE_SIZE`; others are shown as the nearest of these.
-        fps: images a second; an image is there for whole hundredths of a second.
-        hold: seconds that the last image stays.
+        colours: palette of the images, at most `PALETTE_SIZE`; other colours are shown as the nearest of these.
+        fps: images per second; an image lasts whole hundredths of a second.
+        hold: duration of the last image, in seconds.
     """
     palette = Image.new("P", (1, 1))
     palette.putpalette([channel for colour in colours for channel in colour])
@@ -59,7 +59,7 @@ def _indexed(image: Image.Image, palette: Image.Image) -> Image.Image:
 
 
 def _changed(before: Image.Image, now: Image.Image) -> tuple[Image.Image, tuple[int, int]]:
-    """Cut out what has changed, and say where it was; what has not changed in there becomes `UNCHANGED`."""
+    """Cut out the changed area, and return its position; unchanged pixels inside become `UNCHANGED`."""
     difference = ImageChops.difference(_plain(before), _plain(now))
     left, top, right, bottom = difference.getbbox() or (0, 0, 1, 1)
     box = (left, top, right, bottom)
@@ -80,17 +80,17 @@ def _frame(area: Image.Image, corner: tuple[int, int], seconds: float) -> list[b
 
 
 _OPTIONS = {"crf": "20", "preset": "medium"}
-"""Letters stay sharp."""
+"""Settings that keep letters sharp."""
 
 
 def encode_mp4(av: ModuleType, images: Iterator[Image.Image], fps: float, hold: float) -> bytes:
-    """Write images as an MP4 that any browser and any slide program plays.
+    """Write images as an MP4 that any browser and presentation program can play.
 
     Args:
         av: the package PyAV.
         images: RGB, at least one, of equal size with even edges.
-        fps: images a second.
-        hold: seconds that the last image stays.
+        fps: images per second.
+        hold: duration of the last image, in seconds.
     """
     data = BytesIO()
     with av.open(data, "w", format="mp4") as film:
@@ -109,17 +109,17 @@ def encode_mp4(av: ModuleType, images: Iterator[Image.Image], fps: float, hold: 
 
 ENDINGS = (".gif", ".mp4")
 HOLD = 2.0
-"""Seconds that the end of a film stays, at least."""
+"""Minimum duration of the last image of a film, in seconds."""
 NARROWEST, WIDEST = 160, 4096
-"""Pixels of a film's width."""
+"""Limits of a film's width, in pixels."""
 
 Encode = Callable[[Iterator[Image.Image], Canvas, float], bytes]
-"""Given images, the canvas on them and images a second, returns the content of a file."""
+"""Returns the content of a file, given images, their canvas, and images per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilmFile:
-    """What was written."""
+    """The file that was written."""
 
     file: Path
     frames: int
@@ -127,13 +127,13 @@ class FilmFile:
     bytes: int
 
     def text(self) -> str:
-        """Write it in a line."""
+        """Return a line about it."""
         width, height = self.size
         return f"film: {self.file} ({self.frames} frames, {width} x {height}, {self.bytes / 1000:,.0f} kB)"
 
 
 def check_target(output: Output, width: int | None) -> Encode:
-    """Look at what was asked for before anything is drawn, and find what writes it.
+    """Check the arguments before drawing anything, and return the encoder.
 
     Raises:
         UserError: no film can be written there, or not of this kind or width.
@@ -157,18 +157,18 @@ def check_target(output: Output, width: int | None) -> Encode:
 def make_film(
     replay: Replay, output: Output, encode: Encode, *, fps: float, width: int | None, console: Console | None
 ) -> FilmFile:
-    """Draw a film and write it, whole or not at all.
+    """Draw a film and write it, completely or not at all.
 
     Args:
-        replay: what is shown.
-        output: where it goes.
-        encode: of `check_target`.
-        fps: steps a second.
-        width: in pixels; None: what suits the board.
-        console: shows how far it is; None: nothing does.
+        replay: the replay.
+        output: the file.
+        encode: from `check_target`.
+        fps: steps per second.
+        width: width in pixels; None: a width that fits the board.
+        console: shows progress; None: no progress.
 
     Raises:
-        UserError: a run cannot be brought back or drawn, the film would be too narrow, or it cannot be written.
+        UserError: a run cannot be replayed or drawn, the film would be too narrow, or it cannot be written.
     """
     canvas, draw = drawable(replay.runs[0])
     painter = FramePainter(replay, canvas, width)

@@ -1,4 +1,4 @@
-"""A frame of a film: for each run its label, its board and its caption, side by side."""
+"""Paint a frame of a film: for each run its label, its board and its caption, side by side."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from quorum_base.painting.text import clipped, font, strip, two_lines
 from quorum_base.user_errors import UserError
 
 WARNING: Colour = (176, 66, 0)
-"""For what must not be overlooked; text in it is legible on white."""
+"""Colour of warnings; text in it is legible on white."""
 PALETTE_SIZE = 255
-"""Colours of a film; one index of a GIF is left for what does not change."""
+"""Number of colours of a film; one index of a GIF is reserved for unchanged pixels."""
 
 _LEVELS = (0, 51, 102, 153, 204, 255)
 
 
 def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
-    """Return the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
+    """Return the palette of a film with these kinds: their colours, and blends of each with ink and with white.
 
-    It does not depend on the frames, so a film is written frame by frame.
+    It does not depend on the frames, so a film can be written frame by frame.
     """
     fixed = [PAPER_WHITE, INK, MUTED, RULE, EDGE, WARNING]
     steps = [0.25, 0.5, 0.75]
@@ -39,23 +39,23 @@ def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
 
 
 _BOARD = 480
-"""Pixels along the longer edge of a board whose size is not given."""
+"""Default length of the longer edge of a board, in pixels."""
 _LEGIBLE = 12
-"""Pixels of a cell of a large board, as far as the board stays below `_LARGEST`."""
+"""Pixels per cell of a large board, as long as the board stays below `_LARGEST`."""
 _LARGEST = 960
 _GAP = 12
-"""Pixels around everything."""
+"""Margin around everything, in pixels."""
 _TEXT, _LINE = 13, 19
-"""Pixels of a letter, and of a line."""
+"""Height of a letter and of a line, in pixels."""
 
 
 class FramePainter:
     """Paints the frames of a replay.
 
     Args:
-        replay: what is shown.
-        canvas: of the world, the same for all its runs.
-        width: of the film in pixels; None: what suits the board.
+        replay: the replay.
+        canvas: canvas of the world, the same for all runs.
+        width: width of the film in pixels; None: a width that fits the board.
 
     Raises:
         UserError: the film would be too narrow for the boards.
@@ -77,7 +77,7 @@ class FramePainter:
         height = _GAP + _LINE + self._boards.size[1] + _GAP // 2 + _LINE * (4 if self._talk else 2) + _GAP
         wanted = panels * (self._panel + _GAP) + _GAP if width is None else width
         self.size = (wanted + wanted % 2, height + height % 2)
-        """Width and height in pixels, both even: a film of H.264 needs that."""
+        """Width and height in pixels, both even, as H.264 requires."""
 
     def paint(self, frames: Sequence[Frame[Drawing]]) -> Image.Image:
         """Paint an instant of all runs, RGB."""
@@ -115,12 +115,12 @@ class FramePainter:
 
 
 def _cell(canvas: Canvas) -> int:
-    """Choose the pixels of a cell: small boards get large ones; the cells of large boards stay legible."""
+    """Choose the pixels per cell: small boards get large cells; the cells of large boards stay legible."""
     longest = max(canvas.width, canvas.height) + 2 * canvas.margin
     return max(1, int(_BOARD / longest), min(_LEGIBLE, int(_LARGEST / longest)))
 
 
 def _cell_within(canvas: Canvas, width: int) -> int:
-    """Return the largest cell with which a board is at most `width` pixels wide; 0 for none."""
+    """Return the largest cell for which a board is at most `width` pixels wide; 0 for none."""
     cell = max(0, int((width - 1) / (canvas.width + 2 * canvas.margin)))
     return cell if cell and board_size(canvas, cell)[0] <= width else max(0, cell - 1)

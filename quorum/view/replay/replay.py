@@ -1,4 +1,4 @@
-"""What is replayed: one run, or two of one board side by side; and what there is to see and to say at each step."""
+"""Replays: one run, or two of one board side by side, with the picture and the caption of each step."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from quorum_base.user_errors import UserError
 
 P = TypeVar("P")
 LONGEST = 240
-"""Characters of a message that are shown."""
+"""Maximum characters of a message."""
 _NAMED = 4
-"""Recipients of a message that are named."""
+"""Maximum named recipients of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Frame(Generic[P]):
     Attributes:
         t: the environment step.
         picture: the world.
-        progress: how far the team has come.
-        thoughts: thoughts of this instant.
-        messages: messages of this instant.
+        progress: progress of the team.
+        thoughts: number of thoughts of this instant.
+        messages: number of messages of this instant.
         said: the last message so far, in a line; empty for none.
         end: how the episode ended; empty before its last frame.
     """
@@ -50,7 +50,7 @@ class Frame(Generic[P]):
 
 
 def drawable(run: RecordedEpisode) -> tuple[Canvas, Callable[[World], Drawing]]:
-    """Return the canvas of a run's world, and what draws it.
+    """Return the canvas of a run's world, and the function that draws it.
 
     Raises:
         UserError: the world cannot be drawn.
@@ -74,13 +74,13 @@ def frames(run: RecordedEpisode, picture: Callable[[World], P], first: int, last
     """Return the frames of a run from step `first` to step `last`, or to its end.
 
     Args:
-        run: what was recorded.
-        picture: draws the world, one way or another.
-        first: the earlier ones are replayed, and not drawn.
-        last: the later ones are neither.
+        run: the recorded run.
+        picture: draws the world.
+        first: earlier steps are replayed, but not drawn.
+        last: later steps are neither replayed nor drawn.
 
     Raises:
-        UserError: the world cannot be built, or does something else than the trace says.
+        UserError: the world cannot be built, or deviates from the trace.
     """
     with closing_world(run.world()) as world:
         yield from _frames(run, world, picture, first, last)
@@ -136,18 +136,18 @@ def _end(run: RecordedEpisode) -> str:
 
 
 SIMULATED = "simulated model"
-"""Stands next to the label of a run in which no real model answered."""
+"""Mark next to the label of a run with a simulated model."""
 
 ACTING = "all carry out their plans"
 
 
 def caption(frame: Frame[P], steps: int, remark: str) -> tuple[str, str]:
-    """Return where the episode stands; and what the world says of the instant, who thinks, or how it ended.
+    """Return the position in the episode, and a detail: the world's remark, who is thinking, or how it ended.
 
     Args:
         frame: the instant.
-        steps: of the whole episode.
-        remark: what the world says of the instant.
+        steps: number of steps of the whole episode.
+        remark: the world's remark about the instant.
     """
     progress = frame.progress
     goals = f"{progress.reached} of {progress.goals} goals, " if progress.goals else ""
@@ -162,18 +162,18 @@ def _number(count: int, what: str) -> str:
 
 
 _MOST_NAMED = 4
-"""Differences between two configurations that a label names."""
+"""Maximum number of configuration differences in a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Runs of one board, and the steps of them that are shown.
+    """Runs of one board, and the range of steps to show.
 
     Attributes:
         runs: one or two.
-        labels: who each of them is.
+        labels: description of each run.
         first: the first step.
-        last: the last one, of the run that takes longest.
+        last: the last step, of the longest run.
     """
 
     runs: Sequence[RecordedEpisode]
@@ -185,10 +185,10 @@ class Replay:
         return self.last - self.first + 1
 
     def frames(self, picture: Callable[[World], P]) -> Iterator[tuple[Frame[P], ...]]:
-        """Return the frames of all runs in step; a run that is over holds its last one.
+        """Return the frames of all runs in parallel; a run that is over keeps its last one.
 
         Raises:
-            UserError: a run cannot be brought back.
+            UserError: a run cannot be replayed.
         """
         tracks = [_held(frames(run, picture, min(self.first, run.steps), self.last)) for run in self.runs]
         for _ in range(len(self)):
@@ -204,12 +204,12 @@ def _held(track: Iterator[Frame[P]]) -> Iterator[Frame[P]]:
 
 
 def prepare_replay(runs: Sequence[RecordedEpisode], first: int, last: int | None) -> Replay:
-    """Put runs side by side.
+    """Prepare runs to be shown side by side.
 
     Args:
         runs: one or two.
-        first: the first step that is shown.
-        last: the last one; None, or one beyond the end: until all runs are over.
+        first: the first step to show.
+        last: the last step; None, or one beyond the end: until all runs are over.
 
     Raises:
         UserError: the runs are not of one board, or there are no such steps.

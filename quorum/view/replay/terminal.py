@@ -1,4 +1,4 @@
-"""Plays an episode in the terminal; where there is none, prints its frames one after another."""
+"""Play an episode in the terminal; without a terminal, print its frames one after another."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from quorum.view.replay.replay import SIMULATED, Frame, Replay, caption
 from quorum_base.drawing import Drawable, Pictured
 
 _CHROME = 7
-"""Rows around a board: its label, and its caption with a message of some lines."""
+"""Rows around a board: its label, and its caption with a message of several lines."""
 _GAP = 3
 """Columns between two boards."""
 
 
 _Picture = tuple[rich.text.Text, str]
-"""A world in characters, and what it says of the instant."""
+"""A world as text, and its remark about the instant."""
 
 
 def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], None] = time.sleep) -> None:
     """Play a replay on a terminal, and leave its last frame there.
 
     Args:
-        replay: what is shown.
+        replay: the replay.
         console: a terminal.
-        fps: steps a second.
+        fps: steps per second.
         sleep: waits for some seconds.
 
     Raises:
-        UserError: a run cannot be brought back.
+        UserError: a run cannot be replayed.
     """
     width = (console.width + _GAP) // len(replay.runs) - _GAP
     rows = max(1, console.height - _CHROME)
@@ -57,10 +57,10 @@ def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], 
 
 
 def print_frames(replay: Replay, console: Console) -> None:
-    """Print every frame of a replay as text, without colours and without a pause: for pipes and files.
+    """Print every frame of a replay as text, without colours and without pauses: for pipes and files.
 
     Raises:
-        UserError: a run cannot be brought back.
+        UserError: a run cannot be replayed.
     """
     for frames in replay.frames(_as_text):
         for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):

@@ -1,1 +1,1 @@
-"""Trackers of experiments, such as MLflow, to which finished runs are logged: `track=NAME` of a run or a sweep."""
+"""Experiment trackers, such as MLflow, that log finished runs: `track=NAME` of a run or a sweep."""

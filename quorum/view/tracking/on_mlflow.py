@@ -1,4 +1,4 @@
-"""MLflow (https://mlflow.org): a run of Quorum is a run there."""
+"""MLflow (https://mlflow.org): a run of Quorum is a run in MLflow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from quorum.installation.packages import load
 from quorum.runs.tracking import TrackedRun
 
 _LONGEST = 6000
-"""Characters of a parameter."""
+"""Maximum characters of a parameter."""
 _MOST = 100
-"""Parameters that are sent at once."""
+"""Maximum number of parameters to send at once."""
 
 
 class MlflowConfig(ComponentConfig):
@@ -20,20 +20,20 @@ class MlflowConfig(ComponentConfig):
 
     name: Literal["mlflow"]
     uri: str | None
-    """Where runs are logged; None: as MLflow finds it."""
+    """Tracking URI; None: MLflow's default."""
     experiment: str | None
-    """Name of the experiment; None: that of the sweep."""
+    """Name of the experiment; None: name of the sweep."""
 
 
 class MlflowTracker:
-    """Fulfils `quorum.runs.tracking.Tracker`."""
+    """Implements `quorum.runs.tracking.Tracker`."""
 
     def __init__(self, config: MlflowConfig, mlflow: Any) -> None:
         self._config = config
         self._mlflow = mlflow
 
     def log(self, run: TrackedRun) -> None:
-        """Log a run, or the rest of one whose logging was cut off."""
+        """Log a run, or the rest of one whose logging was interrupted."""
         client, of = self._mlflow.MlflowClient(self._config.uri), self._mlflow.entities
         name = self._config.experiment or run.group
         found = client.get_experiment_by_name(name)

@@ -1,4 +1,4 @@
-"""Weights & Biases (https://wandb.ai): a run of Quorum is a run there, and a sweep is a group."""
+"""Weights & Biases (https://wandb.ai): a run of Quorum is a run in W&B, and a sweep is a group."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class WandbConfig(ComponentConfig):
     project: str
     """The project of the runs."""
     folder: str
-    """The files are written to the folder `wandb` in this one."""
+    """Folder that contains the folder `wandb` with the files."""
 
 
 class WandbTracker:
-    """Fulfils `quorum.runs.tracking.Tracker`."""
+    """Implements `quorum.runs.tracking.Tracker`."""
 
     def __init__(self, config: WandbConfig, wandb: Any) -> None:
         self._config = config
@@ -57,7 +57,7 @@ def _build(config: WandbConfig, _: None) -> WandbTracker:
     if config.mode == "online" and not os.environ.get("WANDB_API_KEY"):
         raise UserError("track.mode=online needs a key", "Set WANDB_API_KEY, or write files: track.mode=offline.")
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
-    os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")  # which would send prompts and answers
+    os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")  # Weave would send prompts and answers
     return WandbTracker(config, load("wandb", "wandb", "track=wandb"))
 
 

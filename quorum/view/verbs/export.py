@@ -39,8 +39,8 @@ def export(
     parquet writes the tables runs, events and calls, and hf the same as a folder that datasets.load_dataset opens; both
     need the extra `analysis`. inspect writes a log of Inspect AI, with a sample per run. otlp writes OpenTelemetry
     traces in OTLP/JSON, one per run, with the semantic conventions for generative AI. who-when writes a folder with a
-    case of Who&When per run, without labels, for `quorum blame --import` and other readers; what the agents planned
-    and said needs --calls.
+    case of Who&When per run, without labels, for `quorum blame --import` and other readers; it includes the plans and
+    messages of agents only with --calls.
 
     Damaged and unfinished runs are left out and named. Nothing is sent anywhere.
 

@@ -44,8 +44,8 @@ def replay(
 ) -> None:
     """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
 
-    It needs only the trace, and asks no mind and no model. It is an error if the replay differs from the record.
-    Without a terminal, it prints the frames as text. MP4 needs the extra `video`.
+    It needs only the trace, and calls no mind and no model. It fails if the replay differs from the record. Without a
+    terminal, it prints the frames as text. MP4 needs the extra `video`.
 
     \b
     Examples:

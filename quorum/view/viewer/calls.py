@@ -1,4 +1,4 @@
-"""The calls of language models: where each stands in `calls.jsonl`, and what is shown of it."""
+"""Calls of language models: their positions in `calls.jsonl`, and their content for the page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.view.viewer.pages import Json
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
-"""The beginning of a record as it is written: to parse all of it takes a hundred times as long."""
+"""The start of a record as it is written: parsing the whole record takes a hundred times as long."""
 _MOST_FOUND = 200
 _MOST_UNREAD = 1000
-"""Lines that cannot be read, after which a file is taken for something else."""
+"""Number of unreadable lines after which reading stops: the file is probably something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """The place of a call.
+    """The position of a call.
 
     Attributes:
-        agent: name of the participant that asked.
+        agent: name of the participant that made the call.
         t: environment step.
         start: first byte of its line.
         end: byte after its last.
@@ -45,10 +45,10 @@ class CallPlace:
 
 
 class Calls:
-    """The calls of a run; their texts stay on disk until one is asked for.
+    """The calls of a run; their texts stay on disk until they are requested.
 
     Args:
-        folder: of the run.
+        folder: folder of the run.
     """
 
     def __init__(self, folder: RunFolder) -> None:
@@ -85,14 +85,14 @@ class Calls:
         return len(self.places)
 
     def by_thinker(self) -> dict[tuple[str, int], deque[int]]:
-        """Return the numbers of the calls of each agent in each step, in their order."""
+        """Return the numbers of the calls of each agent in each step, in order."""
         found: defaultdict[tuple[str, int], deque[int]] = defaultdict(deque)
         for number, where in enumerate(self.places):
             found[where.agent, where.t].append(number)
         return found
 
     def call(self, number: int) -> Json:
-        """Return what is shown of a call.
+        """Return a call for the page.
 
         Raises:
             IndexError: there is no such call.
@@ -101,7 +101,7 @@ class Calls:
         where = self.places[number]
         try:
             record = self._record(where.start)
-            with suppress(ValueError):  # what is not there is not shown
+            with suppress(ValueError):  # missing texts are not shown
                 record = unfold(record, self._record)
         except DamagedFile as damage:
             raise ValueError(damage.brief) from damage
@@ -111,7 +111,7 @@ class Calls:
         """Return a picture of a prompt, a PNG.
 
         Raises:
-            ValueError: there is none of that name, or it is none.
+            ValueError: there is no picture of that name, or it is not a PNG.
         """
         try:
             png = self._folder.files.read(picture_file(digest), LARGEST_PICTURE)
@@ -126,7 +126,7 @@ class Calls:
         return _map(orjson.loads(self._folder.files.part(CALLS, start, self._ends[start])))
 
     def matching(self, words: str) -> list[int]:
-        """Return the numbers of the first calls whose record has these words, in any case."""
+        """Return the numbers of the first calls whose record contains these words, ignoring case."""
         found: list[int] = []
         wanted = re.compile(re.escape(orjson.dumps(words)[1:-1]), re.IGNORECASE)
         numbers = {where.start: number for number, where in enumerate(self.places)}
@@ -142,7 +142,7 @@ class Calls:
 
 
 def _whole(texts: Unfolding, line: bytes) -> bytes:
-    """Return the next line of a file with all that it refers to, as far as that is there."""
+    """Return the next line of a file with all texts that it refers to, as far as they exist."""
     try:
         return orjson.dumps(texts.whole(texts.read(line)))
     except (ValueError, TypeError):
@@ -155,7 +155,7 @@ def _parsed(line: bytes) -> tuple[str, int]:
 
 
 def _shown(record: Mapping[str, Any]) -> Json:
-    """Return a record without what only machines read, each part in its form whatever the file holds."""
+    """Return the human-readable parts of a record, each with its expected type whatever the file contains."""
     reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
     shown: Json = {
         "agent": str(record.get("agent", "")),
@@ -196,8 +196,11 @@ def _text(value: object) -> str:
 
 
 Spent = tuple[float, ...]
-"""Sums over calls, as far as they tell: tokens of prompts, of completions (with those of reasoning) and of reasoning;
-US dollars; answered calls that do not tell their tokens or their price; answered calls of a simulated model."""
+"""Sums over calls, as far as recorded.
+
+Tokens of prompts, of completions (including reasoning) and of reasoning; US dollars; number of answered calls without
+recorded tokens or price; number of answered calls of a simulated model.
+"""
 NOTHING_SPENT: Spent = (0, 0, 0, 0, 0, 0)
 
 
@@ -207,7 +210,7 @@ def add(one: Spent, other: Spent) -> Spent:
 
 
 def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
-    """Return what the calls of a thought took; None where no call was answered."""
+    """Return what the calls of a thought spent; None if no call was answered."""
     answered = [_spent(call) for call in calls if answers_of(call)]
     return reduce(add, answered) if answered else None
 

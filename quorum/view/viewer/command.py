@@ -1,4 +1,4 @@
-"""`quorum view`: opens the page, or writes it."""
+"""`quorum view`: open the page, or write it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def view(folders: Sequence[Path], port: int, *, browser: bool, echo: Callable[[s
     """Serve the page of a run, of two runs side by side, or of a sweep, until the process is interrupted.
 
     Args:
-        folders: of a run or of a sweep, or of two runs of one board.
+        folders: folder of a run or of a sweep, or of two runs of one board.
         port: 0 for any free one.
         browser: whether to open the page in the user's browser.
         echo: prints the address.
@@ -46,14 +46,14 @@ def view(folders: Sequence[Path], port: int, *, browser: bool, echo: Callable[[s
 
 
 def _way_in(folder: Path, address: str) -> Path:
-    """Write a page that leads to the address, and return its file.
+    """Write a page that redirects to the address, and return its file.
 
-    All users of a machine can see the arguments with which a browser is started, and the address holds the token. This
-    file is the user's alone.
+    All users of a machine can see the arguments of a browser process, and the address contains the token. Only the user
+    can read this file.
 
     Args:
-        folder: that only the user can enter.
-        address: of the page.
+        folder: a folder that only the user can enter.
+        address: address of the page.
     """
     file = folder / "open.html"
     with open(file, "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as page:
@@ -81,10 +81,10 @@ def export(folders: Sequence[Path], output: Output) -> Path:
 
 
 def opened_library(folders: Sequence[Path]) -> Library:
-    """Open what the user named.
+    """Open the folders that the user named.
 
     Raises:
-        UserError: it cannot be shown, or is too much for one page.
+        UserError: they cannot be shown, or are too many for one page.
     """
     match folders:
         case [folder]:

@@ -1,4 +1,4 @@
-"""An episode, read for the page: its lanes, pictures and calls, why the team failed, and what `quorum blame` found."""
+"""Read an episode for the page: its lanes, pictures and calls, its failures, and the verdict of `quorum blame`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from quorum.view.viewer.ways import way_pages
 BLAME = "blame.json"
 _LARGEST = 4 * MIB
 _MOST = 100
-"""Decisions that are shown as well as that of the verdict."""
+"""Maximum number of decisions to show in addition to that of the verdict."""
 _MOST_BELIEFS = 10_000
 _SHORT, _LONG = 200, 4000
-"""Characters of a name and of a reason that are shown."""
+"""Maximum characters of a name and of a reason."""
 
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
-"""A number that is the same in a browser."""
+"""An integer that a browser represents exactly."""
 
 
 class _Decision(msgspec.Struct, kw_only=True):
@@ -44,7 +44,7 @@ class _Decision(msgspec.Struct, kw_only=True):
     kind: str = ""
 
     def plain(self, names: Sequence[str]) -> Json:
-        """Return it as the page has it."""
+        """Return it in the format of the page."""
         agent = names.index(self.agent) if self.agent in names else -1
         who = (self.agent or "")[:_SHORT]
         return {"agent": agent, "who": who, "t": self.t, "t_hat": self.t_hat, "kind": self.kind[:_SHORT]}
@@ -72,14 +72,14 @@ class _File(msgspec.Struct):
 
 
 def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
-    """Read the verdict of a run; None where there is none.
+    """Read the verdict of a run; None if there is none.
 
     Args:
-        folder: of the run.
-        names: of its participants, in their order.
+        folder: folder of the run.
+        names: names of its participants, in order.
 
     Raises:
-        ValueError: the file is no such verdict.
+        ValueError: the file is not such a verdict.
         DamagedFile: it cannot be read.
     """
     data = folder.files.read(BLAME, _LARGEST)
@@ -109,11 +109,11 @@ class Episode:
     """An episode, read.
 
     Attributes:
-        folder: of the run.
-        overview: what is known of it as a whole.
-        pages: what happened, in runs of steps.
-        film: its pictures, by the same pages; to replay an episode takes longer than to read it.
-        ways: where its actions lead, by the same pages; a replay of their own.
+        folder: folder of the run.
+        overview: facts about the whole episode.
+        pages: its events, in ranges of steps.
+        film: its pictures, in the same pages; replaying an episode takes longer than reading it.
+        ways: where its actions lead, in the same pages; needs a separate replay.
         calls: its calls of language models.
     """
 
@@ -126,15 +126,15 @@ class Episode:
 
 
 def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> Episode:
-    """Read the folder of a run, whatever state it is in; what is wrong with it stands in `overview["problems"]`.
+    """Read the folder of a run in any state; `overview["problems"]` lists what is wrong with it.
 
-    The trace is read once, event by event: what there is of it afterwards is packed.
+    The trace is read once, event by event, and kept in compressed form.
 
     Args:
-        path: of the folder.
+        path: path of the folder.
         tell: called now and then with the share of the trace that has been read, from 0 to 1.
     """
-    under_way = is_under_way(path)  # asked first: what is written while it is read is read the next time
+    under_way = is_under_way(path)  # checked first: anything written while reading is read the next time
     folder = RunFolder(path)
     reading, calls, script = LenientReading(folder), Calls(folder), Script()
     name = folder.trace_name()
@@ -156,7 +156,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
             belief: Any = stamped.event
             beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(belief)})
         if read > WHOLE:
-            events.clear()  # failures of a very long episode are not looked for
+            events.clear()  # skip the search for failures in a very long episode
     builder.finish()
     script.finish()
     problems = [*reading.problems(under_way=under_way), *calls.problems]
@@ -170,7 +170,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     try:
         if read <= WHOLE and (failures_of_trace := hook("failures_of_trace")) is not None:
             failures = failures_of_trace(Trace(tuple(events))) if events else []
-    except Exception as error:  # an untrusted trace may hold anything
+    except Exception as error:  # an untrusted trace may contain anything
         problems.append(f"Its failures cannot be found: its events contradict each other ({type(error).__name__}).")
     events.clear()
     verdict: Json | None = None

@@ -1,4 +1,4 @@
-"""The pictures of an episode: replayed from seed and joint actions, and kept as what changes from step to step."""
+"""The pictures of an episode: replayed from seed and joint actions, and stored as differences between steps."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from quorum_base.user_errors import UserError
 def film_pages(
     folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int], used: Sequence[Collection[int | str]]
 ) -> Iterator[Json]:
-    """Yield the pictures of an episode, by the pages of its lanes.
+    """Yield the pictures of an episode, in the pages of its lanes.
 
     Args:
-        folder: of the run; its configuration builds the world.
-        name: of the world; None for a trace without a start.
-        script: what is replayed.
-        firsts: the step that each page begins with.
-        used: the primitives of each page, as `code_of` writes them.
+        folder: folder of the run; its configuration builds the world.
+        name: name of the world; None for a trace without a start.
+        script: the events to replay.
+        firsts: the first step of each page.
+        used: the primitives of each page, in the format of `code_of`.
     """
     world, why = built_world(folder, name)
     if world is None:
@@ -77,7 +77,7 @@ def _drawn_pages(
 
 
 def built_world(folder: RunFolder, name: str | None) -> tuple[World | None, str]:
-    """Return the world of a run, freshly built, or None and the reason, which is empty for a trace without a start."""
+    """Return a fresh world of the run, or None and the reason, which is empty for a trace without a start."""
     if name is None:
         return None, ""
     try:
@@ -111,7 +111,7 @@ def _named(world: Drawable, codes: Collection[int | str]) -> Iterator[tuple[str,
 
 
 def _picture_url(image: npt.NDArray[np.uint8]) -> str:
-    """Return a picture as a URL that holds it, a PNG."""
+    """Return a picture as a data URL of a PNG."""
     file = BytesIO()
     Image.fromarray(image).save(file, "PNG")
     return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
@@ -131,7 +131,7 @@ class _DifferenceWriter:
         self._names: dict[str, int] = {}
 
     def add(self, drawing: Drawing) -> None:
-        """Take the drawing of the next instant."""
+        """Add the drawing of the next instant."""
         if not self.frames:
             self._first = self._ground = drawing.ground
         marks = drawing.marks
@@ -155,10 +155,10 @@ class _DifferenceWriter:
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
     def pictures(self, canvas: Canvas | None, first: int, *, ways: bool) -> Json | None:
-        """Return what was written; None where there was no drawing.
+        """Return the differences; None if there was no drawing.
 
         Args:
-            canvas: of all drawings; None before the first one.
+            canvas: canvas of all drawings; None before the first one.
             first: the step of the first one.
             ways: whether the world shows where actions lead.
         """

@@ -1,4 +1,4 @@
-"""Sorts the events of an episode into lanes, page by page, in one pass; failures, interruptions and repairs too."""
+"""Sort the events of an episode into lanes, page by page, in one pass; also failures, interruptions and repairs."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from quorum.view.viewer.pages import FULL, Json, Open, Pages, code_of
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 _STAGE = 4
-"""Places of a change of stage in its lane."""
+"""Number of values of a stage change in its lane."""
 
 
 @dataclass(slots=True)
 class _Item:
-    """Something that can change later, and the pages and places where it stands; the last is the page that is made."""
+    """An item that can change later, and its pages and places; the last one is the page in progress."""
 
     value: Any
     places: list[tuple[int, int]]
 
 
 class LaneBuilder:
-    """Takes the events of an episode in, and packs a page whenever one is whole.
+    """Takes the events of an episode, and packs each page when it is complete.
 
     Args:
-        calls: of the run, for the thoughts that made them.
-        page_size: bytes of lines after which the next step begins a page.
+        calls: calls of the run, for the thoughts that made them.
+        page_size: bytes of lines after which the next step starts a page.
     """
 
     def __init__(self, calls: Calls, page_size: int) -> None:
@@ -50,11 +50,11 @@ class LaneBuilder:
         self.simulated = False
         """Whether a simulated model answered."""
         self.steps = 0
-        """Steps of the environment that were taken."""
+        """Number of environment steps taken."""
         self.ended = False
-        """Whether the episode came to its end."""
+        """Whether the episode reached its end."""
         self.left_out = 0
-        """Events that had no room in the page of their step."""
+        """Number of events that did not fit in the page of their step."""
         self._calls = calls.by_thinker()
         self._page_size = page_size
         self._names: list[str] = []
@@ -63,13 +63,13 @@ class LaneBuilder:
         self._size = 0
         self._t = 0
         self._before: float | None = None
-        """Cognitive time at the end of the page before."""
+        """Cognitive time at the end of the previous page."""
         self._patterns: PatternFinder | None = None
-        """Follows the graph of the episode from its start on."""
+        """Follows the graph of the episode from its start."""
         self._thinking: dict[int, _Item] = {}
         self._messages: dict[int, _Item] = {}
         self._unread: dict[int, tuple[int, int]] = {}
-        """Page and place of messages of packed pages that somebody may still read, or take up."""
+        """Page and place of messages of packed pages that may still be read or acted on."""
         self._plans: dict[str, _Item] = {}
         self._latest: dict[int, str] = {}
         """The last plan of each participant."""
@@ -110,7 +110,7 @@ class LaneBuilder:
         self.pages.add(self._page)
 
     def _turn(self) -> None:
-        """Pack the page and begin the next one, with what goes on in it."""
+        """Pack the page and start the next one, with the items that continue in it."""
         self.finish()
         old, number = self._page, len(self.pages)
         self._page = _empty(self.steps, len(self._names), self._spent)
@@ -146,7 +146,7 @@ class LaneBuilder:
         return item
 
     def _amend(self, lane: Open, places: Iterable[tuple[int, int]], addition: Any) -> None:
-        """Note in the pages that are packed what came of an item."""
+        """Update an item in the pages that are already packed."""
         for number, index in places:
             if number < len(self.pages):
                 self.pages.amend(number, lane, index, addition)
@@ -235,7 +235,7 @@ class LaneBuilder:
         key: Literal["read", "passed_over", "reactions", "instead"],
         addition: tuple[float | str | None, ...],
     ) -> None:
-        """Note what a recipient did with a message, which may stand on an earlier page."""
+        """Record what a recipient did with a message, which may be on an earlier page."""
         if message in self._messages:
             self._messages[message].value[key] += addition
         elif message in self._unread:
@@ -292,7 +292,7 @@ _BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
 def interruptions(event: Any) -> Iterator[tuple[str, int, str]]:
-    """Return the failures and interruptions in an event: what it is, the agent or -1, and the reason."""
+    """Yield the failures and interruptions in an event: a description, the agent or -1, and the reason."""
     match event:
         case e.PlanChange(status=status) if status in _BROKEN:
             yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"
@@ -324,10 +324,10 @@ def _attempt(attempt: Mapping[str, Any]) -> str:
 
 
 def note_repair(repairs: list[Json], stamped: Stamped) -> None:
-    """Take an event of the gate into the repairs of a page; judgements that find nothing are left out.
+    """Add an event of the gate to the repairs of a page; judgements that find nothing are skipped.
 
     Args:
-        repairs: of the page, in order; the last one is under way until its end is noted.
+        repairs: repairs of the page, in order; the last one is in progress until its end is recorded.
         stamped: the event.
     """
     event: Any = stamped.event  # by its kind: the viewer imports no method

@@ -1,44 +1,38 @@
-"""Reads a trace as far as it can be understood, and says what is wrong with the rest."""
+"""Read a trace as far as possible, and report what is wrong with the rest."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
-from maeil.trace import EVENTS, SCHEMA, Stamped, UnknownEvent, read_event
+from maeil.trace import SCHEMA, Stamped, UnknownEvent, read_event
 from maeil.trace.events import EpisodeStart, MessageSent, StepTaken
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.run_files import DamagedFile
 
 _MOST_NAMED = 5
-"""Lines that are named one by one when they cannot be read."""
+"""Maximum number of unreadable lines to report one by one."""
 _MOST_KINDS = 100
-"""Kinds of unknown events that are counted separately."""
+"""Maximum number of kinds of unknown events to count separately."""
 _MOST_UNREAD = 1000
-"""Lines that cannot be read, after which a file is taken for something else."""
-
-
-_AGENT_FIELDS = {
-    kind: [field.name for field in fields(kind) if field.name in ("agent", "sender")]  # type: ignore[arg-type]
-    for kind in EVENTS.values()
-}
-"""The fields of an event that name a participant."""
+"""Number of unreadable lines after which reading stops: the file is probably something else."""
+_AGENT_FIELDS = ("agent", "sender")
+"""Event fields that refer to a participant."""
 
 
 class LenientReading:
-    """A trace, read once from its beginning to where it ends or can no longer be understood.
+    """A trace, read once from its start to its end or to where it becomes unreadable.
 
     Args:
-        folder: of the run.
+        folder: folder of the run.
     """
 
     def __init__(self, folder: RunFolder) -> None:
         self.start: EpisodeStart | None = None
-        """The first event; None where even that cannot be read."""
+        """The first event; None if it cannot be read."""
         self.missing: int | None = None
-        """The first step that is missing: lost lines in the middle leave a gap."""
+        """The first missing step: lost lines in the middle leave a gap."""
         self._folder = folder
         self._lines = 0
         self._damage: list[str] = []
@@ -49,7 +43,7 @@ class LenientReading:
         self._steps = 0
 
     def events(self) -> Iterator[tuple[Stamped, bytes]]:
-        """Return the events that can be understood, in order, each with its line; none without a start."""
+        """Return the readable events, in order, each with its line; none without a start."""
         name = self._folder.trace_name()
         if name is None:
             self._damage.append("trace.jsonl: there is none, so there is nothing to show")
@@ -67,7 +61,7 @@ class LenientReading:
             self._damage.append(f"{brief}; shown as far as it could be read" if self._lines else brief)
 
     def _taken(self, line: bytes) -> Stamped | None:
-        """Read the next line; a torn one is the last."""
+        """Read the next line; an incomplete one is the last."""
         self._torn = not line.endswith(b"\n")
         if self._torn:
             return None
@@ -96,10 +90,10 @@ class LenientReading:
         return None
 
     def problems(self, *, under_way: bool) -> list[str]:
-        """Say what is wrong with what was read, a sentence each.
+        """Report the problems found while reading, a sentence each.
 
         Args:
-            under_way: whether the run goes on, so that the file may be empty, or end in the middle of a line.
+            under_way: whether the run is in progress, so that the file may be empty, or end in the middle of a line.
         """
         start, problems = self.start, list(self._damage)
         if start is not None and start.schema > SCHEMA:
@@ -125,15 +119,15 @@ class LenientReading:
 
 
 def _check(stamped: Stamped, start: EpisodeStart) -> None:
-    """Refuse an event that names an agent that there cannot be.
+    """Refuse an event that names an impossible agent.
 
     Raises:
         ValueError: it does.
     """
     event: Any = stamped.event
     participants = range(len(start.agents) + len(start.coordinators))
-    for name in _AGENT_FIELDS[type(event)]:
-        if (found := getattr(event, name)) not in participants:
+    for name in _AGENT_FIELDS:
+        if hasattr(event, name) and (found := getattr(event, name)) not in participants:
             raise ValueError(f"the field {name!r} cannot be {found}: there is no such participant")
     match event:
         case MessageSent() if not set(participants).issuperset(event.recipients):

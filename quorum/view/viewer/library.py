@@ -1,4 +1,4 @@
-"""What may be shown: the runs of one folder by name, and nothing else of the disk."""
+"""What the viewer may show: the runs of one folder by name, and nothing else on the disk."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from quorum.view.viewer.runs import family, parting, relatives
 from quorum_base.user_errors import UserError
 
 _KEPT = 3
-"""Episodes that stay in memory."""
+"""Number of episodes that stay in memory."""
 
 
 @dataclass(slots=True)
 class Library:
-    """The runs that can be opened. A name is looked up among those that are there; it is never made a path.
+    """The runs that can be opened. A name is only looked up among existing runs, and never used as a path.
 
     Attributes:
         root: the folder of the runs, resolved.
-        named: the runs that the user named by their folders; none where the folder of a sweep was given. With a single
-            one, those next to it that share a beginning with it can be opened, too.
-        pair: the two runs that stand side by side, where the user named two, and what parts them.
+        named: the runs that the user named by their folders; empty for the folder of a sweep. With a single one, runs
+            next to it that share its beginning can be opened as well.
+        pair: the two runs side by side, if the user named two, and their differences.
     """
 
     root: Path
@@ -64,7 +64,7 @@ class Library:
         """Open two runs of one board.
 
         Raises:
-            UserError: one of them is no run, or they are not of the same board.
+            UserError: one of them is not a run, or they are not of the same board.
         """
         beginnings = [_beginning(folder) for folder in (one, other)]
         folders = [_resolved(folder) for folder in (one, other)]
@@ -76,11 +76,11 @@ class Library:
 
     @property
     def single(self) -> str | None:
-        """The name of the run, where the user named one."""
+        """The name of the run, if the user named one."""
         return next(iter(self.named)) if len(self.named) == 1 else None
 
     def side_of(self, one: str, other: str) -> Json | None:
-        """Return two of the runs side by side; None where these are not the names of two.
+        """Return two of the runs side by side; None if these are not the names of two runs.
 
         Raises:
             UserError: they are not of one board, or the beginning of one cannot be read.
@@ -92,24 +92,24 @@ class Library:
         return _pair({one: folders[0], other: folders[1]}, beginnings)
 
     def family(self, name: str) -> Json | None:
-        """Return the runs that have a beginning in common with one; None where there is none of this name."""
+        """Return the runs that share a beginning with a run; None if there is no run of this name."""
         folder = self.folder(name)
         if folder is None:
             return None
-        if self.pair is not None:  # nothing but the two is shown
+        if self.pair is not None:  # only the two are shown
             return {"path": _for_command(folder), "runs": [], "left_out": 0}
         return family(folder.parent, folder.name, _for_command(folder))
 
     def names(self) -> list[str]:
-        """Return the names of the runs: those that were named, or all of the folder, sorted, without links."""
+        """Return the names of the runs: the named ones, or all of the folder, sorted, without links."""
         if self.named:
             return list(self.named)
         return [path.name for path in runs_inside(self.root) if not path.is_symlink()]
 
     def folder(self, name: str) -> Path | None:
-        """Return the folder of a run; None where there is none of this name, or it was another folder's.
+        """Return the folder of a run; None if there is no run of this name, or it belonged to another folder.
 
-        A run that is whole gets its final name: then it is still found by the one that it had under way.
+        A finished run gets its final name. It can still be found by the name that it had while in progress.
         """
         if self.single is not None and name != self.single:
             folder = self._relative(self.single, name)
@@ -124,25 +124,25 @@ class Library:
         return folder
 
     def _relative(self, single: str, name: str) -> Path | None:
-        """Find a run of the family of the one that was named; all are read for it until it has been found once."""
+        """Find a run in the family of the named one; this reads all runs until it has been found once."""
         if name not in self._relatives or not self._relatives[name].is_dir():
             self._relatives = relatives(self.root, single)
         return self._relatives.get(name)
 
     def _renamed(self, name: str, where: Path) -> Path | None:
-        """Find the folder that had a name while it was under way: it is the same one to the file system."""
+        """Find the folder that had another name while in progress: its inode is the same."""
         number = self._under_way.get(name)
         if number is None:
             return None
         return next((path for path in runs_inside(where) if path.lstat().st_ino == number), None)
 
     def episode(self, name: str) -> Episode | None:
-        """Read a run, or return it as it was read before if its trace has not grown since; None where there is none."""
+        """Read a run, or return it from memory if its trace has not grown since; None if there is none."""
         while (folder := self.folder(name)) is not None:
             episode = self._read(name, folder)
             if folder.is_dir():
                 return episode
-            # It got its final name while it was read, so that some of its files were not found.
+            # The run got its final name while it was read, so some of its files were not found.
         return None
 
     def _read(self, name: str, folder: Path) -> Episode:
@@ -157,7 +157,7 @@ class Library:
             return self._episodes[key]
 
     def progress(self, name: str) -> Json:
-        """Return how far a run is, and how much of it has been read."""
+        """Return whether a run is in progress, the size of its trace, and how much of it has been read."""
         folder = self.folder(name)
         if folder is None:
             return {"read": 1.0, "under_way": False, "size": 0}
@@ -167,12 +167,12 @@ class Library:
         return {"read": self._shares.get(name, 1.0), "under_way": is_under_way(folder), "size": size}
 
     def last_read(self, name: str) -> Episode | None:
-        """Return a run as it was last read, though it may have grown; None where there is none."""
+        """Return a run as it was last read, even if it has grown; None if there is none."""
         found = [episode for (read, *_), episode in list(self._episodes.items()) if read == name]
         return found[-1] if found and self.folder(name) is not None else self.episode(name)
 
     def prepare(self) -> None:
-        """Read the runs that were named and draw the first page of each. What else is asked does not wait for it."""
+        """Read the named runs and draw the first page of each. Other requests do not wait for this."""
         for name in self.named:
             episode = self.episode(name)
             if episode is not None:
@@ -180,7 +180,7 @@ class Library:
 
 
 def _pair(named: Mapping[str, Path], beginnings: Sequence[Beginning]) -> Json:
-    """Return two runs side by side: their names, how their configurations differ, and where they part.
+    """Return two runs side by side: their names, their configuration differences, and where they diverge.
 
     Raises:
         UserError: they are not of one board.
@@ -190,14 +190,14 @@ def _pair(named: Mapping[str, Path], beginnings: Sequence[Beginning]) -> Json:
 
 
 def _for_command(folder: Path) -> str:
-    """Return a folder as a command in the current folder may name it."""
+    """Return a folder as a command in the current folder can name it."""
     with suppress(ValueError, OSError):
         return str(folder.relative_to(Path.cwd()))
     return str(folder)
 
 
 def _resolved(folder: Path) -> Path:
-    """Return where a folder is.
+    """Return the resolved path of a folder.
 
     Raises:
         UserError: there is no such folder.
@@ -212,10 +212,10 @@ def _resolved(folder: Path) -> Path:
 
 
 def _beginning(folder: Path) -> Beginning:
-    """Read the beginning of a run that is shown next to another one.
+    """Read the beginning of a run to be shown next to another one.
 
     Raises:
-        UserError: it is no run, or its beginning cannot be read.
+        UserError: it is not a run, or its beginning cannot be read.
     """
     root = _resolved(folder)
     if not is_run(root):

@@ -1,4 +1,4 @@
-"""What became of messages: what was read or passed over, by sender, recipient and kind."""
+"""Count which messages were read or passed over, by sender, recipient and kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maeil.trace.events import MessageSent, MessagesRead
 
 @dataclass(slots=True)
 class _Counts:
-    """Of the messages of one kind from one participant to another."""
+    """Counts of the messages of one kind from one participant to another."""
 
     sent: int = 0
     read: int = 0
@@ -23,26 +23,26 @@ class _Counts:
 class Traffic:
     """Counts messages by sender, recipient and kind.
 
-    A message is passed over by a recipient that commits a plan at a later instant of cognitive time than that of its
-    delivery without having read it. It may still read it later.
+    A recipient passes a message over if, without having read it, it commits a plan at a later cognitive time than that
+    of the delivery. It may still read the message later.
     """
 
     _counts: defaultdict[tuple[int, int, str], _Counts] = field(default_factory=lambda: defaultdict(_Counts))
     _mailboxes: defaultdict[int, dict[int, MessageSent]] = field(default_factory=lambda: defaultdict(dict))
     _passed_over: set[tuple[int, int]] = field(default_factory=set)
-    """Message and recipient, of those in mailboxes."""
+    """Messages passed over in mailboxes: message and recipient."""
 
     def sent(self, event: MessageSent) -> None:
-        """Take in a message."""
+        """Record a message."""
         for recipient in event.recipients:
             self._counts[event.sender, recipient, event.what].sent += 1
             self._mailboxes[recipient][event.message] = event
 
     def read(self, event: MessagesRead) -> None:
-        """Take in that messages are read."""
+        """Record that messages are read."""
         for number in event.messages:
             unread = self._mailboxes[event.agent].pop(number, None)
-            if unread is None:  # a trace that is damaged
+            if unread is None:  # the trace is damaged
                 continue
             counts = self._counts[unread.sender, event.agent, unread.what]
             counts.read += 1
@@ -51,7 +51,7 @@ class Traffic:
                 counts.read_late += 1
 
     def plan_committed(self, agent: int, t_hat: float) -> list[int]:
-        """Take in that an agent commits a plan; return the messages that it passes over now."""
+        """Record that an agent commits a plan; return the messages that it passes over now."""
         passed = []
         for message, unread in self._mailboxes[agent].items():
             if unread.delivered_at < t_hat and (message, agent) not in self._passed_over:

@@ -1,4 +1,4 @@
-"""The page and its files, with all scripts bound into one; served, or exported as a single file."""
+"""The page and its files, with all scripts bundled into one; served, or exported as a single file."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _FOLDER = files("quorum.view.viewer").joinpath("static")
 _STYLES = ("style.css", "layout.css", "messages.css", "pair.css", "tree.css")
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _BOUND = "quorum.js"
-"""All scripts as one: a browser that loads each by itself needs more than twice the time."""
+"""Bundle of all scripts: loading each separately takes a browser more than twice as long."""
 STATIC = {name: _TYPES[name.rpartition(".")[2]] for name in (_BOUND, *(file.name for file in _FOLDER.iterdir()))}
 """The files of the page and their types."""
 Kind = Literal["sweep", "episode", "pair"]
 """The kinds of pages."""
 LONGEST_TRACE = 512 * MIB
-"""Bytes of a trace that is exported: the file has about a tenth of that, and is unpacked page by page."""
+"""Maximum bytes of an exported trace: the file has about a tenth of that, and is unpacked page by page."""
 MOST_CALLS = 256 * MIB
-"""Bytes of `calls.jsonl` that are exported: a browser unpacks them as a whole."""
+"""Maximum bytes of an exported `calls.jsonl`: a browser unpacks it as a whole."""
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
@@ -45,23 +45,23 @@ def static_file(name: str) -> bytes:
 
 
 def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
-    """Return a page that asks the server for its data.
+    """Return a page that requests its data from the server.
 
     Args:
-        kind: of the page.
-        name: of its run, or, of two runs that were picked, the way to both; else its title.
-        title: where that is not the name.
-        up: the way from its address to that of the front page.
+        kind: kind of the page.
+        name: name of its run, or the URL path of two selected runs; else its title.
+        title: title, if it is not the name.
+        up: relative path from its address to that of the front page.
     """
     return _template().render(kind=kind, run=name, up=up, title=title or name, styles=_STYLES, script=_BOUND)
 
 
 def exported_page(*episodes: Episode, pair: Json | None = None) -> str:
-    """Return the page of a run, or of two side by side, as one file that needs nothing else.
+    """Return the page of a run, or of two side by side, as one self-contained file.
 
     Args:
         episodes: one, or two.
-        pair: what is known of the two.
+        pair: data about the two.
 
     Raises:
         UserError: a run is too long for one file.
@@ -89,7 +89,7 @@ def _template() -> Template:
 
 
 def _parts(episode: Episode, place: int) -> Iterator[tuple[str, str]]:
-    """Pack the data of a run, with its place among those of the page; the scripts unpack what they are asked for."""
+    """Pack the data of a run, with its place among the runs of the page; the scripts unpack parts on demand."""
     calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
     yield f"data-{place}", _packed(msgspec.json.encode({"episode": _at_its_time(episode.overview), "calls": calls}))
     for number in range(len(episode.pages)):
@@ -103,7 +103,7 @@ def _packed(data: bytes) -> str:
 
 
 def _at_its_time(overview: Json) -> Json:
-    """Return what is known of a run for a file that does not go on with it."""
+    """Return the overview of a run for a static file, which does not follow a run in progress."""
     if not overview["under_way"]:
         return overview
     problems = [*overview["problems"], "The run was under way when this file was written."]
@@ -111,7 +111,7 @@ def _at_its_time(overview: Json) -> Json:
 
 
 def _check_size(folder: RunFolder) -> None:
-    """Refuse a run that a browser could not hold in one file.
+    """Refuse a run that is too large for a browser as one file.
 
     Raises:
         UserError: it is too long.
@@ -125,7 +125,7 @@ def _check_size(folder: RunFolder) -> None:
 
 
 def _call(episode: Episode, number: int) -> Json:
-    """Return a call, or, where its record cannot be read, one that says so."""
+    """Return a call, or an error record if it cannot be read."""
     try:
         return episode.calls.call(number)
     except ValueError as error:
@@ -135,7 +135,7 @@ def _call(episode: Episode, number: int) -> Json:
 
 
 def _shared(calls: Iterable[Json]) -> Json:
-    """Keep each text of a prompt once: most of a prompt is the same in every call."""
+    """Store each text of a prompt once: most of a prompt is the same in every call."""
     texts: dict[str, int] = {}
 
     def shared(message: Json) -> Json:
@@ -147,12 +147,12 @@ def _shared(calls: Iterable[Json]) -> Json:
 
 @cache
 def bound() -> str:
-    """Return all scripts as one: each module a function, its imports taken from what earlier ones gave back."""
+    """Bundle all scripts: each module becomes a function, with its imports taken from the results of earlier ones."""
     return '"use strict";\n{\n' + "".join(_functions("main", set())) + "}\n"
 
 
 def _functions(name: str, written: set[str]) -> Iterator[str]:
-    """Yield a script as a function, behind those of the scripts that it imports and that are not written yet."""
+    """Yield a script as a function, after its imported scripts that are not written yet."""
     written.add(name)
     source = static_file(f"{name}.js").decode()
     for _, imported in _IMPORT.findall(source):

@@ -1,7 +1,7 @@
-"""The lanes of an episode in pages: each a run of steps, packed when it is whole, so that long runs take little memory.
+"""The lanes of an episode in pages: ranges of steps, packed when complete, so that long runs need little memory.
 
-A page can be shown alone: what began before it and goes on in it stands in it, too. What comes of an item after its
-page was packed is kept apart from the page, and put in when it is asked for.
+A page can be shown alone: it includes items that started earlier and continue in it. Later changes of an item on a
+packed page are stored separately, and merged when the page is requested.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from maeil.acting import Primitive
 from quorum.storage.run_files import MIB
 
 Json = dict[str, Any]
-"""What the scripts of the viewer get: `static/contract.js` names every field."""
+"""Data for the scripts of the viewer: `static/contract.js` names every field."""
 
 WHOLE = 32 * MIB
-"""Bytes of a trace that is shown as one page."""
+"""Maximum bytes of a trace that is shown as one page."""
 PAGE = 8 * MIB
-"""Bytes of a longer one after which the next step begins a page: a browser reads it in a fraction of a second."""
+"""For a longer trace, bytes after which the next step starts a page: a browser reads it in a fraction of a second."""
 FULL = 64 * MIB
-"""Bytes of a page, though its step has not ended, after which events are left out: no real step has as many."""
+"""Bytes of a page after which events are left out even within a step: no real step has that many."""
 
 Open = Literal["thoughts", "messages", "plans", "actions"]
 """The lanes whose items can change later."""
@@ -40,7 +40,7 @@ class Pages:
 
     def __init__(self) -> None:
         self.firsts: list[int] = []
-        """The step that each page begins with, ascending; there is at least one."""
+        """The first step of each page, ascending; there is at least one."""
         self._packed: list[bytes] = []
         self._late: defaultdict[int, list[tuple[Open, int, Any]]] = defaultdict(list)
 
@@ -53,18 +53,18 @@ class Pages:
         self._packed.append(packed(page))
 
     def amend(self, number: int, lane: Open, index: int, addition: Any) -> None:
-        """Note what came of an item of a packed page.
+        """Record a later change of an item of a packed page.
 
         Args:
-            number: of the page.
-            lane: of the item.
-            index: of the item in it.
-            addition: to lists of a message or a plan, by name; the end of an action or of a thought.
+            number: number of the page.
+            lane: lane of the item.
+            index: index of the item in the lane.
+            addition: additions to lists of a message or a plan, by name; or the end of an action or of a thought.
         """
         self._late[number].append((lane, index, addition))
 
     def holding(self, t: int) -> int:
-        """Return the number of the page of a step: the first or the last one where there is no such step."""
+        """Return the number of the page of a step; the first or the last page if there is no such step."""
         return max(0, bisect_right(self.firsts, t) - 1)
 
     def data(self, number: int) -> bytes:
@@ -83,7 +83,7 @@ class Pages:
 
 
 def packed(data: Any) -> bytes:
-    """Pack data as JSON, for memory."""
+    """Compress data as JSON, to save memory."""
     return zlib.compress(msgspec.json.encode(data), _FASTEST)
 
 
@@ -99,7 +99,7 @@ def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
 
 
 class MadePages:
-    """Pages of an episode that take a replay to make. A page is made once, when it or a later one is asked for.
+    """Pages of an episode that need a replay. A page is made once, when it or a later one is requested.
 
     Args:
         pages: makes them, one after the other.
@@ -111,7 +111,7 @@ class MadePages:
         self._making = Lock()
 
     def data(self, number: int) -> bytes:
-        """Return a page as JSON. Pages that are made do not wait for one that is being made.
+        """Return a page as JSON. Requests for finished pages do not wait for one in progress.
 
         Raises:
             IndexError: there is no such page.
@@ -127,14 +127,14 @@ class MadePages:
 
 
 _DIGITS = 3
-"""Decimals that are kept: a thousandth of a cell is less than a pixel."""
+"""Number of decimals: a thousandth of a cell is less than a pixel."""
 
 
 def rounded(length: float) -> float:
-    """Return a length, in cells, as exactly as it can be seen."""
+    """Round a length, in cells, to visible precision."""
     return length if type(length) is int else round(length, _DIGITS)
 
 
 def code_of(primitive: Primitive) -> int | str:
-    """Return a primitive as pages hold it: a number as it is, anything else as JSON in a text."""
+    """Return a primitive in the format of pages: numbers as they are, anything else as a JSON string."""
     return primitive if isinstance(primitive, int) else orjson.dumps(primitive).decode()

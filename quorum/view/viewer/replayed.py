@@ -1,4 +1,4 @@
-"""What is seen of an episode that is replayed, instant by instant, from the packed lines of its trace."""
+"""Observe a replayed episode, instant by instant, from the packed lines of its trace."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _PLAYED = (EpisodeStart, StepTaken, StepOutcome, ActionChange, PlanChange)
 
 
 class Script:
-    """The lines of a trace that are played, up to the first step that is missing."""
+    """The lines of a trace that a replay needs, up to the first missing step."""
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(_FASTEST)
         self._packed: list[bytes] = []
         self._last: bytes | None = None
-        """The last line, where it is none that is played: a replay asks whether the trace breaks off at a step."""
+        """The last line, if a replay does not need it: it shows whether the trace breaks off at a step."""
 
     def take(self, stamped: Stamped, line: bytes) -> None:
-        """Take the next event and its line."""
+        """Add the next event and its line."""
         played = stamped.event.changes_world or isinstance(stamped.event, _PLAYED)
         self._last = None if played else line
         if played and (part := self._packer.compress(line)):
             self._packed.append(part)
 
     def finish(self) -> None:
-        """Take the end of the trace."""
+        """Finish the script at the end of the trace."""
         self._packed.append(self._packer.compress(self._last or b""))
         self._packed.append(self._packer.flush())
 
@@ -50,34 +50,34 @@ Seen = TypeVar("Seen")
 
 
 class Replayed(Generic[Seen]):
-    """What is seen of a replay, as long as it goes.
+    """Observations of a replay, as far as it goes.
 
     Args:
-        events: of the trace.
-        world: what is replayed, freshly built.
-        see: looks at the world as it stands; called once at each instant.
-        said: the subject of the sentence that says how far it went: `the world is shown`.
+        events: events of the trace.
+        world: the world to replay, freshly built.
+        see: observes the current state of the world; called once at each instant.
+        said: the subject of the sentence about how far the replay went: `the world is shown`.
     """
 
     def __init__(self, events: Iterable[Stamped], world: World, see: Callable[[], Seen], said: str) -> None:
         self.problems: list[str] = []
-        """Why there is no more."""
+        """Why the replay stopped."""
         self._see = see
         self._said = said
         self._states = replay_events(events, world)
         self._instants = 0
 
     def __iter__(self) -> Replayed[Seen]:
-        """Go on with the replay."""
+        """Continue the replay."""
         return self
 
     def pages(self, firsts: Sequence[int]) -> Iterator[tuple[int, Iterator[Seen]]]:
-        """Yield the first step of each page with what is seen in it, which must be taken before the next page."""
+        """Yield the first step of each page with its observations, which must be consumed before the next page."""
         for first, following in zip_longest(firsts, firsts[1:]):
             yield first, islice(self, None if following is None else following - first)
 
     def __next__(self) -> Seen:
-        """Return what is seen at the next instant; none where the episode ends or cannot be replayed further."""
+        """Return the next observation, until the episode ends or cannot be replayed further."""
         try:
             next(self._states)
             seen = self._see()
@@ -88,7 +88,7 @@ class Replayed(Generic[Seen]):
                 "The recorded episode is not what its seed and actions give in this version, "
                 f"so {self._said} up to there only: {str(mismatch)[:500]}"
             )
-        except Exception as error:  # a damaged trace may ask of a world what it never would be asked
+        except Exception as error:  # a damaged trace may make impossible requests to a world
             mistake = as_extension_error(error)
             why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
             said = f"{self._said[0].upper()}{self._said[1:]}"

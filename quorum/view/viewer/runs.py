@@ -1,4 +1,4 @@
-"""Runs side by side: the table of a sweep, and runs that have a beginning in common."""
+"""Runs side by side: the table of a sweep, and runs that share a beginning."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from quorum.view.viewer.pages import Json
 from quorum_base.user_errors import UserError
 
 MOST = 1000
-"""Runs of a family that are shown."""
+"""Maximum number of runs of a family to show."""
 _FIGURES = ("outcome.success", "outcome.completion", "outcome.steps", "outcome.score")
 _LARGEST = 2**53
-"""Above it, numbers are not what they are in a browser."""
+"""A browser cannot represent numbers above this exactly."""
 _LONGEST = 4000
-"""Characters of a change that are shown."""
+"""Maximum characters of a change."""
 
 
 def branched(folder: Path) -> Json | None:
-    """Return what a run branches off; None for nothing, or where `meta.json` cannot be read."""
+    """Return the origin of a branch; None for other runs, or if `meta.json` cannot be read."""
     try:
         origin = RunFolder(folder).meta().origin
     except DamagedFile:
@@ -42,7 +42,7 @@ def branched(folder: Path) -> Json | None:
 
 
 def relatives(root: Path, name: str) -> Mapping[str, Path]:
-    """Return the runs of a folder that have a beginning in common with one of them, by name, itself among them."""
+    """Return the runs of a folder that share a beginning with one of them, by name, including that run."""
     paths = {path.name: path for path in runs_inside(root) if not path.is_symlink()}
     neighbours: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths.values():
@@ -59,7 +59,7 @@ def relatives(root: Path, name: str) -> Mapping[str, Path]:
 
 
 def _speaks_of_a_branch(path: Path) -> bool:
-    """Whether `meta.json` may name a branch: most runs of a large sweep are none, and are not parsed for that."""
+    """Whether `meta.json` may name a branch: most runs of a large sweep do not, and need no parsing for that."""
     with suppress(DamagedFile):
         return b'"branch"' in (RunFiles(path).read(META, LARGEST_META) or b"")
     return False
@@ -70,8 +70,8 @@ def family(root: Path, name: str, path: str) -> Json:
 
     Args:
         root: the folder of the runs.
-        name: of the run.
-        path: of its folder, as a command names it.
+        name: name of the run.
+        path: its folder, as a command names it.
     """
     folders = list(relatives(root, name).values())
     return {"path": path, "runs": list(map(_line, folders[:MOST])), "left_out": max(0, len(folders) - MOST)}
@@ -99,11 +99,11 @@ def _unread(folder: Path, outcome: str, remark: str = "") -> Json:
 
 
 def parting(one: Path, other: Path) -> Json | None:
-    """Return the instant up to which two runs are the same because they branch off one; None where they do not.
+    """Return the instant at which two branches of a common run diverge; None if they have no common run.
 
     Args:
-        one: folder of a run; those that it branches off are looked for next to it.
-        other: that of the other one.
+        one: folder of a run; its ancestors are looked up next to it.
+        other: folder of the other run.
     """
     ours = dict(_ancestry(one))
     for name, left in _ancestry(other):
@@ -115,7 +115,7 @@ def parting(one: Path, other: Path) -> Json | None:
 
 
 def _ancestry(folder: Path) -> Iterator[tuple[str, Json | None]]:
-    """Give the run and all that it comes off, each with the instant at which it, or what it comes off, leaves that."""
+    """Yield the run and its ancestors, each with the instant at which the branch leaves it."""
     yield folder.name, None
     seen = {folder.name}
     path: Path | None = folder
@@ -126,7 +126,7 @@ def _ancestry(folder: Path) -> Iterator[tuple[str, Json | None]]:
 
 
 def _beside(folder: Path, name: str) -> Path | None:
-    """Find a run of this name next to another one: a name is looked up, it is never made a path."""
+    """Find a run of this name next to another one. The name is only looked up, and never used as a path."""
     found = (path for path in runs_inside(folder.parent) if path.name == name and not path.is_symlink())
     return next(found, None)
 
@@ -141,11 +141,11 @@ FIRST = (
     "plans.coherence",
     "model.usd",
 )
-"""The metrics that are shown at first; the others can be chosen."""
+"""The metrics that are shown initially; others can be selected."""
 
 
 def sweep_table(folder: Path) -> Json:
-    """Return the runs of a folder, a line each; those that cannot be read are named among the problems."""
+    """Return the runs of a folder, a line each; unreadable ones are listed among the problems."""
     name, missing = folder.name, 0
     rows: Sequence[Row] = ()
     try:
@@ -172,7 +172,7 @@ def sweep_table(folder: Path) -> Json:
 
 
 def _varying(rows: Sequence[Row]) -> list[str]:
-    """Return the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
+    """Return the keys that distinguish runs; of several with the same values the first, as `n` of `n` and `env.n`."""
     found: dict[tuple[str, ...], str] = {}
     for key in factor_columns(rows):
         values = tuple(repr(row.factors.get(key)) for row in rows)
@@ -199,7 +199,7 @@ def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> 
 
 
 def _others(folder: Path, known: set[str]) -> Iterator[Json]:
-    """Return the runs that have no results: under way, killed, damaged, or repeated."""
+    """Return the runs without results: in progress, killed, damaged, or repeated."""
     for path in runs_inside(folder):
         if path.name not in known and not path.is_symlink():
             yield _unread(path, "unfinished" if PARTIAL in path.name else "not counted")

@@ -1,4 +1,4 @@
-"""Serves the pages of a library on 127.0.0.1, for reading only, to a browser that knows the token of the address."""
+"""Serve the pages of a library on 127.0.0.1, read-only, to a browser that has the token of the address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quorum.serving.http import HOST, Connections, listen, server_config
+from quorum.process.http import HOST, Connections, listen, server_config
 from quorum.view.viewer.episode import Episode
 from quorum.view.viewer.library import Library
 from quorum.view.viewer.page import STATIC, served_page, static_file
@@ -34,7 +34,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""No script, style or address but our own files: what stands in a trace cannot become any of them."""
+"""Allow only our own scripts, styles and addresses: content of a trace cannot become any of them."""
 _HEADERS = {
     "content-security-policy": POLICY,
     "cache-control": "no-store",
@@ -47,15 +47,15 @@ _HEADERS = {
 
 
 class AccessControl:
-    """Refuses what does not come from the page that was opened, and sets the headers of all answers.
+    """Refuses requests that do not come from the opened page, and sets the headers of all answers.
 
-    A foreign name in the Host header is the sign of a rebound DNS name: a page of the network that would read
-    what is on this machine. The token stands in the path, so that another user of the machine cannot read it either.
+    A foreign name in the Host header indicates DNS rebinding: a web page that tries to read data on this machine. The
+    token is part of the path, so that other users of the machine cannot read the data either.
 
     Args:
-        app: what answers the rest; it sees the path without the token.
+        app: answers accepted requests; it sees the path without the token.
         token: the first part of every path.
-        hosts: what the Host header may be.
+        hosts: allowed values of the Host header.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
@@ -94,7 +94,7 @@ class AccessControl:
 
 _NUMBER = re.compile("[0-9]{1,18}")
 _LONGEST_SEARCH = 200
-"""Characters of a search, at most."""
+"""Maximum characters of a search."""
 
 
 T = TypeVar("T")
@@ -102,12 +102,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The routes over a library."""
+    """The routes of a library."""
 
     library: Library
 
     def app(self) -> Starlette:
-        """Return the application, without its access control."""
+        """Return the application without its access control."""
         run = "/api/run/{name}"
         answers: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "/": self._front,
@@ -206,7 +206,7 @@ class Served:
     async def _of(
         self, request: Request, part: Callable[[Episode], bytes], media_type: str = "application/json"
     ) -> Response:
-        """Answer with a part of the run as it was last read: the page has seen that reading, and goes on in it."""
+        """Answer with a part of the run as it was last read: the page has loaded that version and continues with it."""
 
         def work() -> bytes:
             return part(_present(self.library.last_read(request.path_params["name"])))
@@ -215,10 +215,10 @@ class Served:
 
 
 def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
-    """Return what was found.
+    """Return a value that is not None.
 
     Raises:
-        HTTPException: nothing was.
+        HTTPException: it is None.
     """
     if found is None:
         raise HTTPException(404, otherwise)
@@ -226,10 +226,10 @@ def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
 
 
 def _number(text: str) -> int:
-    """Read a number in an address, which is of at most 18 digits: Python reads none of thousands.
+    """Read a number in an address, with at most 18 digits: Python refuses numbers with thousands of digits.
 
     Raises:
-        HTTPException: it is none.
+        HTTPException: it is not such a number.
     """
     if not _NUMBER.fullmatch(text):
         raise HTTPException(404, "There is no such page.")
@@ -241,7 +241,7 @@ def _json(data: Any) -> Response:
 
 
 def application(library: Library, token: str, port: int) -> ASGIApp:
-    """Return the application that answers a holder of the token on this port."""
+    """Return the application that answers holders of the token on this port."""
     return AccessControl(Served(library).app(), token, {f"{HOST}:{port}", f"localhost:{port}"})
 
 
@@ -249,9 +249,9 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
     """Serve until the process is interrupted.
 
     Args:
-        library: what may be shown.
+        library: the runs to serve.
         port: 0 for any free one.
-        ready: called with the address of the page when the port is taken.
+        ready: called with the address of the page once the port is bound.
 
     Raises:
         OSError: the port is taken.
@@ -261,7 +261,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         taken = listener.getsockname()[1]
         app = application(library, token, taken)
         with contextlib.suppress(KeyboardInterrupt):
-            listener.listen(128)  # who asks before the server answers waits for it
-            Thread(target=library.prepare, daemon=True).start()  # by the time the browser asks, it may be there
+            listener.listen(128)  # requests that arrive before the server answers wait for it
+            Thread(target=library.prepare, daemon=True).start()  # the page may be ready when the browser requests it
             ready(f"http://{HOST}:{taken}/{token}/")
             uvicorn.Server(server_config(app, Connections())).run(sockets=[listener])

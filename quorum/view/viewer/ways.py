@@ -1,4 +1,4 @@
-"""Where running actions lead at each instant of a replay, by the pages of an episode."""
+"""Where running actions lead at each instant of a replay, in the pages of an episode."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from quorum_base.drawing import ShowsWays, Way
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 Point = tuple[float, float]
 _Running = tuple[str, int]
-"""Id of the plan, and index of the action in it."""
+"""Id of the plan, and index of its action."""
 
 
 class Ways:
-    """The ways of the actions that run, while a world is replayed from events.
+    """The ways of running actions, while a world is replayed from events.
 
-    The actions are those of the trace. Their controllers are started, asked and closed as the loop does it, so a way is
-    the one that the action would walk.
+    The actions come from the trace. Their controllers are started, called and closed as in the loop, so a way is the
+    one that the action would take.
 
     Args:
-        world: what is replayed; if it shows no ways, none are found.
+        world: the replayed world; if it shows no ways, none are found.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._plans: dict[str, Sequence[Mapping[str, Any]]] = {}
         self._running: dict[int, _Running] = {}
-        """By agent, as far as the events were read."""
+        """By agent, as far as the events have been read."""
         self._controllers: dict[int, tuple[_Running, Controller]] = {}
 
     def watched(self, events: Iterable[Stamped]) -> Iterator[Stamped]:
-        """Give the events on to a replay, which reads as far as the coming step; the first one it waits for, too."""
+        """Pass events on to a replay, after processing all events up to the first step in advance."""
         coming = self._noted(events)
         first = []
         for stamped in coming:
@@ -52,7 +52,7 @@ class Ways:
         yield from coming
 
     def now(self) -> dict[int, Way]:
-        """Return the way of each agent that has one; asked once for each state, before its step is taken."""
+        """Return the way of each agent that has one; call it once for each state, before its step is taken."""
         world = self._world
         if not isinstance(world, ShowsWays):
             return {}
@@ -94,14 +94,14 @@ class Ways:
                 record = dict(enumerate(self._plans.get(plan, ()))).get(index)
                 try:
                     action = world.vocabulary.parse(record) if record is not None else None
-                except InvalidThought:  # of another version, or damaged
+                except InvalidThought:  # another version, or damaged
                     action = None
                 if action is not None:
                     self._controllers[agent] = key, world.start_action(agent, action)
 
 
 def turns(points: Sequence[Point]) -> Iterator[Point]:
-    """Give the first point of a way, those at which it turns, and the last one: as a line they look the same."""
+    """Yield the first point of a way, its turning points, and the last one, which give the same line."""
     yield from points[:1]
     for (x, y), (u, v), (right, down) in zip(points, points[1:], points[2:], strict=False):
         if u - x != right - u or v - y != down - v:
@@ -110,13 +110,13 @@ def turns(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def way_pages(folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int]) -> Iterator[Json]:
-    """Yield the ways of an episode, by the pages of its lanes. Why a world cannot be built is reported by its film.
+    """Yield the ways of an episode, in the pages of its lanes. The film reports why a world cannot be built.
 
     Args:
-        folder: of the run; its configuration builds the world.
-        name: of the world; None for a trace without a start.
-        script: what is replayed.
-        firsts: the step that each page begins with.
+        folder: folder of the run; its configuration builds the world.
+        name: name of the world; None for a trace without a start.
+        script: the events to replay.
+        firsts: the first step of each page.
     """
     world, _ = built_world(folder, name)
     if world is None or not isinstance(world, ShowsWays):
@@ -138,7 +138,7 @@ def _pages_of(going: Ways, world: World, script: Script, firsts: Sequence[int]) 
 
 
 def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:
-    """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
+    """Return the agents whose way has become one cell shorter, and the ways that changed; an empty way means none."""
     gone_on: list[float] = []
     changed: list[tuple[Any, ...]] = []
     for agent in sorted({*before, *ways}):

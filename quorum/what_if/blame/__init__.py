@@ -1,1 +1,1 @@
-"""Blame: which decision of a run made it fail, found by branches of it."""
+"""Blame: find the decision that made a run fail, by branches of the run."""

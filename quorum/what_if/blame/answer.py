@@ -19,10 +19,10 @@ from quorum.what_if.blame.verdict import LATE, Verdict
 
 SEARCH = "search"
 MOST_RERUNS = 2000
-"""Episodes that are played in memory for a run by default."""
+"""Default number of episodes to play in memory for a run."""
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
 LEAST = 0.005
-"""Probability from which on a correction that did not save the run is reported."""
+"""Minimum probability at which a correction that did not save the run is reported."""
 _MOST_SHOWN = 8
 
 
@@ -33,8 +33,8 @@ class Question:
     Attributes:
         by: the reference policy; see `Reference.of`.
         success: what counts as a success.
-        budget: limits of the answer.
-        draws: samples of each correction, if models are asked or the world draws lots.
+        budget: limits of the search.
+        draws: samples of each correction, if models answer or the world has luck.
         margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
         config_dir: folders with more options of the groups.
@@ -59,22 +59,22 @@ class Blame:
 
     Attributes:
         run: its folder.
-        question: that was asked.
+        question: the question.
         reference: name of the reference policy, or of the reader's model; empty for rules.
-        ending: of the run itself.
-        failed: whether the run is no success.
+        ending: the ending of the run itself.
+        failed: whether the run is not a success.
         verdict: agent, step and kind, and the posterior.
-        deadline: step by which re-runs had to finish; 0 if nothing was played.
+        deadline: step by which re-runs had to finish; 0 without re-runs.
         decisions: number of decisions in the run.
-        candidates: decisions that the reference would have made differently.
-        shares: shares of agents and minimal sets; None if they were not asked for.
+        candidates: number of decisions that the reference would have made differently.
+        shares: shares of agents and minimal sets; None unless requested.
         sets: a command for each set.
-        exact: whether re-runs are deterministic, as no model is asked and the world has no luck.
+        exact: whether re-runs are deterministic, without model calls and without luck in the world.
         notes: caveats.
-        reruns: episodes that were played for it, by this command or an earlier one.
+        reruns: number of episodes played for it, by this command or an earlier one.
         calls: paid answers.
         usd: their cost.
-        tokens: that they read and wrote.
+        tokens: number of tokens that they read and wrote.
     """
 
     run: Path
@@ -97,7 +97,7 @@ class Blame:
 
     @property
     def spent(self) -> Spent:
-        """What it has cost."""
+        """Its cost."""
         return Spent(self.calls, self.tokens, self.usd)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Corrections that were played, each once and within a budget, and the journal that keeps them on disk."""
+"""Play corrections, each once and within a budget, and keep their endings in a journal on disk."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Budget:
     """Limits of a search.
 
     Attributes:
-        reruns: episodes; None: any number.
-        calls: answers of paid language models; None: any number.
-        usd: money in US dollars; None: any.
-        tokens: read and written by these models; None: any number.
+        reruns: number of episodes; None: unlimited.
+        calls: answers of paid language models; None: unlimited.
+        usd: money in US dollars; None: unlimited.
+        tokens: tokens that these models read and write; None: unlimited.
     """
 
     reruns: int | None = None
@@ -48,12 +48,12 @@ class Budget:
 
     @property
     def unlimited(self) -> bool:
-        """Whether nothing bounds what paid models may cost."""
+        """Whether nothing limits the cost of paid models."""
         return (self.calls, self.usd, self.tokens) == (None, None, None)
 
     @property
     def half(self) -> Budget:
-        """The most that a shadow may take, so that as much is left for the search."""
+        """The most that a shadow run may spend, which leaves at least as much for the search."""
         return replace(
             self,
             calls=None if self.calls is None else self.calls // 2,
@@ -62,7 +62,7 @@ class Budget:
         )
 
     def less(self, spent: Spent) -> Budget:
-        """Return what is left of it."""
+        """Return the remaining budget."""
         return replace(
             self,
             calls=None if self.calls is None else max(self.calls - spent.answers, 0),
@@ -72,7 +72,7 @@ class Budget:
 
 
 class _Rerun(msgspec.Struct, tag="rerun"):
-    """A line of the journal: how a correction ended."""
+    """A line of the journal: the ending of a correction."""
 
     of: str
     correction: str
@@ -93,7 +93,7 @@ class Journal:
     """The re-runs of a run for one question: reference, digests of the run, version of the code.
 
     Args:
-        folder: of the run; None: nothing is kept on disk.
+        folder: folder of the run; None: keep nothing on disk.
         question: everything but the correction that determines how a re-run ends.
 
     Raises:
@@ -104,7 +104,7 @@ class Journal:
         self.question = self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
         self._known: dict[str, Ending] = {}
         self.decisions: Decisions | None = None
-        """All of them, if the reference was asked in every turn."""
+        """All decisions, if the reference decided in every turn."""
         self._file = _open(folder) if folder is not None else None
         if folder is not None:
             self._read(folder)
@@ -112,12 +112,12 @@ class Journal:
     def _read(self, folder: Path) -> None:
         try:
             for line in RunFiles(folder).lines(JOURNAL):
-                if self._of.encode() not in line:  # of another question: a search costs less than parsing
+                if self._of.encode() not in line:  # of another question; searching the line is faster than parsing it
                     continue
                 try:
                     found: _Line = msgspec.json.decode(line, type=_Line)
                 except (ValueError, RecursionError):
-                    continue  # it was cut off or damaged, or is of another version: it is played again
+                    continue  # cut off, damaged, or of another version: the re-run is played again
                 if found.of == self._of:
                     self._enter(found)
         except FileNotFoundError:
@@ -133,15 +133,15 @@ class Journal:
                 self.decisions = decisions
 
     def get(self, correction: str) -> Ending | None:
-        """Return how a re-run ended; None if it was not played."""
+        """Return the ending of a re-run; None if it was not played."""
         return self._known.get(correction)
 
     def add(self, correction: str, ending: Ending) -> None:
-        """Keep how a re-run ended."""
+        """Store the ending of a re-run."""
         self._write(_Rerun(self._of, correction, ending))
 
     def keep(self, decisions: Decisions) -> None:
-        """Keep all decisions of the reference."""
+        """Store all decisions of the reference."""
         self._write(_Shadow(self._of, decisions))
 
     def _write(self, line: _Line) -> None:
@@ -152,7 +152,7 @@ class Journal:
 
     @property
     def spent(self) -> Spent:
-        """What the re-runs so far have paid for."""
+        """Cost of the re-runs so far."""
         return sum((Spent(one.calls, one.tokens, one.usd) for one in self._known.values()), Spent())
 
     def close(self) -> None:
@@ -162,10 +162,10 @@ class Journal:
 
 
 def _open(folder: Path) -> IO[bytes]:
-    """Open the journal of a run for this command alone: another one would play, and pay, the same again.
+    """Open the journal of a run for this command alone: a second one would play, and pay for, the same re-runs.
 
     Raises:
-        UserError: another command has it, it is no file, or nothing can be written to it.
+        UserError: another command uses it, it is not a file, or it cannot be written.
     """
     with os_errors(f"{folder / JOURNAL}: cannot be written", "Copy the run to your own folder, and blame that."):
         file = open_lock(folder, JOURNAL)
@@ -185,16 +185,16 @@ class Attempts:
 
     Attributes:
         play: plays a correction.
-        name: names the episode that a correction asks for; two may ask for the same.
-        left: returns how a correction ended that an earlier command has played to its end, and what was spent on it in
-            vain.
+        name: names the episode of a correction; two corrections may share an episode.
+        left: returns the ending of a correction that an earlier command played to its end, and what was spent on
+            unfinished attempts.
         success: what counts as a success.
         longest: steps that count for an unfinished episode.
         budget: limits of all re-runs together.
         journal: re-runs of this command and of earlier ones.
-        expected: what a re-run is expected to spend; nothing if no model is paid.
+        expected: expected cost of a re-run; nothing without paid models.
         started: called before each correction that is played.
-        shadow: what the reference has cost as a shadow of the run.
+        shadow: cost of the reference as a shadow of the run.
     """
 
     play: Callable[[Correction], Ending]
@@ -208,17 +208,17 @@ class Attempts:
     started: Callable[[Correction], None] = lambda _: None
     shadow: Spent = field(default_factory=Spent)
     reruns: int = 0
-    """Episodes that this command has played."""
+    """Number of episodes that this command has played."""
     known: set[str] = field(default_factory=set)
-    """The episodes that were asked for."""
+    """Names of the episodes that were requested."""
     dropped: dict[str, Spent] = field(default_factory=dict)
-    """What earlier commands have spent on episodes that they did not play to their end."""
+    """What earlier commands spent on episodes that they did not finish."""
 
     def ending(self, correction: Correction) -> Ending:
         """Return how the run ends with a correction.
 
         Raises:
-            BudgetSpent: the budget does not allow to play it.
+            BudgetSpent: the budget does not allow another re-run.
         """
         key = self.name(correction)
         found = self.journal.get(key)
@@ -229,7 +229,7 @@ class Attempts:
                 self.started(correction)
                 self.reruns += 1
                 found = self.play(correction)
-                _, self.dropped[key] = self.left(correction)  # but for what it has got back
+                _, self.dropped[key] = self.left(correction)  # without the recovered answers
             dropped = self.dropped.pop(key)
             paid = dropped + Spent(found.calls, found.tokens, found.usd)
             found = replace(found, calls=paid.answers, usd=paid.usd, tokens=paid.tokens)
@@ -239,14 +239,14 @@ class Attempts:
 
     @property
     def spent(self) -> Spent:
-        """What was paid for so far, also by earlier commands."""
+        """Cost so far, including that of earlier commands."""
         return sum(self.dropped.values(), self.journal.spent + self.shadow)
 
     def _check(self, needs: Spent, had: Spent) -> None:
         """Require that the budget allows a re-run.
 
         Args:
-            needs: what it is expected to spend.
+            needs: its expected cost.
             had: the part of that which killed attempts have paid for.
 
         Raises:

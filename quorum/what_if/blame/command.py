@@ -91,10 +91,10 @@ def _quarter(one: Blame) -> str:
 
 
 def estimate_folder(folder: Path, question: Question) -> dict[str, Any]:
-    """Estimate what the search would take, for a run or for all failed runs of a folder, as JSON-ready data.
+    """Estimate the cost of the search, for a run or for all failed runs of a folder, as JSON-ready data.
 
     Raises:
-        UserError: as `blame_folder`, or a method is given that plays nothing.
+        UserError: as `blame_folder`, or the method plays nothing.
     """
     if question.method != SEARCH:
         raise UserError(f"--dry-run --method {question.method}: only the search is estimated", "Set a budget.")
@@ -110,9 +110,9 @@ def blame_folder(
     """Blame a run, or all failed runs of a folder, on one budget of calls and money.
 
     Args:
-        folder: of the run or of the runs.
+        folder: folder of the run or of the runs.
         question: the question.
-        search: answers it where the method is the search.
+        search: answers the question if its method is the search.
 
     Raises:
         UserError: there is no such method or folder, the folder holds no runs, or none of them can be blamed.

@@ -1,12 +1,17 @@
 """The worth of agents and messages of a recorded run: what the team loses without them.
 
-Three credits. `agent`: the agent idles, and all others act as recorded. This is the difference reward D_i(t) = G(run) -
-G(the run in which agent i idles from step t on): the wonderful life utility of Wolpert and Tumer, "Optimal payoff
-functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
-Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
-difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
-luck the value is exact; where luck is shared, only what the agent's absence reaches draws other lots. `live`: the agent
-idles, and all other minds think again. `message`: the message is not delivered, and all minds think again.
+There are three credits.
+
+`agent`: the agent idles, and all others act as recorded. This is the difference reward D_i(t) = G(run) - G(the run in
+which agent i idles from step t on): the wonderful life utility of Wolpert and Tumer, "Optimal payoff functions for
+members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and Tumer,
+"Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
+difference reward. The joint actions of the others come from the trace, so no mind thinks. In a world without luck the
+value is exact; with shared luck, only draws that the agent's absence affects differ.
+
+`live`: the agent idles, and all other minds think again.
+
+`message`: the message is not delivered, and all minds think again.
 """
 
 from __future__ import annotations
@@ -77,13 +82,13 @@ def kinds_of(names: Iterable[str]) -> list[Kind]:
 
 @dataclass(slots=True)
 class Bill:
-    """What the credits of several runs cost.
+    """The cost of the credits of several runs.
 
     Attributes:
-        budget: what paid models may cost; required where they are asked.
-        stands_in: whether the simulated model, at their prices, takes the place of paid ones: an estimate.
-        spent: what the re-runs so far have spent, also those of earlier commands.
-        reruns: episodes so far.
+        budget: limits of paid models; required if the team uses any.
+        stands_in: whether the simulated model replaces paid models, at their prices: an estimate.
+        spent: cost of the re-runs so far, including those of earlier commands.
+        reruns: number of episodes so far.
     """
 
     budget: Budget = Budget()  # noqa: RUF009 (frozen)
@@ -140,13 +145,13 @@ def credits_of(
     Args:
         run: its folder.
         kinds: the credits.
-        start: the step from which on an agent idles, for `Kind.AGENT`.
+        start: the step from which an agent idles, for `Kind.AGENT`.
         report: called with the number of re-runs before they start.
-        bill: what paid models may cost; what they have cost is added.
+        bill: limits of paid models; their cost is added to it.
 
     Raises:
-        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team has
-            to ask a paid model again and the budget does not allow that.
+        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team
+            needs a paid model again and the budget does not allow that.
     """
     found = Credits(run)
     if Kind.AGENT in kinds:
@@ -175,12 +180,12 @@ def credits_of(
 def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility]:
     """Return what the team loses without each agent, by index.
 
-    A run without an agent that ends earlier keeps what it has then; one that would last longer is cut where the
-    recorded joint actions end.
+    If the run without an agent ends earlier, its utility is that at its end. If it would last longer, it is cut where
+    the recorded joint actions end.
 
     Args:
-        episode: a recorded run, whole or cut off.
-        start: the step from which on the agent idles.
+        episode: a recorded run, complete or cut off.
+        start: the step from which the agent idles.
 
     Raises:
         UserError: the world draws from one random stream or cannot be replayed, or there is no such step.
@@ -222,10 +227,10 @@ def utility_without(
 
     Args:
         agent: its index.
-        world: of the run; it is reset.
-        seed: of the run.
+        world: the world of the run; it is reset.
+        seed: the seed of the run.
         joints: the joint actions of the run, one for each step.
-        start: the step from which on the agent idles.
+        start: the step from which the agent idles.
         changes: events that change the world from outside, each with its step.
 
     Raises:
@@ -247,7 +252,7 @@ def utility_without(
 
 
 def _idling(agent: int, world: World, joint: Joint) -> Joint:
-    """Return a joint action in which the agent performs the world's idle action, where it is its turn."""
+    """Return a joint action in which the agent idles if it would act."""
     if joint[agent] is None:
         return joint
     action = world.start_action(agent, world.idle)
@@ -265,17 +270,16 @@ def _utility(rewards: Sequence[float], world: World) -> Utility:
 
 
 class Continuations:
-    """A run that is played again with changes after which all minds think again.
+    """Re-runs of a run with changes after which all minds think again.
 
-    Re-runs that ask paid models are kept in a folder next to the run, so that a killed command resumes.
+    Re-runs with paid models are kept in a folder next to the run, so that a killed command resumes.
 
     Args:
         parent: the run.
-        bill: what paid models may cost, and have cost.
+        bill: limits of paid models, and their cost so far.
 
     Raises:
-        UserError: its world draws from one random stream, it broke off, or its team asks a paid model and no budget is
-            set.
+        UserError: its world draws from one random stream, it broke off, or its team uses a paid model without a budget.
     """
 
     def __init__(self, parent: Parent, bill: Bill | None = None) -> None:
@@ -296,7 +300,7 @@ class Continuations:
         self.folder = parent.episode.folder.resolve().with_name(f"{parent.episode.folder.resolve().name}.credit")
         """The folder that keeps its paid re-runs."""
         self.pays = reference.on_disk
-        """Whether it asks paid models."""
+        """Whether it uses paid models."""
         reruns = Reruns(reference, self.folder)
         self.attempts = Attempts(
             play=reruns.play,
@@ -314,10 +318,10 @@ class Continuations:
 
     @contextmanager
     def paying(self, bill: Bill) -> Iterator[None]:
-        """Hold the folder of the paid re-runs, and enter in the bill what was spent, however it ends.
+        """Lock the folder of the paid re-runs, and add their cost to the bill even after an error.
 
         Raises:
-            UserError: another command is at work on the same credits.
+            UserError: another command is computing the same credits.
         """
         with ExitStack() as stack:
             if self.pays:
@@ -337,14 +341,14 @@ class Continuations:
 
     @property
     def messages(self) -> tuple[int, ...]:
-        """The messages of the run, in the order of sending."""
+        """The messages of the run, in the order in which they were sent."""
         return tuple(message.message for message in self._parent.episode.trace.of(MessageSent))
 
     def without_agent(self, agent: str) -> Utility:
         """Return the loss if an agent idles from the start.
 
         Raises:
-            UserError: the run cannot be replayed, nobody can idle in such a team, or the budget is used up.
+            UserError: the run cannot be replayed, no agent can idle in such a team, or the budget is used up.
         """
         return self._loss(Correction(Instant(0), (agent,)), f"without {agent}")
 
@@ -374,7 +378,7 @@ def _worth(ending: Ending) -> Utility:
 
 
 def _refuse_luck(world: World, run: str) -> None:
-    """Refuse a world in which a change moves the luck of others.
+    """Refuse a world in which a change affects the luck of others.
 
     Raises:
         UserError: its rules draw random numbers from one stream.

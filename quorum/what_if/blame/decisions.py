@@ -1,4 +1,4 @@
-"""The decisions of a run, each with the decision of a reference, and how the two differ."""
+"""The decisions of a run, each with the reference's decision and their difference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Choice:
     """The decision of a mind in a turn.
 
     Attributes:
-        actions: of the committed plan, as the trace has them; None: no plan was committed.
+        actions: actions of the committed plan, in the format of the trace; None: no plan was committed.
         task: kind and target of the plan; None: it states none.
         resumes: whether the mind continues its current plan.
         says: texts of its messages.
@@ -106,11 +106,11 @@ class Decision:
         return Instant(self.t, self.t_hat)
 
     def correction(self) -> Correction | None:
-        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted."""
+        """Return the change that replaces this decision with that of the reference; None if it cannot be scripted."""
         return self.scripted(self.other)
 
     def scripted(self, choice: Choice) -> Correction | None:
-        """Return the change that makes a choice in this turn, in all that the two differ in; None if it cannot be.
+        """Return the change that makes another choice in this turn; None if it cannot be scripted.
 
         Scripts can replace a plan, replace or add a message, and drop messages. They cannot continue a plan.
         """
@@ -135,8 +135,8 @@ class Decisions:
     """All decisions of a run.
 
     Attributes:
-        every: in the order of time.
-        asked: whether the reference was asked about all of them; a budget may have stopped it.
+        every: all decisions, in the order of time.
+        asked: whether the reference decided in all of these turns; a budget may have stopped it.
     """
 
     every: tuple[Decision, ...]
@@ -144,7 +144,7 @@ class Decisions:
 
     @property
     def candidates(self) -> tuple[Decision, ...]:
-        """Those that the reference would have made differently."""
+        """The decisions that the reference would have made differently."""
         return tuple(decision for decision in self.every if decision.differs)
 
 
@@ -154,7 +154,7 @@ class _Shadow:
 
     Attributes:
         heard: whether the reference talks.
-        books: what its calls are entered in.
+        books: ledgers of its calls.
     """
 
     heard: bool
@@ -178,11 +178,11 @@ class _ShadowedMind:
         self._shadow = shadow
 
     async def think(self, view: View) -> Thought:
-        """Have both think."""
+        """Let both minds think."""
         shadow = self._shadow
         thought = await self._mind.think(view)
         try:
-            with entered_in(Ledger()):  # the calls of the shadow are not those of the thought
+            with entered_in(Ledger()):  # keep the shadow's calls out of those of the thought
                 other = await self._reference.think(view)
         except BudgetReached:
             shadow.asked = False
@@ -193,13 +193,13 @@ class _ShadowedMind:
 
 
 def decisions_of(reference: Reference, books: CallBooks | None = None) -> Decisions:
-    """Replay a run, and ask the reference at every turn as a shadow.
+    """Replay a run, with the reference deciding at every turn as a shadow.
 
     The models of the run answer as recorded, so nothing is sent to them.
 
     Args:
         reference: the shadow.
-        books: what its calls are entered in, within its budget; None: they are not counted.
+        books: ledgers of its calls, with its budget; None: do not count them.
 
     Raises:
         UserError: the run cannot be replayed.
@@ -233,7 +233,7 @@ class _ShadowedStart(BranchStart):
     """The start of a replay with the reference as a shadow.
 
     Attributes:
-        shadowed: puts the shadow behind the minds of a team.
+        shadowed: adds the shadow to the minds of a team.
     """
 
     shadowed: Callable[[Team, TeamContext], Team]
@@ -286,7 +286,7 @@ WORDS = {
     "ignored_input": "ignored an order that it had read",
     "mismatch": "planned something else than it said",
 }
-"""The kinds of mistakes, in words about the agent. The last six are kinds of failures (docs/failures.md)."""
+"""The kinds of mistakes, as phrases about the agent. The last six are kinds of failures (docs/failures.md)."""
 SUSPICION = (*list(WORDS)[-6:], *WORDS)
 """The kinds in the order in which decisions are tried: those that the trace proves come first."""
 
@@ -298,7 +298,7 @@ def kind_of(decision: Decision, failures: Sequence[Failure], agents: Sequence[st
         decision: one that the reference would have made differently.
         failures: the failures that the trace of the run proves.
         agents: names of the participants by index.
-        idle: name of the action of doing nothing.
+        idle: name of the idle action.
     """
     index = list(agents).index(decision.agent)
     shown = (one for one in failures if one.agent == index and one.t == decision.t)
@@ -311,8 +311,8 @@ def difference(decision: Decision, idle: str) -> str:
     """Name how the decision of the reference differs; empty if it does not.
 
     Args:
-        decision: of both.
-        idle: name of the action of doing nothing.
+        decision: the decisions of both.
+        idle: name of the idle action.
     """
     if decision.plan_differs:
         return _plans(decision.own, decision.other, idle)

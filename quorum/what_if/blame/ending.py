@@ -28,9 +28,9 @@ class Ending:
         reached: goals reached.
         goals: goals in total; 0 if the world has none.
         score: score of the world.
-        calls: answers of language models, without those of its recorded prefix.
+        calls: answers of language models, excluding those of its recorded prefix.
         usd: their cost, as far as prices are known.
-        tokens: that they read and wrote.
+        tokens: number of tokens that they read and wrote.
         returned: sum of the rewards of its steps.
     """
 
@@ -55,10 +55,10 @@ class Ending:
 
 
 class Ender:
-    """Watches an episode, or reads its trace, for how it ends.
+    """Watches an episode, or reads its trace, to find how it ends.
 
     Args:
-        live: whether calls are asked now, and are not part of a recorded prefix.
+        live: whether calls are made now, and are not part of a recorded prefix.
     """
 
     def __init__(self, live: Callable[[], bool] = lambda: True) -> None:
@@ -69,7 +69,7 @@ class Ender:
         self._rewards: list[float] = []
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take in an event."""
+        """Process an event."""
         event = stamped.event
         self._t = stamped.t
         if isinstance(event, ThoughtEnd):
@@ -102,7 +102,7 @@ def ending_of(trace: Trace) -> Ending:
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """What counts as a success: a finished task, also within a bound of steps; or a bound of the score or of goals.
+    """What counts as a success: a finished task, optionally within a number of steps; or a minimum score or goals.
 
     Attributes:
         text: as the user gives it: `success`, `steps<=60`, `score>=3` or `reached>=2`.
@@ -115,7 +115,7 @@ class Success:
         """Read a condition of success.
 
         Raises:
-            UserError: it is none.
+            UserError: it is not one.
         """
         found = "".join(text.split())
         if found != Outcome.SUCCESS and _CRITERION.fullmatch(found) is None:
@@ -126,7 +126,7 @@ class Success:
         return cls(found)
 
     def met(self, ending: Ending) -> bool:
-        """Whether an episode is a success. A bound of steps also requires a finished task."""
+        """Whether an episode is a success. A limit of steps also requires a finished task."""
         match = _CRITERION.fullmatch(self.text)
         if match is None:
             return ending.finished
@@ -143,11 +143,11 @@ class Success:
     def grade(self, ending: Ending, longest: int) -> float:
         """Return the grade of an episode; more is better.
 
-        It is the share of goals reached (the score, in a world without goals); for a bound of the score or of goals,
-        that number; for a bound of steps, the steps saved of `longest`, or 0 if the task was not finished.
+        It is the share of goals reached (the score, in a world without goals). For a minimum score or goals, it is that
+        number. For a limit of steps, it is the number of steps saved of `longest`, or 0 if the task was not finished.
 
         Args:
-            ending: of the episode.
+            ending: the ending of the episode.
             longest: steps that count for an unfinished episode.
         """
         match self.measure:

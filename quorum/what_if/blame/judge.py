@@ -26,7 +26,7 @@ from quorum.what_if.blame.verdict import RULES, Verdict, by_rules
 from quorum_base.user_errors import UserError
 
 PROCEDURES = tuple(f"{READER}:{procedure}" for procedure in Procedure)
-"""The methods that ask a language model."""
+"""The methods that use a language model."""
 
 
 def judge(run: Path, question: Question) -> Blame:
@@ -37,7 +37,7 @@ def judge(run: Path, question: Question) -> Blame:
         question: with a method other than the search; `by` holds `KEY=VALUE` of the reader's model.
 
     Raises:
-        UserError: the run cannot be read, or the reader cannot be asked.
+        UserError: the run cannot be read, or the reader's model cannot be called.
     """
     trace = read_whole_trace(run)
     ending = ending_of(trace)
@@ -71,10 +71,10 @@ def reading(question: Question, *, dry: bool = False) -> Configuration:
 
     Args:
         question: with the model and its budget.
-        dry: whether nothing is asked, so that a paid model needs no budget.
+        dry: whether to make no calls, so that a paid model needs no budget.
 
     Raises:
-        UserError: the reference is no model, or a paid one has no budget.
+        UserError: the reference is not a model, or a paid model has no budget.
     """
     for word in question.by:
         if word.partition("=")[0].partition(".")[0] != "llm":

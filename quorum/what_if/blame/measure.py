@@ -15,12 +15,12 @@ from quorum_base.user_errors import UserError
 
 
 class CreditMeasure(Measure):
-    """What agents and messages are worth.
+    """The worth of agents and messages.
 
     Args:
         kinds: the credits.
-        idle_from: the step from which on an agent idles, for `Kind.AGENT`.
-        bill: what paid models may cost, and have cost.
+        idle_from: the step from which an agent idles, for `Kind.AGENT`.
+        bill: limits of paid models, and their cost so far.
     """
 
     def __init__(self, kinds: Sequence[Kind], idle_from: int, bill: Bill) -> None:
@@ -30,7 +30,7 @@ class CreditMeasure(Measure):
         self.estimates = bill.stands_in
 
     def check(self, per: str | None, *, write: bool) -> None:
-        """Refuse a table without columns for a credit, and to keep credits from a later step on."""
+        """Refuse a table without columns for a credit, and refuse to store credits from a later step on."""
         if self._idle_from and (write or set(self._kinds) != {Kind.AGENT}):
             raise UserError(
                 "--idle-from: it belongs to --credit agent, and metrics.json holds credits from the first step on",
@@ -51,7 +51,7 @@ class CreditMeasure(Measure):
         return self._credits(run).joined(per, rows)
 
     def estimate(self, runs: Iterable[Path]) -> Mapping[str, Any]:
-        """Return the number of re-runs, and what paid models would cost."""
+        """Return the number of re-runs, and the cost of paid models."""
         with of_all(runs, lambda run: credits_of(run, self._kinds, bill=self._bill)) as found:
             return {"runs": len(found), **self._bill.plain()}
 

@@ -1,10 +1,10 @@
-"""How probable each suspect is as the cause, given its trials: a hierarchical Beta-Binomial model.
+"""The probability that each suspect is the cause, given its trials: a hierarchical Beta-Binomial model.
 
-1. A change of a turn that is not the cause saves the run with a chance that belongs to the turn, drawn from a Beta
-   distribution; all turns of a run share its mean and concentration, which are unknown and averaged out (Gelman et al.,
-   Bayesian Data Analysis, 3rd edition, section 5.3).
-2. The correction of the cause saves the run where a placebo does, and else with its own chance (noisy or: Pearl,
-   Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2), which is 1 if re-runs are deterministic.
+1. A change of a turn that is not the cause saves the run with a probability specific to the turn, drawn from a Beta
+  distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman et
+  al., Bayesian Data Analysis, 3rd edition, section 5.3).
+2. The correction of the cause saves the run if a placebo would, and otherwise with its own probability (noisy or:
+  Pearl, Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2), which is 1 if re-runs are deterministic.
 3. At most one suspect is the cause, so Bayes' rule gives the probability of each, and of none.
 """
 
@@ -23,7 +23,7 @@ NORMAL = 1.959963984540054
 CONCENTRATIONS = (0.3, 1.0, 4.0, 16.0)
 """Equally probable concentrations of the Beta distribution; its mean is uniform."""
 HELPS = 3
-"""The chance by which the correction of the cause saves a run with luck is drawn from Beta(HELPS, 1)."""
+"""In a run with luck, the probability that the correction of the cause saves it is drawn from Beta(HELPS, 1)."""
 _CHANCES = (np.arange(50) + 0.5) / 50
 
 
@@ -60,7 +60,7 @@ UNTRIED = Tally(0, 0)
 def gain(corrected: Tally, placebo: Tally) -> tuple[float, float]:
     """Return the 95 % interval of P(success | corrected) - P(success | placebo) (Newcombe 1998, method 10).
 
-    An arm without trials can have any share.
+    An arm without trials may have any share.
     """
     (low, high), (least, most) = corrected.interval, placebo.interval
     if not (corrected.draws and placebo.draws):
@@ -79,11 +79,11 @@ def _shapes() -> NDArray[np.float64]:
 
 
 def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, exact: bool) -> list[float]:
-    """Return the probability of each suspect, and last that of none of them.
+    """Return the probability of each suspect, and last the probability of none.
 
     Args:
-        arms: the corrected and the placebo trials of each suspect; it may have none.
-        prior: of each suspect; the rest is that of none.
+        arms: the corrected and the placebo trials of each suspect, which may be empty.
+        prior: prior probability of each suspect; the rest is that of none.
         exact: whether the same change always ends the same way.
     """
     counts = [(c.wins, c.draws - c.wins, p.wins, p.draws - p.wins) for c, p in arms]

@@ -8,7 +8,7 @@ Source: arXiv 2505.00212, section 4, and Algorithms 1 to 3 of its appendix.
 | `step_by_step` | shows the turns up to one: was the last one the decisive mistake? The first yes is the verdict |
 | `bisection` | shows a range of turns in two halves: which half has the decisive mistake? Until one turn is left |
 
-A reader gets a transcript and nothing else of the run.
+A reader sees only the transcript of the run.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from quorum.what_if.blame.verdict import Verdict
 from quorum_base.user_errors import UserError
 
 READER = "reader"
-"""The participant in the records of calls."""
+"""Name of the participant in the records of calls."""
 
 
 class Procedure(StrEnum):
-    """How a reader is asked."""
+    """The procedure of a reader."""
 
     ALL_AT_ONCE = "all_at_once"
     STEP_BY_STEP = "step_by_step"
@@ -86,9 +86,9 @@ class Scene:
 
     Attributes:
         world: its name.
-        calls: the actions of its vocabulary, as in a prompt.
+        calls: the actions of its vocabulary, in the format of prompts.
         max_steps: step limit of the team.
-        given: the question of the team and the right answer, for a run of another tool; they are untrusted text.
+        given: for a run of another tool, the question of the team and the right answer; they are untrusted text.
     """
 
     world: str
@@ -102,11 +102,11 @@ class Reader:
     """Asks a language model who made a run fail.
 
     Attributes:
-        model: answers.
-        procedure: how it is asked.
-        transcript: of the run.
+        model: the language model.
+        procedure: the procedure.
+        transcript: the transcript of the run.
         scene: its world.
-        calls: questions so far.
+        calls: number of questions so far.
         simulated: whether a simulated model answered.
     """
 
@@ -122,7 +122,7 @@ class Reader:
 
         Raises:
             UserError: a template cannot be rendered.
-            quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
+            quorum.agents.llm.errors.LanguageModelError: the model cannot be called at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         method, turns = f"{READER}:{self.procedure}", self.transcript.turns

@@ -38,7 +38,7 @@ class Reference:
         parent: the run.
         by: `self`, the name of a mind, `KEY=VALUE` of `agents` and `llm`, or a name with values.
         config_dir: folders with more options of the groups.
-        stands_in: whether the simulated model, at their prices, takes the place of all paid models: an estimate.
+        stands_in: whether the simulated model replaces all paid models, at their prices: an estimate.
     """
 
     parent: Parent
@@ -91,7 +91,7 @@ class Reference:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """All participants of the run: the agents by index, then the coordinator if any."""
+        """All participants of the run: the agents by index, then any coordinator."""
         start = self.parent.episode.trace.start
         return (*start.agents, *start.coordinators)
 
@@ -111,22 +111,22 @@ class Reference:
 
     @property
     def asks(self) -> bool:
-        """Whether re-runs ask paid models, for the reference or for the team."""
+        """Whether re-runs use paid models, for the reference or for the team."""
         return asks_real(self._real(self.players)) or asks_real(self.parent.configuration)
 
     @property
     def costs(self) -> bool:
-        """Whether the reference itself asks a paid model."""
+        """Whether the reference itself uses a paid model."""
         whole = self._real(self.players)
         return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
 
     @property
     def on_disk(self) -> bool:
-        """Whether re-runs are runs of their own on disk, as they are paid for."""
+        """Whether re-runs are kept as separate runs on disk, because they are paid."""
         return self.asks and not self.stands_in
 
     def within(self, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> Configuration:
-        """Return the configuration in which it decides for all players, with a budget."""
+        """Return the configuration in which the reference decides for all players, with a budget."""
         found = self.configuration(self.players)
         budget = found.budget.model_copy(update={"usd": usd, "tokens": tokens, "calls": calls})
         return found.model_copy(update={"budget": budget})
@@ -158,7 +158,7 @@ class Reference:
         ]
 
     def edits(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the `KEY=VALUE` that let it decide for some participants."""
+        """Return the `KEY=VALUE` that let the reference decide for some participants."""
         for name in names:
             if name not in self._edits:
                 self._edits[name] = self._edits_of(name)
@@ -178,7 +178,7 @@ class Reference:
                 mindless = all("=" in other for other in self.by) and not found
                 found += self._own_edits(name) if mindless else []
                 found.append(f"agents.{MEMBERS}.{name}.{key.removeprefix('agents.')}={value}")
-        return list({edit.partition("=")[0]: edit for edit in found}.values())  # a word goes before the own value
+        return list({edit.partition("=")[0]: edit for edit in found}.values())  # user values override the mind's
 
     def _own_edits(self, name: str) -> list[str]:
         """Return the `KEY=VALUE` that give a participant a fresh copy of its mind."""
@@ -193,12 +193,12 @@ class Reference:
         return [edit, *said]
 
     def configuration(self, names: Sequence[str]) -> Configuration:
-        """Return the configuration of the run in which it decides for some participants.
+        """Return the configuration of the run in which the reference decides for some participants.
 
         It equals the result of `edits`, which is composed once and applied to all participants alike.
 
         Raises:
-            UserError: the edits are wrong.
+            UserError: the edits are invalid.
         """
         real = self._real(names)
         if not (self.stands_in and asks_real(real)):
@@ -221,7 +221,7 @@ class Reference:
         return self._known[chosen]
 
     def _said_of(self, name: str) -> Sequence[tuple[str, str, Any]]:
-        """Return what it changes for a participant: group, key, and the values under its name."""
+        """Return the changes for a participant: group, key, and the values under its name."""
         shared = any("=" not in word for word in self.by) or all(word.startswith("llm.") for word in self.by)
         known = "" if shared else name
         if known not in self._said:
@@ -234,12 +234,12 @@ class Reference:
         return self._said[known]
 
     def team(self, context: TeamContext, pool: ModelPool, books: CallBooks) -> Mapping[str, Mind]:
-        """Build it as a shadow for all participants for whom it can decide.
+        """Build the reference as a shadow for all participants for whom it can decide.
 
         Args:
-            context: of the team in charge.
-            pool: of the process.
-            books: what its calls are entered in, with what they may take.
+            context: context of the team in charge.
+            pool: the model pool of the process.
+            books: ledgers of its calls, with their budget.
         """
         after = self.configuration(self.players)
         models = EpisodeModels(after, pool, books)
@@ -248,7 +248,7 @@ class Reference:
 
 
 def _written(value: object) -> str:
-    """Return a value in the syntax of an edit: as in JSON, but for the keys of mappings, which have no quotes."""
+    """Return a value in the syntax of an edit: JSON, but with unquoted keys of mappings."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{key}:{_written(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list):
@@ -257,7 +257,7 @@ def _written(value: object) -> str:
 
 
 def asks_real(configuration: Configuration, free: Sequence[str] = _FREE) -> bool:
-    """Whether minds of a configuration ask language models of providers that are not free."""
+    """Whether minds of a configuration use language models of paid providers."""
     if not configuration.uses_models:
         return False
     models = [configuration.llm, *configuration.special_models.values()]

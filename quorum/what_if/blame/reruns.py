@@ -1,4 +1,4 @@
-"""Plays a run again with a correction: in memory if no paid model is asked, else into a folder next to the run."""
+"""Replay a run with a correction: in memory if no paid model is needed, else into a folder next to the run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Correction:
         words: scripted answers.
         drops: ids of messages of the run that are not delivered.
         draw: number of the sample; 0 continues with the randomness of the run.
-        luck: whether the world draws its luck again, that of the sample, from the first step that starts then.
+        luck: whether the world redraws its luck, with that of the sample, from the first step after the branch point.
     """
 
     at: Instant
@@ -51,13 +51,13 @@ class Correction:
 
     @property
     def key(self) -> str:
-        """Its name."""
+        """Unique name of the correction."""
         drawn = [f"draw {self.draw}"] if self.draw else []
         return " ".join((str(self.at), *self.minds, *self.told, *drawn, *["luck"] * self.luck))
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What participants say, plan and do not hear, as the options of a command."""
+        """The scripted messages and plans and the dropped messages, as options of a command."""
         return Change((), self.words, self.drops).told
 
     def command(self, run: str, edits: tuple[str, ...], config_dir: Sequence[str] = (), draws: int = 1) -> str:
@@ -67,7 +67,7 @@ class Correction:
             run: folder of the run.
             edits: `KEY=VALUE` that give the participants the reference.
             config_dir: folders with more options of the groups.
-            draws: samples to play.
+            draws: number of samples to play.
         """
         words = ["quorum", "branch", run, "--at", str(self.at)]
         for edit in edits:
@@ -86,8 +86,8 @@ class Reruns:
     """The re-runs of a run.
 
     Attributes:
-        reference: decides in place of participants.
-        folder: keeps the re-runs that ask paid models.
+        reference: decides for participants.
+        folder: keeps the re-runs with paid models.
         edits: `KEY=VALUE` of every re-run: a later step limit.
     """
 
@@ -98,7 +98,7 @@ class Reruns:
     _names: dict[str, str] = field(default_factory=dict, repr=False)
 
     def name(self, correction: Correction) -> str:
-        """Return what names a re-run in a journal: its folder, where it has one."""
+        """Return the name of a re-run in a journal: its folder, if it has one."""
         if not self.reference.asks:
             return " ".join((*self.edits, correction.key))
         if correction.key not in self._names:
@@ -130,11 +130,11 @@ class Reruns:
         """Play a correction, and return how it ends. An exception of a mind or a world ends it as `error`.
 
         Args:
-            correction: to play.
+            correction: the correction.
             listeners: called with every event of an episode in memory.
 
         Raises:
-            UserError: the run cannot be replayed up to the branch point, or a model cannot be asked.
+            UserError: the run cannot be replayed up to the branch point, or a model cannot be called.
         """
         planned = self.plan(correction)
         if self.reference.on_disk:
@@ -154,10 +154,10 @@ class Reruns:
         return ender.ending
 
     def left(self, correction: Correction) -> tuple[Ending | None, Spent]:
-        """Return what earlier commands have left of a correction on disk.
+        """Return what earlier commands left of a correction on disk.
 
         Returns:
-            How it ended, if it was played to its end; and what was spent on attempts that were not.
+            The ending, if the correction was played to its end; and what was spent on unfinished attempts.
         """
         if not self.reference.on_disk:
             return None, Spent()
@@ -185,20 +185,20 @@ class Reruns:
 
 
 def _ending(folder: Path) -> Ending:
-    """Return how a re-run on disk ended, with all that it has paid for: also answers that could not be used."""
+    """Return how a re-run on disk ended, with its whole cost, including answers that could not be used."""
     spent = read_spent(folder)
     return replace(ending_of(RunFolder(folder).trace()), calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
 
 
 def _attempts(folder: Path, name: str) -> list[Path]:
-    """Return the folders of a cell: of attempts that were finished, and of those that were broken off."""
+    """Return the folders of a cell, of finished and of interrupted attempts."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.name == name or path.name.startswith(f"{name}."))
 
 
 def _is_played(folder: Path) -> bool:
-    """Whether a folder holds a whole episode that did not end with an error."""
+    """Whether a folder holds a complete episode that did not end with an error."""
     try:
         return RunFolder(folder).check_whole().outcome != Outcome.ERROR
     except DamagedFile:

@@ -1,4 +1,4 @@
-"""Blame by re-runs: which agent, which step, which kind of mistake, and how sure the verdict is."""
+"""Blame by re-runs: which agent, which step, which kind of mistake, and how certain the verdict is."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from quorum_base.user_errors import UserError
 
 _SHADOWS, _SHADOW = ".shadows", "shadow"
 BLAME = "blame.json"
-"""The file in the folder of a run that holds the result."""
+"""File in the folder of a run that holds the result."""
 LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 
@@ -47,18 +47,18 @@ LATEST = 4
 def blame(
     run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None, *, dry: bool = False
 ) -> Blame:
-    """Find the decision that made a run fail, and keep the result in the folder of the run.
+    """Find the decision that made a run fail, and save the result in the folder of the run.
 
     Args:
         run: its folder.
         question: the question.
         started: called before each re-run.
-        dry: whether to search in memory with the simulated model, at their prices, in place of paid ones, and keep
-            nothing: what this spends is an estimate.
+        dry: whether to search in memory, with the simulated model instead of paid models, at their prices, and save
+            nothing: the result estimates the cost.
 
     Raises:
-        UserError: the run cannot be branched, its world has no goals and the question no bound, the reference
-            cannot take over, or the folder is not writable.
+        UserError: the run cannot be branched, its world has no goals and the question no bound, the reference cannot
+            take over, or the folder is not writable.
     """
     parent = Parent.open(run)
     ending = ending_of(parent.episode.trace)
@@ -124,7 +124,7 @@ def _found(
         shadow=shadow,
     )
     asks = _asks_models(reference)
-    with closing_world(parent.episode.world()) as world:  # the re-runs make worlds of their own
+    with closing_world(parent.episode.world()) as world:  # the re-runs make their own worlds
         idle = world.idle
     lots = isinstance(world, DrawsLots)
     kinds = partial(
@@ -174,7 +174,7 @@ def _found(
 
 
 def _deadline(reference: Reference, question: Question) -> int:
-    """Return the step by which the task must be finished: beyond the limit of the run, where its world allows that."""
+    """Return the step by which the task must be finished: beyond the limit of the run, if its world allows that."""
     limit = reference.parent.configuration.max_steps
     if question.success != FINISHED or not isinstance(reference.parent.episode.world(), Limited):
         return limit
@@ -182,15 +182,15 @@ def _deadline(reference: Reference, question: Question) -> int:
 
 
 def _asks_models(reference: Reference) -> bool:
-    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
+    """Whether the team or the reference uses a model, simulated or not, so that draws of a re-run differ."""
     return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
 
 
 def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[Decisions, Spent]:
-    """Ask the reference in all turns, and return what it decides and what that has cost, earlier commands included.
+    """Let the reference decide in all turns, and return its decisions and their cost, including earlier commands.
 
-    It takes at most half of the budget. Answers are kept next to the re-runs; those of earlier commands, which may have
-    been killed or had a smaller budget, are given back.
+    It spends at most half of the budget. Answers are kept next to the re-runs; those of earlier commands, which may
+    have been killed or had a smaller budget, are reused.
     """
     if not reference.costs:
         return journal.decisions or decisions_of(reference), Spent()
@@ -216,16 +216,16 @@ def _success(question: Question) -> Verdict:
 
 
 def _paid_folder(parent: Parent) -> Path:
-    """Return the folder, next to the run, that keeps its paid re-runs."""
+    """Return the folder next to the run that keeps its paid re-runs."""
     folder = parent.episode.folder.resolve()
     return folder.with_name(f"{folder.name}.blame")
 
 
 def expected_spending(reference: Reference, later: int) -> Callable[[Correction], Spent]:
-    """Return a function that estimates what a re-run spends.
+    """Return a function that estimates the cost of a re-run.
 
-    It is what the run itself has spent from the branch point on, and for each of the `later` steps beyond its limit
-    what its mean step has.
+    It is the cost of the run itself from the branch point on, plus that of a mean step for each of the `later` steps
+    beyond its limit.
     """
     episode = reference.parent.episode
     asked = [(thought.start.t, thought.start.t_hat, spent_in(thought.calls)) for thought in episode.story.thoughts]
@@ -248,9 +248,9 @@ def verdict_of(
     """Return the verdict of an experiment.
 
     Args:
-        experiment: as far as it was played.
+        experiment: the experiment, as far as it was played.
         sets: minimal sets of agents that save the run.
-        reruns: write the command of each correction.
+        reruns: return the command of each correction.
         kinds: names the kind of a mistake.
         limit: step limit of the run.
     """
@@ -302,7 +302,7 @@ def verdict_of(
         reason = f"no single decision that was tried: the run succeeds when {label} decides for all"
     else:
         reason = f"not the decisions of the team, as {label} does not save the run either"
-    # No probability: a mistake that the reference would have made as well is among nothing that was tried.
+    # Give no probability: that of none also covers mistakes that the reference would have made as well.
     return replace(found, reason=reason)
 
 

@@ -1,7 +1,8 @@
 """The share of each agent in a failure, and the smallest sets of agents that must be corrected together.
 
-Shares are Shapley values: the value of agent i is the mean, over all orders of the agents, of what it adds to those
-before it (Shapley 1953). The game is the success, or the grade, of the run when the reference decides for a coalition.
+Shares are Shapley values: the value of agent i is the mean, over all orders of the agents, of what it adds to the
+agents before it (Shapley 1953). The game is the success, or the grade, of the run when the reference decides for a
+coalition.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from quorum.what_if.blame.attempts import Attempts, BudgetSpent
 from quorum.what_if.blame.reruns import Correction
 
 LARGEST = 8
-"""Agents of which all 2^n coalitions are played."""
+"""Most agents for which all 2^n coalitions are played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Shares:
         success: share of each agent in the gain of the reference, in successes.
         graded: the same in the graded measure.
         sets: all minimal sets whose correction flips the run.
-        why_cut: why a part is missing; empty for nothing.
+        why_cut: why a part is missing; empty if nothing is.
     """
 
     players: tuple[str, ...]
@@ -51,7 +52,7 @@ class Shares:
 
 
 def find_shares(players: Sequence[str], attempts: Attempts, at: Instant) -> Shares:
-    """Let the reference decide for coalitions of agents, and share out what that improves.
+    """Let the reference decide for coalitions of agents, and divide the improvement among the agents.
 
     Args:
         players: names of the agents.
@@ -86,7 +87,7 @@ def exact_shares(values: Mapping[frozenset[int], float], agents: int) -> list[fl
     """Return the Shapley values of a game with known coalitions.
 
     Args:
-        values: of all 2^n coalitions.
+        values: value of each of the 2^n coalitions.
         agents: n.
     """
     weights = [factorial(size) * factorial(agents - size - 1) / factorial(agents) for size in range(agents)]
@@ -101,7 +102,7 @@ def exact_shares(values: Mapping[frozenset[int], float], agents: int) -> list[fl
 
 
 def minimal_sets(successes: Iterable[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the sets that flip and have no smaller part that flips, the smaller ones first.
+    """Return the sets that flip and have no smaller subset that flips, smaller sets first.
 
     Args:
         successes: all sets that flip.

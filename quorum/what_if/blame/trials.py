@@ -1,7 +1,7 @@
-"""The experiment on a failed run: suspects are corrected, and given placebos as controls.
+"""The experiment on a failed run: correct suspects, and give them placebos as controls.
 
-A placebo changes the turn and keeps its intent: the agent waits a step or two before or after its own plan, a message
-gets a full stop, or, where re-runs have luck, the turn stays and only the draw changes.
+A placebo changes the turn but keeps its intent: the agent waits a step or two before or after its own plan, or a
+message gets a full stop. If re-runs have luck, a placebo may also leave the turn as it is and change only the draw.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from quorum.what_if.blame.reruns import REFUSED, Correction
 from quorum.what_if.branch.branch_minds import ScriptedAnswer
 
 PLACEBOS = 4
-"""Placebos of each suspect whose correction saves the run, at least."""
+"""Minimum number of placebos for each suspect whose correction saves the run."""
 PAIRED = 12
-"""Decisions, the first by the reader, of which all pairs are tried if no single correction saves the run."""
+"""Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5
-"""Decisions whose corrections save the run, the first by the reader, that are corrected with the others held."""
+"""Number of most suspicious saving decisions that are corrected again with later ones held."""
 ENOUGH = 0.9
-"""Probability at which an experiment that costs money ends."""
+"""Probability at which a paid experiment ends."""
 
 
 @dataclass(slots=True, eq=False)
 class Suspect:
-    """What may be the cause.
+    """A possible cause.
 
     Attributes:
-        decisions: one, or several together, in the order of time.
+        decisions: one decision, or several together, in the order of time.
         persists: whether it is all decisions of the agent from this one on.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
@@ -56,7 +56,7 @@ class Suspect:
 
     @property
     def saves(self) -> bool:
-        """Whether its corrections have saved the run, and more often than its placebos."""
+        """Whether its corrections save the run, and more often than its placebos."""
         return self.corrected.wins > 0 and not self.cleared
 
     def correction(self) -> Correction | None:
@@ -69,7 +69,7 @@ class Suspect:
         """Return changes that keep the intent.
 
         Args:
-            idle: the action of waiting one step, as the trace has it.
+            idle: the action of waiting one step, in the format of the trace.
         """
         variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
         return [found for parts in variants if (found := _together(parts)) is not None]
@@ -90,12 +90,12 @@ def _together(parts: Sequence[Correction | None]) -> Correction | None:
 
 
 def _placebos(decision: Decision, idle: dict[str, Any]) -> list[Correction | None]:
-    """Return as many as `PLACEBOS` for each decision; None where there is none."""
+    """Return `PLACEBOS` changes for each decision; None for missing ones."""
     words: list[ScriptedAnswer] = []
     if Act.PLAN in decision.acts:
         own = list(decision.own.actions or ())
         plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
-        plans = plans if own else [[idle], [idle, idle]]  # it goes on, or has no plan: it waits, and decides again
+        plans = plans if own else [[idle], [idle, idle]]  # without a new plan, the agent waits and then decides again
         words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
     elif len(decision.own.says) == 1:
         words = [ScriptedAnswer(decision.agent, text=decision.own.says[0] + "." * more) for more in range(1, 5)]
@@ -108,13 +108,13 @@ class Experiment:
     """The experiment on a run.
 
     Attributes:
-        decisions: of the run.
+        decisions: the decisions of the run.
         players: participants for whom the reference decides.
         attempts: plays changes.
         order: the decisions that differ, the most suspicious first.
-        idle: the action of waiting one step, as the trace has it.
+        idle: the action of waiting one step, in the format of the trace.
         draws: samples of each correction.
-        luck: whether each of them has its own luck of the world, the same in both arms.
+        luck: whether each sample redraws the luck of the world, with the same luck in both arms.
         exact: whether the same change always ends the same way, so that one draw is enough.
         costs: whether re-runs cost money.
     """
@@ -129,24 +129,24 @@ class Experiment:
     exact: bool = True
     costs: bool = False
     late: int | None = None
-    """Step at which the run would have finished by itself; None: it would not, as far as it was played."""
+    """Step at which the run would have finished by itself; None: it did not finish, as far as it was played."""
     saved: bool | None = None
     """Whether the run succeeds if the reference decides for all from the start; None: not played."""
     joint: list[Suspect] = field(default_factory=list)
     """Sets of decisions that were tried."""
     why_cut: str = ""
-    """Why it ended early; empty if it did not."""
+    """Why the experiment ended early; empty if it did not."""
 
     @cached_property
     def singles(self) -> list[Suspect]:
-        """Each decision that differs, and that the reference can make."""
+        """Each decision that differs and that the reference can make."""
         return [Suspect((one,)) for one in self.order if one.agent in self.players]
 
     def run(self, last: Instant | None) -> None:
         """Play everything that the budget allows.
 
         Args:
-            last: the last turn of the run, from which it goes on beyond its limit; None: it does not.
+            last: the last turn of the run, from which to continue beyond its limit; None: do not.
         """
         try:
             if last is None or not self._is_late(last):
@@ -180,7 +180,7 @@ class Experiment:
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
 
     def _take_over(self, agent: str) -> None:
-        """Let the reference decide for an agent once it differs in every turn, or else from its first difference on."""
+        """Let the reference decide for an agent from where it differs in every turn, else from its first difference."""
         turns = [one for one in self.decisions.every if one.agent == agent]
         last = max((place for place, one in enumerate(turns) if not one.differs), default=-1)
         starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
@@ -190,9 +190,9 @@ class Experiment:
                 return
 
     def _hold(self, saving: Sequence[Suspect]) -> None:
-        """Correct each suspect again while a later one stays as it was played: what counts is the worst of these.
+        """Correct each suspect again while a later one stays as played, and keep the worst result.
 
-        A correction that saves the run only without the later decision has avoided it, and fixed nothing.
+        A correction that saves the run only without the later decision has avoided that decision and fixed nothing.
         """
         for first, later in combinations(saving, 2):
             if not first.saves:
@@ -233,15 +233,15 @@ class Experiment:
 
     @property
     def suspects(self) -> list[Suspect]:
-        """All suspects, also those that were not tried."""
+        """All suspects, including untried ones."""
         return [*self.singles, *self.joint]
 
     def posterior(self) -> list[float]:
-        """Return the probability of each suspect, and last that of none of them.
+        """Return the probability of each suspect, and last the probability of none.
 
-        A priori, one decision is the cause with a chance of one half if the reference differs in all turns, and up to 1
-        the more turns it makes as they were played (their share is estimated by Laplace's rule of succession). The rest
-        is for sets, half of it, and for nothing. A suspect is cleared if its placebos save the run as often as its
+        A priori, one decision is the cause with probability one half if the reference differs in all turns, and up to 1
+        the more turns it makes as they were played (Laplace's rule of succession estimates their share). Half of the
+        rest is for sets, and half for no cause. A suspect is cleared if its placebos save the run as often as its
         corrections.
         """
         alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)

@@ -1,4 +1,4 @@
-"""The verdict of a method on a run: who made it fail, when, and how probable that is. And the method of rules."""
+"""The verdict of a method on a run: who made it fail, when, and how probable that is. Also the method of rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quorum.what_if.failures import find_failures
 
 RULES = "rules"
 LATE = "late"
-"""The kind of a verdict on a run that would have finished later: nobody is to blame."""
+"""The kind of a verdict on a run that would have finished later: no agent is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Blamed:
         agent: name of the participant.
         t: environment step.
         t_hat: cognitive time at which its thought started.
-        kind: what was wrong, in a word.
+        kind: the kind of mistake.
     """
 
     agent: str
@@ -37,12 +37,12 @@ class Blamed:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What may have made a run fail: one decision, several together, or all decisions of an agent from one on.
+    """A possible cause of a failure: one decision, several together, or all decisions of an agent from one on.
 
     Attributes:
         decisions: in the order of time.
         persists: whether it is all decisions of the agent from the first one on.
-        probability: that it is the cause.
+        probability: probability that it is the cause.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
         command: plays the correction.
@@ -57,7 +57,7 @@ class Cause:
 
     @property
     def gain(self) -> tuple[float, float]:
-        """The 95 % interval of what the correction adds to the chance of success."""
+        """The 95 % interval of the correction's gain in success probability."""
         return gain(self.corrected, self.placebo)
 
     def plain(self) -> dict[str, Any]:
@@ -73,20 +73,20 @@ class Verdict:
 
     Attributes:
         method: name of the method.
-        agent: name of the participant with the decisive mistake; None: the method names nobody.
+        agent: name of the participant with the decisive mistake; None: the method names no participant.
         t: environment step of the decision; None: the method names none.
         t_hat: cognitive time at which its thought started; None: the method names none.
-        kind: what was wrong, in a word; empty if the method does not say.
-        probability: that this answer is right; None if the method gives none, or names no decision: a mistake that the
-            reference would have made as well is among nothing that was tried.
+        kind: the kind of mistake; empty if the method does not say.
+        probability: probability that this answer is right; None if the method gives none, or names no decision: the
+            probability of none also covers mistakes that the reference would have made as well.
         causes: the posterior: each cause that was tried and is possible, the most probable first.
-        agents: probability that the cause is decisions of this agent alone, those that were not tried included.
-        nobody: probability that no single decision, and nothing else that was tried, is the cause; None where the
-            method gives none, or a budget ended the search.
-        untried: number of decisions that were not tried.
+        agents: probability that the cause is decisions of this agent alone, including untried ones.
+        nobody: probability that the cause is nothing that was tried; None if the method gives none, or a budget ended
+            the search.
+        untried: number of untried decisions.
         unknown: their probability.
-        reruns: episodes that were played for it.
-        calls: answers of language models that were asked for it.
+        reruns: number of episodes played for it.
+        calls: number of answers of language models for it.
         reason: why, in a sentence; it may be untrusted text of a language model.
     """
 
@@ -115,12 +115,12 @@ def _plain(data: Any) -> Mapping[str, Any]:
 
 
 def by_rules(trace: Trace) -> Verdict:
-    """Name the failure, of the kinds that a trace proves, whose first proof comes first. This asks and plays nothing.
+    """Name the failure whose first proof comes first, of the kinds that a trace proves. Needs no model and no re-run.
 
-    A failure is found at its last proof, but the decision in question is the one where it began.
+    A failure shows at its last proof, but the decision in question is the one where it began.
 
     Args:
-        trace: of the run.
+        trace: the trace of the run.
     """
     team = (*trace.start.agents, *trace.start.coordinators)
     found = min(find_failures(trace), key=lambda failure: failure.proofs[0].seq, default=None)

@@ -1,9 +1,9 @@
-"""Cases of Who&When, and of other tools in its format: the verdicts of a reader are compared with the labels.
+"""Compare the verdicts of a reader with the labels of Who&When, or of other tools in its format.
 
 Source: arXiv 2505.00212, section 3 (accuracy by agent and by step, also with a tolerance) and Table 2 (tolerances). A
-case is a JSON object: `history`, a list of entries with `content` and with `name` (generated teams) or `role`
-(hand-made teams); `question`; `ground_truth` or `groundtruth`; and the labels `mistake_agent` and `mistake_step`, the
-index of an entry of the history, as a number or as text.
+case is a JSON object with these keys: `history`, a list of entries with `content` and with `name` (generated teams) or
+`role` (hand-made teams); `question`; `ground_truth` or `groundtruth`; and the labels `mistake_agent` and
+`mistake_step`, the index of an entry of the history, as a number or as text.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from quorum_base.user_errors import UserError, choices_hint
 
 WHO_WHEN = "who-when"
 LARGEST_CASE = 16 << 20
-"""Bytes of a file."""
+"""Maximum size of a file, in bytes."""
 MOST_CASES = 10_000
 TOLERANCES = range(6)
-"""Steps by which a verdict may be off."""
+"""Numbers of steps by which a verdict may be off."""
 
 
 class _Said(msgspec.Struct):
@@ -52,12 +52,12 @@ class _Said(msgspec.Struct):
 
     @property
     def agent(self) -> str:
-        """Who wrote it: hand-made teams add to the role whom it speaks to, such as `Orchestrator (-> WebSurfer)`."""
+        """Author of the entry: hand-made teams add the addressee to the role, such as `Orchestrator (-> WebSurfer)`."""
         return self.name or self.role.partition(" (")[0]
 
 
 class Case(msgspec.Struct):
-    """A case as in its file."""
+    """A case in the format of its file."""
 
     history: list[_Said]
     question: str = ""
@@ -74,14 +74,14 @@ class Case(msgspec.Struct):
 
     @property
     def scene(self) -> Scene:
-        """What the reader sees of the task: the right answer only if the case has it."""
+        """The task as the reader sees it, with the right answer only if the case has it."""
         answer = self.groundtruth if self.ground_truth is None else self.ground_truth
         known = {"question": self.question} | ({} if answer in (None, "") else {"answer": str(answer)})
         return Scene(WHO_WHEN, (), len(self.history), known)
 
     @property
     def transcript(self) -> Transcript:
-        """Its history, an entry a turn; the step of a turn is its index."""
+        """Its history, with one turn for each entry; the step of a turn is its index."""
         entries: list[dict[str, Any]] = []
         for index, said in enumerate(self.history):
             role = {} if said.name else {"role": said.role}
@@ -98,11 +98,11 @@ class Reading:
 
     Attributes:
         reader: procedure and model.
-        cases: that were read, by name, each with its verdict.
-        unread: cases for which the budget was not enough.
-        calls: answers that were asked for, or that a dry run expects.
+        cases: the cases that were read: name, case and verdict.
+        unread: number of cases beyond the budget.
+        calls: number of answers, or the number that a dry run expects.
         usd: their cost.
-        tokens: that they read and wrote.
+        tokens: number of tokens that they read and wrote.
     """
 
     reader: str
@@ -114,18 +114,18 @@ class Reading:
 
     @property
     def agents(self) -> tuple[int, int]:
-        """How many agents are right, of how many that have a label."""
+        """Number of right agents, and number of labelled agents."""
         pairs = [(case.mistake_agent, verdict.agent or "") for _, case, verdict in self.cases if case.mistake_agent]
         return sum(label.strip().casefold() == named.casefold() for label, named in pairs), len(pairs)
 
     def steps(self, tolerance: int) -> tuple[int, int]:
-        """How many steps are right within a tolerance, of how many that have a label."""
+        """Return the number of right steps within a tolerance, and the number of labelled steps."""
         pairs = [(case.step, verdict.t) for _, case, verdict in self.cases if case.step is not None]
         right = sum(t is not None and label is not None and abs(t - label) <= tolerance for label, t in pairs)
         return right, len(pairs)
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data; of accuracies, how many are right and how many have a label."""
+        """Return it as JSON-ready data; an accuracy is the number of right answers and the number of labels."""
         cases = [
             {"case": name, "mistake_agent": case.mistake_agent, "mistake_step": case.step, **verdict.plain()}
             for name, case, verdict in self.cases
@@ -136,7 +136,7 @@ class Reading:
 
     @property
     def estimate(self) -> dict[str, Any]:
-        """What a dry run expects, as JSON-ready data."""
+        """The estimate of a dry run, as JSON-ready data."""
         return {"cases": len(self.cases), "answers": self.calls, "tokens": self.tokens, "usd": round(self.usd, 6)}
 
     def __str__(self) -> str:
@@ -163,11 +163,11 @@ def read_cases(path: Path, question: Question, form: str = WHO_WHEN, *, dry: boo
         path: a file, or a folder with `*.json`. It may be untrusted.
         question: with the procedure of a reader as its method.
         form: name of the format.
-        dry: whether the simulated model answers in place of a paid one, at its price: an estimate.
+        dry: whether the simulated model replaces a paid one, at its price: an estimate.
 
     Raises:
-        UserError: there is no such format, the method is no reader, a file is no case, or the reader cannot be asked;
-            nothing is asked before all files are read.
+        UserError: there is no such format, the method is not a reader, a file is not a case, or the reader's model
+            cannot be called. All files are read before the first call.
     """
     if form != WHO_WHEN:
         raise UserError(f"--import {form}: there is no such format", choices_hint(form, "Formats", (WHO_WHEN,)))

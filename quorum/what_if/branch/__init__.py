@@ -1,1 +1,1 @@
-"""Branches of recorded runs: what if it had been another mind, or another model, from an instant on."""
+"""Branches of recorded runs: what if another mind, or another model, had taken over from an instant on?"""

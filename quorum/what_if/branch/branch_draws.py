@@ -1,4 +1,4 @@
-"""Draws of a branch: which samples of its models each gets, and random streams that restart at the branch point."""
+"""Draws of a branch: the model samples that each draw uses, and random streams that restart at the branch point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def sample_number(draws: Sequence[int]) -> int:
     """Return the number that makes the requests of a draw distinct samples; 0 for the first draw.
 
     Args:
-        draws: number of the draw, after those of the branches that it was branched from.
+        draws: number of the draw, after those of the branches above it.
     """
     others = [draw for draw in draws if draw]
     if len(others) < 2:
@@ -31,19 +31,19 @@ class Streams:
     _given: list[tuple[Seeds, np.random.Generator]] = field(default_factory=list)
 
     def redraw(self, draw: int) -> None:
-        """Restart all streams, including those that are given out later."""
+        """Restart all streams, including those that are created later."""
         self._draws.append(draw)
         for place, generator in self._given:
             generator.bit_generator.state = self.now(place).generator().bit_generator.state
 
     def now(self, place: Seeds) -> Seeds:
-        """Return the present place of a stream."""
+        """Return the current place of a stream."""
         for draw in self._draws:
             place = place.child("draw").child(draw)
         return place
 
     def give(self, place: Seeds) -> np.random.Generator:
-        """Return a generator that restarts whenever all streams do."""
+        """Return a generator that restarts with all streams."""
         generator = self.now(place).generator()
         self._given.append((place, generator))
         return generator
@@ -53,7 +53,7 @@ class Streams:
 class DrawnSeeds(Seeds):
     """A place in the tree of random streams whose generators can restart during an episode.
 
-    A number that a mind took by `integer` does not change.
+    A number that a mind has already taken with `integer` does not change.
 
     Attributes:
         streams: the streams of the whole tree.

@@ -1,6 +1,6 @@
-"""The minds around a participant's own mind in a branch: takeovers, shadow runs, scripted answers, dropped messages.
+"""Wrappers of a participant's mind in a branch: takeovers, shadow runs, scripted answers, dropped messages.
 
-All of them take the calls and the cognitive time of the minds inside, so nothing else changes in a turn.
+Each of them keeps the calls and the cognitive time of the wrapped mind, so nothing else changes in a turn.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from quorum_base.user_errors import UserError
 class Takeover:
     """Thinks with one mind up to the branch point, and with another one from there on.
 
-    Minds that are built together may share knowledge. If one of them takes over from its own copy, it knows what it
-    would have known only if its whole team has thought: then the others run as shadows from start to end.
+    Minds that are built together may share knowledge. A mind that takes over from its own copy has the right knowledge
+    only if its whole team has thought: then the others run as shadows from start to end.
 
     Args:
         before: the mind up to the branch point.
@@ -52,9 +52,9 @@ class ScriptedAnswer:
 
     Attributes:
         participant: its name.
-        text: the message, to all whom it may write to; None: this is a plan.
-        actions: the plan, as the trace has it; None: this is a message.
-        since: environment step before which no turn is taken for it.
+        text: the message, to all possible recipients; None: this is a plan.
+        actions: the plan, in the format of the trace; None: this is a message.
+        since: first environment step in which it may be used.
     """
 
     participant: str
@@ -68,11 +68,11 @@ class ScriptedAnswer:
 
 
 class ScriptedMind:
-    """Thinks as its mind does, and replaces its message or its plan by a scripted one, once.
+    """Thinks as its mind does, but replaces its message or its plan with a scripted one, once.
 
     Args:
         mind: the mind that thinks.
-        answer: the scripted answer, for messages.
+        answer: the scripted answer, for error messages.
         content: the message, or the plan.
         world: may refuse the plan in the state of its turn.
         prefix: knows when the branch point is reached.
@@ -88,11 +88,11 @@ class ScriptedMind:
 
     @property
     def undone(self) -> Sequence[ScriptedAnswer]:
-        """The scripted answer, until its turn has come."""
+        """The scripted answer, until it is used."""
         return () if self._done else (self._answer,)
 
     async def think(self, view: View) -> Thought:
-        """Have the mind think, and replace its answer in the scripted turn.
+        """Let the mind think, and replace its answer in the scripted turn.
 
         Raises:
             UserError: the world refuses the plan.
@@ -136,7 +136,7 @@ class DroppedMessage:
 
 
 class DroppingMind:
-    """Thinks as its mind does, and leaves messages out of its thoughts.
+    """Thinks as its mind does, but leaves messages out of its thoughts.
 
     It counts messages as they are sent, so it also listens to the episode: a refused thought sends none, and the next
     try leaves the same message out again.
@@ -152,9 +152,9 @@ class DroppingMind:
         self._left = list(drops)
         self._sender = drops[0].sender
         self._prefix = prefix
-        self._held: list[DroppedMessage] = []  # in the thought under way
+        self._held: list[DroppedMessage] = []  # in the current thought
         self._t = 0
-        self._sent = 0  # in step t, including those that were dropped
+        self._sent = 0  # in step t, including dropped messages
 
     @property
     def undone(self) -> Sequence[DroppedMessage]:
@@ -162,7 +162,7 @@ class DroppingMind:
         return self._left
 
     async def think(self, view: View) -> Thought:
-        """Have the mind think, and leave the dropped messages out."""
+        """Let the mind think, and leave the dropped messages out."""
         thought = await self._mind.think(view)
         if not self._prefix.live:
             return thought
@@ -175,7 +175,7 @@ class DroppingMind:
         return replace(thought, messages=kept)
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take in an event of the episode."""
+        """Process an event of the episode."""
         event = stamped.event
         if isinstance(event, MessageSent) and event.sender == self._sender:
             self._count(stamped.t, 1)

@@ -1,11 +1,11 @@
-"""Branches of recorded runs as the cells of a sweep: runs x branch points x changes, and a control without a change."""
+"""Branches of recorded runs as the cells of a sweep: runs x branch points x changes, and an unchanged control."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import ClassVar
@@ -32,12 +32,12 @@ from quorum_base.user_errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class BranchGrid(Planner):
-    """Plans a sweep of branches: what it varies in addition to the `KEY=VALUES` of its grid.
+    """Plans a sweep of branches, which varies these in addition to the `KEY=VALUES` of its grid.
 
     Attributes:
-        folders: runs, and sweeps, which stand for all of their runs that did not fail.
+        folders: runs, and sweeps, which include all of their runs that did not fail.
         at: branch points, `STEP` or `STEP:TIME` with a cognitive time; empty: where the first dropped message is sent.
-        change: what else all of its branches change.
+        change: the changes that all of its branches share.
         draws: samples of each branch.
         control: whether each run also continues from each branch point without a change.
     """
@@ -45,7 +45,7 @@ class BranchGrid(Planner):
     verb: ClassVar[str] = "branch"
     multiplies: ClassVar[bool] = True
 
-    folders: tuple[Path, ...]
+    folders: tuple[Path, ...] = field()  # without a default: that of the class above is a property
     at: tuple[str, ...] = ()
     change: Change = UNCHANGED
     draws: int = 1
@@ -53,7 +53,7 @@ class BranchGrid(Planner):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of `quorum branch` that ask for this."""
+        """The options of `quorum branch` that request this."""
         repeated = [*(f"--at {at}" for at in self.at), *self.change.told]
         found = [word for option in repeated for word in option.split(" ", 1)]
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
@@ -74,11 +74,12 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir
 
     Args:
         words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
-        asked: the runs, the branch points, and what else is varied.
+        asked: the runs, the branch points, and what else varies.
         config_dir: folders with more options of the groups.
 
     Raises:
-        UserError: there is no such run, a word or a branch point is not valid, no branch can run, or nothing is asked.
+        UserError: there is no such run, a word or a branch point is invalid, no branch can run, or there is nothing to
+            plan.
     """
     if any(word.partition("=")[0] == EXPERIMENT for word in words):
         raise UserError(f"{EXPERIMENT}: branches continue recorded runs, whose experiment is settled")
@@ -107,7 +108,7 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
     origins: dict[SweepParent, None] = {}
-    edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
+    edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
     for run, at, (index, change) in product(runs, instants, enumerate(changes)):
         place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
         try:
@@ -145,14 +146,14 @@ def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
 
     Args:
         plan: the new plan.
-        folder: of the sweep, which may not exist yet.
+        folder: folder of the sweep, which may not exist yet.
 
     Raises:
         UserError: a run is gone, or has changed.
     """
     before = None
     if folder.is_dir():
-        with suppress(DamagedPlan):  # it is written again, and says nothing of what there was before
+        with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
             before = read_sweep(folder)
     now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
     for parent in plan.parents:

@@ -1,4 +1,4 @@
-"""How an episode replays a recorded prefix, and continues live from a branch point.
+"""Replay a recorded prefix of an episode, and continue live from a branch point.
 
 Up to the branch point, all minds of the recorded run think again with the recorded answers of its models, and every
 event is checked against the record. So minds reach the same internal state, and nothing is sent to a model.
@@ -49,7 +49,7 @@ from quorum.what_if.extensions.probe.facts import ProbeSkills
 from quorum_base.user_errors import UserError, choices_hint
 
 _LONGEST_REASON = 900
-"""Characters of what a message says of the first difference."""
+"""Maximum length of the first difference in an error message, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,20 +58,20 @@ class BranchStart(Start):
 
     Attributes:
         run: folder of the recorded run, for messages.
-        configuration: of the run.
+        configuration: configuration of the run.
         prefix: what happened in the run before the branch point.
-        calls: the recorded answers of its models; None if it asked none.
+        calls: the recorded answers of its models; None if it used none.
         words: scripted answers of participants.
         drops: messages that are not delivered.
         draw: number of the sample; 0 continues with the randomness of the run.
-        named: participants who get another mind. A mind with the same values is a fresh copy, which
-            follows no script: the clean reference for an agent's own mind.
-        after: configuration from the branch point on; None: the same.
-        earlier: the same of the run, if it is a branch itself; else None.
+        named: participants who get another mind. A mind with the same values is a fresh copy, which follows no script:
+            the clean reference for an agent's own mind.
+        after: configuration from the branch point on; None: unchanged.
+        earlier: the start of the run, if it is a branch itself; else None.
         edited: the minds that follow a script or drop messages, once they are built.
         switches: values of the loop that change at the branch point.
         world: a change of the world state, with its step; None: no change.
-        probe: the step in which the agents are asked what they believe, and the branch ends; None: it continues.
+        probe: the step in which the agents answer a belief probe and the branch ends; None: the branch continues.
     """
 
     run: str
@@ -96,7 +96,7 @@ class BranchStart(Start):
 
     @property
     def undone(self) -> Sequence[ScriptedAnswer | DroppedMessage]:
-        """The scripted answers and dropped messages whose turn did not come."""
+        """The scripted answers and dropped messages that were never used."""
         return [what for mind in self.edited for what in mind.undone]
 
     @property
@@ -110,7 +110,7 @@ class BranchStart(Start):
 
     @property
     def changed(self) -> ChangeAt | None:
-        """The change of the world state in this branch, or in one that it was branched from."""
+        """The change of the world state in this branch, or in one above it."""
         return next((one.world for one in self._chain if one.world is not None), None)
 
     @property
@@ -122,13 +122,13 @@ class BranchStart(Start):
 
     @property
     def sample(self) -> int:
-        """The number that makes the requests of this draw samples other than those of other draws."""
+        """The number that makes the requests of this draw samples distinct from those of other draws."""
         return sample_number([one.draw for one in self._chain][::-1])
 
     def models(
         self, cell: Cell, pool: ModelPool, books: CallBooks, recorded: Replay | None = None
     ) -> Callable[[str], Any]:
-        """Return what gives each participant a model that answers as recorded up to the branch point."""
+        """Return a factory of models for participants that answer as recorded up to the branch point."""
         after = EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded, sample=self.sample)
         return self._models(after, pool, books)
 
@@ -137,8 +137,8 @@ class BranchStart(Start):
 
         Args:
             after: the factory of the models from then on.
-            pool: of the process.
-            books: records the calls of both.
+            pool: the model pool of the process.
+            books: ledgers of the calls of both.
         """
         if self.calls is None:
             return after
@@ -158,7 +158,7 @@ class BranchStart(Start):
         return DrawnSeeds(seeds.seed, seeds.path)
 
     def team(self, team: Team, context: TeamContext) -> Team:
-        """Return the team of the branch: minds of the run, which others take over from at the branch point.
+        """Return the team of the branch: minds of the run, with others that take over at the branch point.
 
         Args:
             team: the team from then on.
@@ -202,9 +202,9 @@ class BranchStart(Start):
         return self._settings(settings)[0]
 
     def extensions(self, cell: Cell, parts: Parts) -> Sequence[Extension]:
-        """Return the extensions of the configuration, with what changes the world and the settings, or asks and ends.
+        """Return the extensions of the configuration, and those that change the world and settings or probe the agents.
 
-        The questions of a probe come before all else: whatever follows sees that the episode is over.
+        A probe comes first, so that all later extensions see that the episode is over.
         """
         found = [*parts.extensions]
         if self.changed is not None:
@@ -218,7 +218,7 @@ class BranchStart(Start):
         """Return the settings of the loop in the first step, and those that it adopts later.
 
         Args:
-            settings: after the last branch point.
+            settings: the settings after the last branch point.
         """
         later = []
         kept = {name: getattr(settings, name) for name in ("thought_seconds", "episode_seconds", "max_steps")}
@@ -293,19 +293,19 @@ class BranchStart(Start):
         """Return the mind of a participant.
 
         Args:
-            name: of the participant.
+            name: name of the participant.
             before: its mind up to the branch point.
             had: the values of that mind.
             after: its mind from then on.
             config: the values of that mind.
             copied: the values of the minds of all named participants.
-            others: whether the topology changes, so that minds that talk are built again.
+            others: whether the topology changes, so that minds that talk are rebuilt.
         """
         rebuilt = others and minds.get(config.name).talks
         if config == had and name not in self.named and not rebuilt:
             if config in copied and minds.get(config.name).handover is Handover.SHADOW:
                 return Takeover(before, after, None, shadow=True)
-            # a mind that has no use for talk is spared it in a team that talks from now on
+            # A mind that does not use talk needs none in a team that talks from now on.
             spared = isinstance(after, SilentMind) and not isinstance(before, SilentMind)
             return Takeover(before, SilentMind(before), self.prefix, shadow=False) if spared else before
         how = minds.get(config.name).handover
@@ -343,7 +343,7 @@ class BranchStart(Start):
 
 
 def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
-    """Return what asks the agents of a team whose minds can be asked what they believe."""
+    """Return the probe of the agents whose minds can answer it."""
     names = parts.world.agents
     able = [i for i, name in enumerate(names) if minds.get(parts.several.get(name, c.agents.name)).answers]
     skills = skills_of(parts.world.name)
@@ -355,7 +355,7 @@ def _content(words: ScriptedAnswer, world: World) -> str | Plan:
     """Return the scripted message, or the plan in the actions of the world.
 
     Raises:
-        UserError: it is no plan of this world.
+        UserError: it is not a plan of this world.
     """
     if words.text is not None:
         return words.text

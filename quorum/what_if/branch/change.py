@@ -1,4 +1,4 @@
-"""What a branch changes, and how a command or a recorded branch describes it."""
+"""The change of a branch, and how a command or a recorded branch describes it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _STEP = re.compile(r"\d{1,9}")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
 PROBE = "--probe"
-"""The option that asks agents what they believe."""
+"""The option of belief probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a branch changes from its branch point on. An empty change gives the run itself.
+    """What a branch changes from its branch point on. An empty change reproduces the run.
 
     Attributes:
         edits: `KEY=VALUE` of the configuration.
@@ -44,8 +44,8 @@ class Change:
         drops: ids of messages of the run that are not delivered.
         config_dir: folders with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
-        luck: whether the world draws other lots, those of the draw, which are the same whatever else changes.
-        probe: whether the agents are asked what they believe, and the branch then ends.
+        luck: whether the world redraws its luck; it depends on the draw and not on the other changes.
+        probe: whether the agents answer a belief probe, and the branch then ends.
     """
 
     edits: Sequence[str] = ()
@@ -57,19 +57,19 @@ class Change:
     probe: bool = False
 
     def comes_first(self, instant: Instant) -> bool:
-        """Return whether, at this branch point, it comes before all that happens in the step."""
+        """Return whether, at this branch point, it precedes everything else in the step."""
         return self.world is not None or self.probe or (self.luck and instant.t_hat is None)
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What is not an edit, as the options of a command."""
+        """All changes other than edits, as options of a command."""
         world = [write_world_change(self.world)] if self.world is not None else []
         probe = [PROBE] if self.probe else []
         return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe)
 
 
 UNCHANGED = Change()
-"""The run itself."""
+"""The run itself, without a change."""
 
 
 def read_change(
@@ -91,12 +91,12 @@ def read_change(
         plans: `AGENT[@STEP]:ACTIONS`: a plan, in JSON, for an agent's next turn to plan, from that step on.
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
-        luck: whether the world draws other lots.
-        probe: whether the agents are asked what they believe, and the branch then ends.
+        luck: whether the world redraws its luck.
+        probe: whether the agents answer a belief probe, and the branch then ends.
         config_dir: folders with more options of the groups.
 
     Raises:
-        UserError: a part of it cannot be read, or does not go with a probe.
+        UserError: a part of it cannot be read, or cannot be combined with a probe.
     """
     if probe and (says or plans or drops or luck or world is not None):
         raise UserError(
@@ -149,7 +149,7 @@ def change_of(origin: BranchOrigin, run: Path) -> Change:
     """Read the change of a recorded branch.
 
     Args:
-        origin: as its folder records it.
+        origin: as recorded in its folder.
         run: its folder, for messages.
 
     Raises:
@@ -180,7 +180,7 @@ def read_world_change(text: str) -> Mapping[str, Any]:
     """Read a change of the world state, a JSON object.
 
     Raises:
-        UserError: it is no JSON object, or is empty.
+        UserError: it is not a JSON object, or is empty.
     """
     try:
         changes = orjson.loads(text)
@@ -194,16 +194,16 @@ def read_world_change(text: str) -> Mapping[str, Any]:
 
 
 def write_world_change(changes: Mapping[str, Any]) -> str:
-    """Write a change of the world state as an option, in one form for equal changes."""
+    """Write a change of the world state as an option; equal changes give equal text."""
     return f"--world {orjson.dumps(changes, option=orjson.OPT_SORT_KEYS).decode()}"
 
 
 def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
-    """Make a change on the world of a recorded run, before anything is played.
+    """Try a change on the world of a recorded run before playing anything.
 
     Raises:
-        UserError: the state would change and the branch point is not the start of a step, the run cannot be replayed
-            up to it, or the world refuses the change.
+        UserError: the state would change and the branch point is not the start of a step, the run cannot be replayed up
+            to it, or the world refuses the change.
     """
     with closing_world(episode.world()) as world:
         return _tried(world, change, episode, instant)
@@ -239,8 +239,8 @@ def find_messages(story: Story, ids: Sequence[int]) -> Sequence[tuple[DroppedMes
     """Return messages with the start of the thought that sends each, in the order of the run.
 
     Args:
-        story: of the run.
-        ids: of the messages.
+        story: the story of the run.
+        ids: ids of the messages.
 
     Raises:
         UserError: the run has no such message.

@@ -1,4 +1,4 @@
-"""The origin of a branch: its run, its branch point, and what it changes from there on."""
+"""The origin of a branch: its run, its branch point, and its change."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class BranchOrigin(Origin):
     Attributes:
         run: name of the folder of the run.
         t: environment step of the branch point.
-        t_hat: cognitive time of it; None: the start of the step.
-        prefix: digest of what happened in the run before.
-        edits: which values change from then on, as they were given.
-        told: what participants say or plan then, as dictated.
-        draw: which of several samples from the same branch point it is; 0 continues as the run itself would.
+        t_hat: cognitive time of the branch point; None: the start of the step.
+        prefix: digest of the run before the branch point.
+        edits: the `KEY=VALUE` that change from then on, as given.
+        told: scripted messages and plans, dropped messages, changes of the world, and probes, as options of a command.
+        draw: number of the sample from the same branch point; 0 continues as the run itself would.
         copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
-        luck: whether the world draws other lots from then on.
+        luck: whether the world redraws its luck from then on.
     """
 
     run: str
@@ -47,12 +47,12 @@ class BranchOrigin(Origin):
 
     @property
     def change(self) -> str:
-        """What changes from the branch point on, in a line; empty for nothing. Draws of one change share it."""
+        """The change from the branch point on, in a line; empty for none. Draws of one change share it."""
         return " ".join((*self.edits, *self.told))
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What of it names the cell: neither the name of a folder, nor how its configuration was written."""
+        """The part that identifies the cell, without folder names and without the notation of the configuration."""
         at = {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix}
         return {**at, "told": list(self.told), "draw": self.draw, **self._rare}
 
@@ -63,7 +63,7 @@ class BranchOrigin(Origin):
 
     @property
     def factors(self) -> Mapping[str, Scalar]:
-        """The run and the branch point (`branch`, `NAME:12`), each of them, the change and the draw.
+        """The branch (`NAME:12`), its run and its branch point, the change and the draw.
 
         `at` is a number if the branch point is the start of a step.
         """
@@ -92,10 +92,10 @@ class BranchOrigin(Origin):
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> BranchOrigin:
-        """Read what `plain` returned.
+        """Read the result of `plain`.
 
         Raises:
-            ValueError: it is no origin of a branch.
+            ValueError: it is not the origin of a branch.
         """
         try:
             return _adapter().validate_json(json.dumps(plain), strict=True)  # only JSON makes tuples of lists
@@ -105,7 +105,7 @@ class BranchOrigin(Origin):
 
     @property
     def _rare(self) -> dict[str, Any]:
-        """Copies and luck; nothing if there are none, as in versions that did not know them."""
+        """Copies and luck; empty without them, as in versions that did not have them."""
         return {**({"copied": list(self.copied)} if self.copied else {}), **({"luck": True} if self.luck else {})}
 
 

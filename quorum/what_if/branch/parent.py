@@ -40,9 +40,9 @@ class PlannedBranch:
 
     Attributes:
         cell: the branch as a cell.
-        origin: of the cell.
+        origin: the origin of the cell.
         start: its recorded prefix and its change; for one episode.
-        idle: whether its edits change nothing that has an effect.
+        idle: whether its edits have no effect.
         parent: its run.
     """
 
@@ -53,9 +53,9 @@ class PlannedBranch:
     parent: Parent = field(repr=False)
 
     def rest(self) -> Rest:
-        """Return what its run took from the branch point on, which shows what a branch with the same team takes.
+        """Return the cost of its run from the branch point on, which predicts that of a branch with the same team.
 
-        Of a probe, which asks every agent once, and of another team it shows the number of thoughts alone.
+        A probe has one thought for each agent. For another team, only the number of thoughts is known.
         """
         before, after = self.parent.configuration, self.cell.configuration
         if self.start.probe is not None:
@@ -70,7 +70,7 @@ class PlannedBranch:
 
     @property
     def notice(self) -> str:
-        """Why it may not do what was meant: its edits have no effect, or it may not finish; empty for nothing."""
+        """Warning that the edits have no effect, or that the branch may not finish; empty for none."""
         c, origin = self.cell.configuration, self.origin
         if self.idle:
             return f"{', '.join(origin.edits)}: this changes nothing that has an effect in this run"
@@ -88,7 +88,7 @@ class Ancestor:
 
     Attributes:
         parent: the run.
-        origin: of the other one: the branch point and the change.
+        origin: origin of the other run: the branch point and the change.
     """
 
     parent: Parent
@@ -115,7 +115,7 @@ class Parent:
         run: its folder, as the user gave it.
         episode: its record.
         configuration: its configuration.
-        memory: the memory that its team brought along; None for none.
+        memory: the memory with which its team started; None for none.
         ancestor: the run that it branches off, if it is a branch itself; else None.
     """
 
@@ -149,7 +149,7 @@ class Parent:
 
     @property
     def asked_models(self) -> bool:
-        """Whether its minds, or those of a run that it was branched from, think with language models."""
+        """Whether its minds, or those of a run above it, think with language models."""
         above = self.ancestor is not None and self.ancestor.parent.asked_models
         return above or self.configuration.uses_models
 
@@ -167,7 +167,7 @@ class Parent:
             instant: the branch point; None: the start of the thought that sends the first dropped message.
             change: what the branch changes.
             draw: number of the sample; 0 continues with the randomness of the run.
-            after: the configuration that the edits give, if it is known already.
+            after: the configuration with the edits, if it is already known.
 
         Raises:
             UserError: there is no such branch point, or the change is not possible.
@@ -193,7 +193,7 @@ class Parent:
         return PlannedBranch(cell, origin, start, idle, self)
 
     def rest(self, instant: Instant) -> Rest:
-        """Return what it took from an instant on."""
+        """Return the cost of the run from an instant on."""
         if instant not in self._rests:
             self._rests[instant] = Rest.of(self.episode.trace, instant)
         return self._rests[instant]
@@ -227,7 +227,7 @@ class Parent:
         world = None
         if change.world is not None or change.luck:
             luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
-            first = instant.t if instant.t_hat is None else instant.t + 1  # the first step that starts from there on
+            first = instant.t if instant.t_hat is None else instant.t + 1  # the first step after the branch point
             world = try_world_change(ChangeAt(first, change.world, luck), self.episode, instant)
         done = earlier.changed if earlier is not None else None
         if world is not None and done is not None:
@@ -283,7 +283,7 @@ class Parent:
         return after
 
     def _check_probe(self, after: Configuration, instant: Instant) -> None:
-        """Refuse a probe inside a conversation, of a probe, and of a team in which no mind can be asked."""
+        """Refuse a probe inside a conversation, of a probe, or of a team in which no mind can answer."""
         if instant.t_hat is not None:
             raise UserError(
                 f"--at {instant} {PROBE}: agents are asked as a step starts, before anybody thinks in it",
@@ -337,14 +337,14 @@ class Parent:
             raise UserError(f"--at {instant}: {error}") from error
 
     def _calls(self) -> Replay | None:
-        """Return the recorded answers of its models, for one branch, which uses them up."""
+        """Return the recorded answers of its models, for one branch, which consumes them."""
         if not self.asked_models:
             return None
         return recorded_calls(self.run, f"{self.run}: the answers of its models")
 
 
 def _ancestor(run: Path, meta: RunMeta, below: Sequence[Path]) -> Ancestor | None:
-    """Return the run that a run branches off; None if it is no branch."""
+    """Return the run that a run branches off; None if it is not a branch."""
     origin, others = meta.origin, []
     if not isinstance(origin, BranchOrigin):
         return None
@@ -372,7 +372,7 @@ def _ancestor(run: Path, meta: RunMeta, below: Sequence[Path]) -> Ancestor | Non
 
 
 def _places_of(run: Path, origin: BranchOrigin, recorded: str) -> Iterator[Path]:
-    """Return where the parent of a run may be: next to it, or where its `meta.json` recorded it."""
+    """Return the possible folders of the parent of a run: next to it, or as recorded in its `meta.json`."""
     above, name = run.resolve().parent, origin.run
     if Path(name).name == name:
         yield above / name

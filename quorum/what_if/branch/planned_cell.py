@@ -1,4 +1,4 @@
-"""Branches as cells of a sweep: what a plan keeps of one, and how a worker makes it ready to run."""
+"""Branches as cells of a sweep: what a plan stores of each, and how a worker prepares it."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from quorum.what_if.branch.parent import Parent, PlannedBranch
 from quorum_base.user_errors import UserError
 
 _KEPT = 8
-"""Runs that a process keeps in memory; another one is read again."""
+"""Number of runs that a process keeps in memory; others are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBranchCell(PlannedCell):
-    """A branch in few bytes, so that a plan can hold many; it can be pickled. It is in no line of episodes.
+    """A compact, picklable branch, so that a plan can hold many. It belongs to no line of episodes.
 
     Attributes:
         run: folder of its run, absolute.
         origin: its run and its branch point.
         change: what it changes.
-        rest: what its run took from the branch point on.
+        rest: cost of its run from the branch point on.
     """
 
     run: Path = field(kw_only=True)
@@ -41,10 +41,10 @@ class PlannedBranchCell(PlannedCell):
 
     @classmethod
     def of_branch(cls, branch: PlannedBranch, run: Path, change: Change, draw: int) -> PlannedBranchCell:
-        """Make one of a branch.
+        """Make the cell of a branch.
 
         Args:
-            branch: draw 0 of it.
+            branch: its draw 0.
             run: folder of its run.
             change: what it changes.
             draw: number of the sample.
@@ -87,7 +87,7 @@ class PlannedBranchCell(PlannedCell):
 
 
 class Parents:
-    """The runs that this process has read, each once as long as branches ask for it."""
+    """Cache of the runs that this process has read."""
 
     def __init__(self) -> None:
         self._read = lru_cache(_KEPT)(Parent.open)
@@ -102,5 +102,5 @@ class Parents:
         Raises:
             UserError: there is no such run, or it cannot be replayed.
         """
-        with self._reading:  # or else branches of one run that start together would all read it
+        with self._reading:  # otherwise, branches of one run that start together would all read it
             return self._read(run)

@@ -39,7 +39,7 @@ class SwitchingTopology(Topology):
         return self._now.turns(conversation)
 
     def route(self, affinity: Any, conversation: ConversationState) -> Any:
-        """Return the edges of the topology in charge, which chooses them as it goes (`quorum.methods.dytopo`)."""
+        """Return the edges that the topology in charge chooses during the episode (`quorum.methods.dytopo`)."""
         return cast("Any", self._now).route(affinity, conversation)
 
     def describe(self, role: str) -> str:
@@ -48,7 +48,7 @@ class SwitchingTopology(Topology):
 
 
 class Switches:
-    """Values that keep those of the recorded run up to the branch point, and change there.
+    """Values that stay as in the recorded run up to the branch point, and change there.
 
     An episode starts with the later values, so that its first event records them; this listener restores the earlier
     ones right after that event.
@@ -72,7 +72,7 @@ class Switches:
         self._prefix.then(after)
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take in an event of the episode."""
+        """Process an event of the episode."""
         if isinstance(stamped.event, EpisodeStart):
             for set_before in self._before:
                 set_before()
@@ -85,7 +85,7 @@ class SwitchingModel:
         prefix: knows when the branch point is reached.
         before: the recorded model.
         after: the live model.
-        others: whether the model changes: the reasoning items of a conversation are not for the new one.
+        others: whether the model changes: a new model cannot use the reasoning items of the conversation.
     """
 
     def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:

@@ -15,14 +15,14 @@ from quorum.comparison.tables import level_label
 from quorum.what_if.failures import FailureKind
 
 _LABEL = 26
-"""Letters of the label of a level."""
+"""Maximum letters in the label of a level."""
 _KINDS = {f"failure.{kind}": kind for kind in FailureKind}
 _UNKNOWN = " Not known: the kinds that follow from what messages claim and ask, where text alone says it."
 
 
 @figure("failure_kinds")
 def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the failures a run by kind, a panel a value of `across`; nothing where the rules found none."""
+    """Draw the failures a run by kind, a panel for each value of `across`, if the rules found any."""
     means, shown = group_means(comparison, _KINDS)
     if not shown:
         return

@@ -1,7 +1,7 @@
-"""What the rules look at: the story of a trace by agent and task, what messages name, and when tasks were over.
+"""The input of the rules: the story of a trace by agent and task, the tasks that messages name, and when tasks end.
 
-Claims and orders are those of the typed fields of messages, or of a judge's readings; of a text only the tasks that it
-names are read. A task is known by the target that the world reports (`block_3`).
+Claims and orders come from the typed fields of messages, or from a judge's readings; of a text, only the names of tasks
+are read. The target that the world reports (`block_3`) identifies a task.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _TOKEN = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a message claims and asks: as its sender says in typed fields, or as a judge reads its text.
+    """The claims and orders of a message: from its typed fields, or from a judge that reads its text.
 
     Attributes:
-        task: `kind` and `target` of what its sender says that it does itself; None for nothing.
-        asks: what it asks of others, records of `agent` and `task`.
+        task: `kind` and `target` of what its sender claims to do itself; None for nothing.
+        asks: its orders to others, records of `agent` and `task`.
     """
 
     task: Mapping[str, str] | None
@@ -38,11 +38,11 @@ class Reading:
 
     @classmethod
     def typed(cls, message: MessageSent) -> Reading | None:
-        """Return what the fields of a message say; None where its text alone says it."""
+        """Return the reading of a message's fields; None if it has only text."""
         return cls(message.task, message.asks) if message.asks is not None else None
 
     def taken(self, sender: int) -> Mapping[int, str]:
-        """Return who is to do which task; whoever is asked for two of them is asked for none."""
+        """Return the task of each agent; an agent with two different tasks has none."""
         found: defaultdict[int, set[str]] = defaultdict(set)
         if self.task is not None:
             found[sender].add(target_of(self.task))
@@ -55,8 +55,8 @@ class TextReader:
     """Finds the names of tasks and participants in texts.
 
     Args:
-        targets: those of all tasks of the trace.
-        names: of the participants.
+        targets: targets of all tasks of the trace.
+        names: names of the participants.
     """
 
     def __init__(self, targets: Collection[str], names: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class TextReader:
         self._lengths = sorted({len(words) for words in self._folded})
 
     def named(self, text: str) -> frozenset[str]:
-        """Return the targets that a text names, in whatever spelling: `block_3`, `Block 3`, `block-3`."""
+        """Return the targets that a text names, in any spelling: `block_3`, `Block 3`, `block-3`."""
         words = [word.lower() for word in _WORD.findall(text)]
         found = set()
         for length in self._lengths:
@@ -86,10 +86,10 @@ class Said:
     """A message.
 
     Attributes:
-        sent: the event.
-        message: that event.
+        sent: the stamped event.
+        message: the event.
         named: targets of the tasks that it names.
-        taken: who is to do which task by it; nobody where its text alone says it, and no judge has read that.
+        taken: the task of each agent according to it; empty if it has only text that no judge has read.
     """
 
     sent: Stamped
@@ -100,11 +100,11 @@ class Said:
 
 @dataclass(slots=True)
 class Closure:
-    """A time in which all that can be done to a target is over.
+    """A period in which a target is over: nothing can be done to it.
 
     Attributes:
-        event: that it is over.
-        reopened: number of the event with which it is no longer; None when it stays so.
+        event: the event with which the period starts.
+        reopened: number of the event with which it ends; None if it does not end.
     """
 
     event: Stamped
@@ -113,13 +113,14 @@ class Closure:
 
 @dataclass(slots=True)
 class Course:
-    """What the world reported of a target, step by step.
+    """The world's reports about a target, step by step.
 
     Attributes:
-        kinds: of its tasks.
-        steps: those in which its tasks have changed, ascending.
-        doable: for each, whether one of its tasks could be done: what it depends on held, and the team is large enough.
-        closures: the times in which it was over.
+        kinds: kinds of its tasks.
+        steps: the steps in which its tasks changed, ascending.
+        doable: for each of these, whether one of its tasks could be done: its dependencies held, and the team is large
+            enough.
+        closures: the periods in which it was over.
     """
 
     kinds: set[str] = field(default_factory=set)
@@ -129,25 +130,25 @@ class Course:
 
 
 class History:
-    """What happened, by whom and to what it happened. All lists are in the order of the trace.
+    """The history of a trace by agent and by target. All lists are in the order of the trace.
 
     Args:
-        trace: whole or a prefix.
-        judged: what a judge reads in messages, by their number, in the place of what their fields say.
+        trace: complete or a prefix.
+        judged: a judge's readings of messages, by message number; they replace the fields.
 
     Attributes:
-        names: of the participants.
+        names: names of the participants.
         text: reads the texts of messages.
-        plans: of each agent.
-        plans_for: each target.
-        said: of each sender.
+        plans: plans of each agent.
+        plans_for: plans for each target.
+        said: messages of each sender.
         about: messages that name a target, by target.
-        read: of each reader: the event, and what was read.
-        speaking: ends of the turns of each participant in which it could speak.
+        read: for each reader, the reading event and the message.
+        speaking: ends of the turns in which each participant could speak.
         reaches: (sender, recipient) of all messages: who can reach whom.
-        refused: thoughts that had no effect, and the end of each.
-        attempts: at each target.
-        courses: of each target.
+        refused: thoughts without effect, and the end of each.
+        attempts: attempts at each target.
+        courses: course of each target.
     """
 
     def __init__(self, trace: Trace, judged: Mapping[int, Reading] = MappingProxyType({})) -> None:
@@ -192,15 +193,14 @@ class History:
         self.courses = _courses(trace)
 
     def successive_plans(self) -> Iterator[tuple[PlanLife | None, PlanLife]]:
-        """Return each plan behind the one that its agent had before; None for its first one."""
+        """Return each plan after the previous plan of its agent; None before its first one."""
         for plans in self.plans.values():
             yield from zip((None, *plans), plans, strict=False)
 
     def over(self, target: str, moment: Stamped) -> Closure | None:
-        """Return since when a target is over at an event; None where it is not.
+        """Return the period in which a target is over at an event; None if it is not over.
 
-        The world reports that a task is over before the step that follows, so a report of the same `t` states what was
-        so already.
+        The world reports the end of a task before the next step, so a report with the same `t` already applies.
         """
         course = self.courses.get(target)
         for closure in course.closures if course is not None else ():
@@ -209,24 +209,24 @@ class History:
         return None
 
     def last_attempt(self, plan: PlanLife) -> Attempt | None:
-        """Return the last attempt of a plan that is over at its target."""
+        """Return the last attempt of an ended plan at its target."""
         tried = between(
             self.attempts.get(plan.target, ()), plan.committed.seq, plan.ended.seq + 1, lambda one: one.known.seq
         )
         return next((one for one in reversed(tried) if plan.agent in one.agents), None)
 
     def names_of(self, agents: Collection[int]) -> str:
-        """Name some participants, for a sentence."""
+        """Join the names of some participants, for a sentence."""
         return " and ".join(self.names[agent] for agent in sorted(agents))
 
     def said_nothing_of(self, target: str, agent: int) -> str:
-        """Say that a participant did not speak of a target, for the proof that is its turn."""
+        """Return the sentence that a participant did not name a target in its turn to speak."""
         return f"{self.names[agent]} had a turn to speak, and has not named {target}"
 
     def at_odds(self, wanted: str, planned: str, moment: Stamped) -> bool:
-        """Whether a plan for one target contradicts that another was wanted.
+        """Whether a plan for one target contradicts a wish for another.
 
-        It does when both are of one kind, and the wanted one could be done in that step: what has to come before it is
+        It does if both are of one kind, and the wanted one could be done in that step: doing its dependencies first is
         no contradiction.
         """
         if wanted == planned or wanted not in self.courses or planned not in self.courses:
@@ -238,16 +238,16 @@ class History:
         return bool(place) and course.doable[place - 1]
 
     def heard_of(self, target: str, hearer: int, after: int, before: int) -> bool:
-        """Whether a message that names a target was sent to a participant between two events (their numbers)."""
+        """Whether a message that names a target was sent to a participant between two events, given by number."""
         found = between(self.about.get(target, ()), after, before, lambda said: said.sent.seq)
         return any(hearer in said.message.recipients for said in found)
 
     def read_between(self, agent: int, after: int, before: int) -> Sequence[tuple[Stamped, Said]]:
-        """Return what an agent has read between two events."""
+        """Return the messages that an agent read between two events."""
         return between(self.read.get(agent, ()), after, before, lambda one: one[0].seq)
 
     def said_between(self, agent: int, after: int, before: int) -> Sequence[Said]:
-        """Return what a participant has said between two events."""
+        """Return the messages that a participant sent between two events."""
         return between(self.said.get(agent, ()), after, before, lambda said: said.sent.seq)
 
 
@@ -255,15 +255,15 @@ T = TypeVar("T")
 
 
 def between(items: Sequence[T], after: int, before: int, number: Callable[[T], int]) -> Sequence[T]:
-    """Return the items, ascending by the number of their event, that lie between two events, these not included."""
+    """Return the items strictly between two events; the items are in ascending order of their event numbers."""
     return items[bisect_right(items, after, key=number) : bisect_left(items, before, key=number)]
 
 
 def _courses(trace: Trace) -> Mapping[str, Course]:
-    """Follow what the world reported of each target.
+    """Follow the world's reports about each target.
 
-    Kinds of tasks that are there while nobody does them can be over. Those of other kinds, such as the craft of a tool,
-    are reported in the steps in which somebody does them, so that they are over says nothing.
+    Kinds of tasks that exist while no agent does them can be over. The world reports tasks of other kinds, such as
+    crafting a tool, only in the steps in which an agent does them, so their end proves nothing.
     """
     team = len(trace.start.agents)
     reports = [cast(ConstraintChange, stamped.event) for stamped in trace.stamped(ConstraintChange)]

@@ -1,6 +1,6 @@
-"""A language model reads what messages claim and ask, so that the rules of failures do without typed fields.
+"""A language model reads the claims and orders of messages, so that the rules of failures need no typed fields.
 
-It reads every message. Where fields say the same or something else, the two are compared.
+It reads every message. If a message has typed fields, the reading is compared with them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from quorum.what_if.failures import OF_WORDS, Failure, Reading, find_failures, t
 from quorum_base.user_errors import UserError
 
 JUDGE = "judge"
-"""The participant in the records of calls, and the folder of the prompts."""
+"""Name of the participant in the records of calls, and of the folder of the prompts."""
 
 
 class MessageReading(Part):
@@ -46,16 +46,16 @@ class MessageReading(Part):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge found in a trace.
+    """The result of a judge for a trace.
 
     Attributes:
         model: label of the judge.
-        messages: in the trace.
-        readings: those that it could read, by the number of the message.
-        typed: readings of messages that have fields, too.
-        same: those of these that claim and ask the same as the fields.
-        failures: by the fields, and where there are none by the judge.
-        by: failures of words that both found in messages with fields, and that the fields or the judge alone did.
+        messages: number of messages in the trace.
+        readings: the readings of messages that it could read, by message number.
+        typed: number of readings of messages that also have fields.
+        same: number of these with the same claims and orders as the fields.
+        failures: failures by the fields, and by the judge for messages without fields.
+        by: numbers of failures of words in messages with fields that both found, only the fields, or only the judge.
     """
 
     model: str
@@ -72,7 +72,7 @@ class Judgement:
         return {"model": self.model, **numbers, "failures": dict(self.by)}
 
     def __str__(self) -> str:
-        """Say how far the judge and the fields agree."""
+        """Describe how far the judge and the fields agree."""
         read = f"judge {self.model} read {len(self.readings)} of {self.messages} messages"
         if not self.typed:
             return read
@@ -83,15 +83,15 @@ class Judgement:
 
 @dataclass
 class Judge:
-    """Asks one language model about the messages of many traces, within one budget.
+    """Reads the messages of many traces with one language model, within one budget.
 
     Args:
         words: `KEY=VALUE` of the model.
-        limits: of the budget, by kind; None: none.
-        folder: of the user's configurations, if any.
+        limits: limits of the budget, by kind; None: no limit.
+        folder: the folder of the user's configurations, if any.
 
     Raises:
-        UserError: no word, or one that names something else than a model; or a paid model without a budget.
+        UserError: there is no word, a word names something other than a model, or a paid model has no budget.
     """
 
     words: Sequence[str]
@@ -113,10 +113,10 @@ class Judge:
         self._books = CallBooks(cell.configuration, None)
 
     def read(self, trace: Trace) -> Judgement:
-        """Read all messages of a trace, as far as the budget goes.
+        """Read all messages of a trace, as far as the budget allows.
 
         Raises:
-            UserError: the model cannot be asked.
+            UserError: the model cannot be called.
         """
         messages, alone = list(trace.of(MessageSent)), {*text_alone(trace)}
         readings = run_coroutine(self._read_all(messages, trace)) if messages else {}
@@ -152,7 +152,7 @@ class Judge:
                     if (reading := await read_message(model, said, names, tasks)) is not None:
                         found[message.message] = reading
         except BudgetReached:
-            pass  # what is not read stays unknown
+            pass  # unread messages stay unknown
         except (LanguageModelError, EpisodeStop) as error:
             hint = model_hint(error, self._configuration.llm) if isinstance(error, LanguageModelError) else ""
             raise UserError(f"--judge: the judge cannot continue: {error}", hint) from error
@@ -162,12 +162,12 @@ class Judge:
 async def read_message(
     model: Model, said: Mapping[str, object], names: Sequence[str], tasks: Mapping[str, Sequence[str]]
 ) -> Reading | None:
-    """Ask a model what a message claims and asks; None where it gives no valid answer.
+    """Return a model's reading of a message; None if it gives no valid answer.
 
     Args:
         model: the judge.
         said: the message: `from`, `to`, `kind` and `text`.
-        names: of all participants by index.
+        names: names of all participants by index.
         tasks: targets of each kind of task.
     """
     values = {"turn": {"role": "reader_message", "team": list(names)}, "message": said, "tasks": tasks}

@@ -47,11 +47,11 @@ for _kind, _doc in _DOCS.items():
 
 @metric("failure.number", "failures", better="lower", title="failures by rule")
 def number(trace: Trace) -> Value:
-    """All failures that the rules find; None where the text of a message alone says what it claims and asks."""
+    """All failures that the rules find; None if a message has only text, so that its claims and orders are unknown."""
     return len(_failures(trace)) if not _unread(trace) else None
 
 
 @metric("failure.per_plan", better="lower", title="failures a plan")
 def per_plan(trace: Trace) -> Value:
-    """Failures that the rules find / plans committed; None without plans, and where their number is not known."""
+    """Failures that the rules find / plans committed; None without plans, or if the number of failures is unknown."""
     return ratio(len(_failures(trace)), len(trace.story.plans)) if not _unread(trace) else None

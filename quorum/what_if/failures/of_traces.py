@@ -1,4 +1,4 @@
-"""Why the teams of recorded runs failed: what the rules find, and what a judge reads."""
+"""The failures of recorded runs, by the rules and by a judge."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class FoundFailures:
     """The failures of a run.
 
     Attributes:
-        run: the folder of the episode or the file of its trace, as it was given.
-        names: of the participants.
+        run: the folder of the episode or the file of its trace, as given.
+        names: names of the participants.
         failures: in the order in which they show.
-        unread: number of messages that have only text and that no judge has read: their claims and orders are unknown.
-        judgement: what a judge found; None: there was no judge.
+        unread: number of messages with only text that no judge has read: their claims and orders are unknown.
+        judgement: the result of a judge; None without a judge.
     """
 
     run: Path
@@ -48,14 +48,14 @@ def failures_of_trace(trace: Trace) -> list[dict[str, Any]]:
 
 
 def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
-    """Find the failures of a trace, whole or as a killed run left it.
+    """Find the failures of a trace, complete or as a killed run left it.
 
     Args:
         run: its folder, or the file of the trace.
-        judge: reads what messages claim and ask, where no field says it.
+        judge: reads the claims and orders of messages without typed fields.
 
     Raises:
-        UserError: there is no trace, or it is damaged, or newer than this version; or the judge cannot be asked.
+        UserError: there is no trace, it is damaged or newer than this version, or the judge's model cannot be called.
     """
     found: Sequence[Failure]
     trace, found = derive_from(run, "failures", find_failures)
@@ -66,7 +66,7 @@ def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
 
 
 def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
-    """Print each failure with its proofs, under the name of its run, and how many there are of each kind."""
+    """Print each failure with its proofs, under the name of its run, and the number of failures of each kind."""
     for run in runs:
         console.print(Text(str(run.run), style="bold"), soft_wrap=True)
         for found in run.failures:

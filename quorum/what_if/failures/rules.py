@@ -1,4 +1,4 @@
-"""What a failure consists of, and the rules by which failures are found. Each states exactly what it takes."""
+"""Failures and the rules that find them. Each rule states its exact conditions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _MAST = dict(zip(FailureKind, ("FM-1.3", "FM-1.5", "FM-2.2", "FM-2.4", "FM-2.5",
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """An event that a failure follows from.
+    """An event that proves part of a failure.
 
     Attributes:
         seq: its number in the trace.
         t: environment step.
-        words: what it says of the failure, in words; it may hold text of models.
+        words: its meaning for the failure, in words; it may hold text of models.
     """
 
     seq: int
@@ -61,9 +61,9 @@ class Failure:
 
     Attributes:
         kind: its kind.
-        agent: index of the participant whose failure it is.
-        t: environment step of the last of its proofs: when it shows.
-        task: target of the task that it is about; empty where plans that name none are repeated.
+        agent: index of the participant who failed.
+        t: environment step of its last proof, when it shows.
+        task: target of its task; empty for repeated plans without a task.
         proofs: the events that prove it, in the order of the trace.
     """
 
@@ -75,7 +75,7 @@ class Failure:
 
     @classmethod
     def proven(cls, kind: FailureKind, agent: int, task: str, *proofs: Proof) -> Failure:
-        """Make a failure of what proves it."""
+        """Make a failure from its proofs."""
         ordered = tuple(sorted(proofs, key=lambda proof: proof.seq))
         return cls(kind, agent, ordered[-1].t, task, ordered)
 
@@ -87,15 +87,15 @@ class Failure:
 
 
 OF_WORDS = frozenset({FailureKind.IGNORED_INPUT, FailureKind.MISMATCH})
-"""The kinds that follow from claims and orders: nobody knows them where the text of messages alone says these."""
+"""The kinds that follow from claims and orders: unknown if messages have only text."""
 
 
 def find_failures(trace: Trace, judged: Mapping[int, Reading] = MappingProxyType({})) -> tuple[Failure, ...]:
-    """Find the failures that a trace proves, whole or a prefix, in the order in which they show.
+    """Find the failures that a complete or partial trace proves, in the order in which they show.
 
     Args:
-        trace: it.
-        judged: what a judge reads in messages, by their number, in the place of what their fields say.
+        trace: the trace.
+        judged: a judge's readings of messages, by message number; they replace the fields.
     """
     history = History(trace, judged)
     rules = (repetitions, terminations, silences, withholdings, ignored_inputs, mismatches)
@@ -104,7 +104,7 @@ def find_failures(trace: Trace, judged: Mapping[int, Reading] = MappingProxyType
 
 
 def text_alone(trace: Trace) -> tuple[int, ...]:
-    """Return the numbers of the messages whose claims and orders no field says: without a judge nobody knows them."""
+    """Return the numbers of the messages without typed fields: only a judge can read their claims and orders."""
     return tuple(message.message for message in trace.of(MessageSent) if message.asks is None)
 
 
@@ -112,11 +112,11 @@ _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def repetitions(history: History) -> Iterator[Failure]:
-    """FM-1.3, step repetition: find the plans that repeat the one before them.
+    """FM-1.3, step repetition: find the plans that repeat the previous plan of their agent.
 
     A plan failed, and the next plan of its agent has the same task and actions. No step was taken in between, so the
-    state is the one in which the first one failed. Nothing was heard of its task in between, and no mate has committed
-    a plan for it. And it failed again, at the same action, for the same reason (but for numbers).
+    state is the one in which the first one failed. In between, the agent read nothing about its task, and no mate
+    committed a plan for it. And the plan failed again, at the same action, for the same reason (ignoring numbers).
     """
     for first, again in history.successive_plans():
         if first is not None and _repeats(first, again) and _nothing_new(history, first, again):
@@ -152,11 +152,11 @@ def _nothing_new(history: History, first: PlanLife, again: PlanLife) -> bool:
 
 
 def terminations(history: History) -> Iterator[Failure]:
-    """FM-1.5, unaware of termination: find the plans for tasks that were over when they were committed, or proposed.
+    """FM-1.5, unaware of termination: find the plans for tasks that were already over.
 
-    A committed plan counts when it has failed, and when nobody has withheld from its agent what has happened: that is
-    the failure of the other one. A refused one counts when the world's reasons name a task that is over, once a step
-    for each agent and task.
+    A committed plan counts if it failed and no participant withheld the end of the task from its agent: that would be
+    the other participant's failure. A refused plan counts if the world's reasons name a task that is over, once per
+    step, agent and task.
     """
     for _, plan in history.successive_plans():
         closure = history.over(plan.target, plan.committed) if plan.failed and plan.own else None
@@ -186,11 +186,11 @@ def terminations(history: History) -> Iterator[Failure]:
 
 
 def silences(history: History) -> Iterator[Failure]:
-    """FM-2.2, fail to ask for clarification: find the plans that failed for want of mates whom nobody has asked.
+    """FM-2.2, fail to ask for clarification: find the plans that failed for lack of mates that no message asked for.
 
-    The last attempt of a failed plan, a wait in vain among them, had fewer agents than its task needs. Since the plan
-    before ended, its agent had a turn to speak. Until the plan failed, no message has ever named the task. And no mate
-    had a plan for it meanwhile: who plans for it knows of it.
+    The last attempt of a failed plan (a wait in vain counts) had fewer agents than its task needs. Since the previous
+    plan ended, its agent had a turn to speak. Until the plan failed, no message had named the task. And no mate had a
+    plan for the task meanwhile: a mate with such a plan knows about it.
     """
     for before, plan in history.successive_plans():
         tried = history.last_attempt(plan) if plan.failed and plan.own and plan.target else None
@@ -210,7 +210,7 @@ def silences(history: History) -> Iterator[Failure]:
 
 
 def _known(history: History, plan: PlanLife) -> bool:
-    """Whether somebody else knows of the task of a plan: a message has named it, or a mate had a plan for it."""
+    """Whether another agent knows about the task of a plan: a message named it, or a mate had a plan for it."""
     about = history.about.get(plan.target, ())
     if about and about[0].sent.seq < plan.ended.seq:
         return True
@@ -223,19 +223,19 @@ def _known(history: History, plan: PlanLife) -> bool:
 
 
 def withholdings(history: History) -> Iterator[Failure]:
-    """FM-2.4, information withholding: find what was withheld from plans that failed.
+    """FM-2.4, information withholding: find the participants that withheld information from plans that failed.
 
-    A plan failed because its task was over when it was committed, or because its attempt was missing what an earlier
-    attempt at the same task was missing, of which its agent was no part. Who took part in that event knows. One of them
-    had a turn to speak after it, which ended before the thought of the plan began; it can reach the plan's agent (some
-    message of the trace goes from the one to the other); and no message to the plan's agent has named the task since.
+    A plan failed because its task was over when it was committed, or because its attempt lacked the same as an earlier
+    attempt at the same task without its agent. The participants in that event know about it. One of them had a turn to
+    speak after it, which ended before the thought of the plan began. It can reach the plan's agent (some message of the
+    trace goes from the one to the other). And no message to the plan's agent has named the task since.
     """
     for _, plan in history.successive_plans():
         yield from _withheld_from(history, plan)
 
 
 def _withheld_from(history: History, plan: PlanLife) -> Iterator[Failure]:
-    """Find who has withheld from a plan's agent what the plan lacked."""
+    """Find the participants that withheld from a plan's agent what the plan lacked."""
     if not (plan.failed and plan.own and plan.target and plan.thought):
         return
     lack = _closed(history, plan) or _missed(history, plan)
@@ -257,12 +257,12 @@ def _withheld_from(history: History, plan: PlanLife) -> Iterator[Failure]:
 
 @dataclass(frozen=True, slots=True)
 class _Lack:
-    """What a plan lacked.
+    """The information that a plan lacked.
 
     Attributes:
         fact: the event since which it is known.
-        knowers: who took part in that event.
-        proofs: of the fact, and of what came of the plan without it.
+        knowers: participants in that event.
+        proofs: proofs of the fact, and of its consequence for the plan.
     """
 
     fact: Stamped
@@ -271,7 +271,7 @@ class _Lack:
 
 
 def _closed(history: History, plan: PlanLife) -> _Lack | None:
-    """Return that the target of a plan was over."""
+    """Return the lack that the target of a plan was over."""
     closure = history.over(plan.target, plan.committed)
     if closure is None:
         return None
@@ -287,7 +287,7 @@ def _closed(history: History, plan: PlanLife) -> _Lack | None:
 
 
 def _missed(history: History, plan: PlanLife) -> _Lack | None:
-    """Return why a plan could not come off."""
+    """Return the lack that made a plan fail as an earlier attempt had."""
     own = history.last_attempt(plan)
     if own is None or own.succeeded:
         return None
@@ -297,7 +297,7 @@ def _missed(history: History, plan: PlanLife) -> _Lack | None:
             break
         if one.task == own.task and not set(one.missing).isdisjoint(own.missing):
             if plan.agent in one.agents:
-                return None  # it knew
+                return None  # the agent knew it
             fact = fact or one
     if fact is None:
         return None
@@ -314,12 +314,12 @@ def _tries(history: History, target: str, before: int) -> Sequence[Attempt]:
 
 
 def ignored_inputs(history: History) -> Iterator[Failure]:
-    """FM-2.5, ignored other agent's input: find the plans against orders that were read since the plan before.
+    """FM-2.5, ignored other agent's input: find the plans against orders that were read since the previous plan.
 
-    The last directive about the agent that it has read names one task for it. Its plan is for another task of that
-    kind, while the ordered one could be done (`History.at_odds`) and was not over. It has not said before that it takes
-    the one that it plans. And nothing else that it has read is a reason: no message of others since the plan before,
-    and none after the orders, names one of the two tasks or the agent itself.
+    The last directive about the agent that it read names one task for it. Its plan is for another task of that kind,
+    although the ordered one could be done (`History.at_odds`) and was not over. It had not said that it takes the task
+    of the plan. And nothing else that it read is a reason: no message of others since the previous plan, and no message
+    after the orders, names one of the two tasks or the agent itself.
     """
     for before, plan in history.successive_plans():
         since = before.committed.seq if before is not None else -1
@@ -358,11 +358,11 @@ def _contradicts(history: History, plan: PlanLife, since: int, read: Stamped, or
 
 
 def mismatches(history: History) -> Iterator[Failure]:
-    """FM-2.6, reasoning-action mismatch: find the plans that contradict what their agents have said of themselves.
+    """FM-2.6, reasoning-action mismatch: find the plans that contradict what their agents said about themselves.
 
-    In its last message since the plan before that says what it takes, the agent names one task, not that of the plan
-    which it has just then. Its next plan is for another task of that kind, while the one that it named could be done
-    (`History.at_odds`) and was not over. It has read nothing in between: what it read could have changed its mind.
+    In its last message since the previous plan that claims a task, the agent names one task, other than that of its
+    current plan. Its next plan is for another task of that kind, although the named one could be done
+    (`History.at_odds`) and was not over. The agent read nothing in between, which could have changed its mind.
     """
     for before, plan in history.successive_plans():
         said = _claim(history, plan, before) if plan.own and plan.target else None
@@ -384,7 +384,7 @@ def mismatches(history: History) -> Iterator[Failure]:
 
 
 def _claim(history: History, plan: PlanLife, before: PlanLife | None) -> Said | None:
-    """The last message before a plan that says what its agent takes, but for what it just does."""
+    """Return the last message before a plan with a claim of its agent, unless it describes the current plan."""
     since = before.committed.seq if before is not None else -1
     for said in reversed(history.said_between(plan.agent, since, plan.committed.seq)):
         if plan.agent in said.taken:

@@ -1,7 +1,7 @@
-"""What agents and messages were worth to the team: its utility, minus that of the same run without them.
+"""The worth of agents and messages to the team: its utility, minus that of the same run without them.
 
-They are computed on demand alone, of what was found out by playing without each. Utilities are of the whole team: see
-`Utility`.
+These metrics are computed only on demand, from re-runs without each agent or message. Utilities are of the whole team:
+see `Utility`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
 
 _SAME = 1e-9
-"""Returns that are nearer to each other than this are equal: sums of the same rewards may be rounded otherwise."""
+"""Returns closer than this are equal: sums of the same rewards may be rounded differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utility:
-    """What an episode was worth to the team, or the difference of two.
+    """The worth of an episode to the team, or the difference of two.
 
     Attributes:
         returned: sum over the steps of the mean reward of the agents, as `outcome.return`.
-        reached: goals that were reached in the end, as `outcome.reached`.
-        score: the world's own score in the end, as `outcome.score`.
+        reached: goals reached at the end, as `outcome.reached`.
+        score: the world's own score at the end, as `outcome.score`.
     """
 
     returned: float
@@ -37,7 +37,7 @@ class Utility:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is no difference in anything."""
+        """Whether nothing differs."""
         return not (self.returned or self.reached or self.score)
 
 
@@ -77,37 +77,37 @@ def difference(found: Differences) -> Value:
 
 @metric("credit.difference_reached", "goals", title="difference reward in goals", source=Differences)
 def difference_reached(found: Differences) -> Value:
-    """Mean over agents of the difference reward, with the goals reached in the end as G."""
+    """Mean over agents of the difference reward, with the goals reached at the end as G."""
     return _mean_of(found.agents, lambda agent: agent.reached)
 
 
 @metric("credit.difference_score", "points of the world", title="difference reward in score", source=Differences)
 def difference_score(found: Differences) -> Value:
-    """Mean over agents of the difference reward, with the world's own score in the end as G."""
+    """Mean over agents of the difference reward, with the world's own score at the end as G."""
     return _mean_of(found.agents, lambda agent: agent.score)
 
 
 @metric("credit.least", "reward", title="least difference reward", source=Differences)
 def least(found: Differences) -> Value:
-    """Difference reward of the agent that has the least, with the return as G."""
+    """The least difference reward of an agent, with the return as G."""
     return min((agent.returned for agent in found.agents), default=None)
 
 
 @metric("credit.most", "reward", title="largest difference reward", source=Differences)
 def most(found: Differences) -> Value:
-    """Difference reward of the agent that has the largest, with the return as G."""
+    """The largest difference reward of an agent, with the return as G."""
     return max((agent.returned for agent in found.agents), default=None)
 
 
 @metric("credit.spread", "reward", title="spread of difference rewards", source=Differences)
 def spread(found: Differences) -> Value:
-    """Standard deviation over the agents of the team of the difference reward, with the return as G."""
+    """Standard deviation of the difference reward over the agents of the team, with the return as G."""
     return deviation([agent.returned for agent in found.agents])
 
 
 @metric("credit.idle_harmless", "share of agents", title="agents whose idling changes nothing", source=Differences)
 def idle_harmless(found: Differences) -> Value:
-    """Share of the agents without whom return, goals and score would have been what they were."""
+    """Share of the agents whose idling would not have changed the return, the goals or the score."""
     return ratio(sum(agent.is_nothing for agent in found.agents), len(found.agents))
 
 
@@ -120,7 +120,7 @@ def idle_better(found: Differences) -> Value:
 
 
 class LiveDifferences(Differences):
-    """What the team lost without each agent, which idles from the start, while the minds of all others think on."""
+    """What the team lost without each agent, which idles from the start, while the minds of all others think again."""
 
 
 @metric(
@@ -143,7 +143,7 @@ def live_difference(found: LiveDifferences) -> Value:
     source=LiveDifferences,
 )
 def live_difference_reached(found: LiveDifferences) -> Value:
-    """As `credit.live_difference`, with the goals reached in the end as G."""
+    """As `credit.live_difference`, with the goals reached at the end as G."""
     return _mean_of(found.agents, lambda agent: agent.reached)
 
 
@@ -155,16 +155,17 @@ def live_difference_reached(found: LiveDifferences) -> Value:
     source=LiveDifferences,
 )
 def live_idle_better(found: LiveDifferences) -> Value:
-    """Share of the agents without whom the return would have been higher, had all others thought on."""
+    """Share of the agents without whom the return would have been higher, with all others thinking again."""
     return ratio(sum(agent.returned < 0 for agent in found.agents), len(found.agents))
 
 
 @dataclass(frozen=True, slots=True)
 class MessageValues:
-    """What the messages of a run were worth.
+    """The worth of the messages of a run.
 
     Attributes:
-        messages: for each, the utility of the run minus that of the run in which it is not sent and all think on.
+        messages: for each message, the utility of the run minus that of the run without it, in which all minds think
+            again.
     """
 
     messages: Sequence[Utility]
@@ -193,7 +194,7 @@ def message_helped(found: MessageValues) -> Value:
 
 @metric("credit.message_neutral", "share of messages", title="messages that changed nothing", source=MessageValues)
 def message_neutral(found: MessageValues) -> Value:
-    """Share of the messages without which the return would have been what it was."""
+    """Share of the messages without which the return would have been the same."""
     return ratio(sum(message.returned == 0 for message in found.messages), len(found.messages))
 
 

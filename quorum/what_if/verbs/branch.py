@@ -185,7 +185,7 @@ def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
 
 
 def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool, quiet: bool) -> None:
-    """Play a single branch, and print what came of it."""
+    """Play a single branch, and print the result."""
     from quorum.episode.expected import expectation
     from quorum.episode.live import shown
     from quorum.episode.runner import run_cell

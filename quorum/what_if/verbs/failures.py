@@ -29,8 +29,9 @@ def show_failures(
 ) -> None:
     """Show why the teams of recorded runs failed, by rule, with the events that prove it.
 
-    The rules know what a message claims and orders by its typed fields. --judge has a language model read the texts of
-    all messages: it stands in for fields that are not there, and its agreement with those that are is shown.
+    The rules take the claims and orders of a message from its typed fields. With --judge, a language model reads the
+    texts of all messages. Its readings replace missing fields, and the output shows how far they agree with existing
+    ones.
 
     If a trace cannot be read, the others are still shown, and the exit code is 2.
 

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from maeil import LoopSettings, TopologyContext, World
 from maeil.trace import Stamped
 from quorum.agents.llamac import LlamacConfig, build
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.topologies.centralized import Centralized, CentralizedConfig
-from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
+from tests.agents.naive_team import context, cube, prompts, settings, shipped
 from tests.maeil.scripted import play
 
-SHIPPED: Mapping[str, Any] = yaml.safe_load((CONFIGS / "agents" / "llamac.yaml").read_text(encoding="utf-8"))
+SHIPPED = shipped("agents", "llamac")
 
 
 def config(**changes: Any) -> LlamacConfig:

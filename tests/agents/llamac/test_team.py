@@ -117,7 +117,7 @@ def test_what_does_not_go_together_is_reported_with_the_way_out(tmp_path: Path, 
 
 def test_a_world_without_gates_is_reported():
     w = Corridor(2)
-    with pytest.raises(ValueError, match="which the world 'hallway' does not have; worlds that have it: cube, crafter"):
+    with pytest.raises(ValueError, match="the world 'hallway' does not have; worlds that have it: cube, transport"):
         build(config(), context(w, coordinated(2)))
 
 

@@ -15,7 +15,7 @@ from quorum.agents.llm.errors import TimedOut
 from quorum.agents.llm.protocol import Reply
 from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.loop_time import loop_timeout
-from quorum.serving.app import Addresses
+from quorum.more_providers.serving.app import Addresses
 from tests.agents.llm.wire import Brain, client, request
 from tests.conftest import FORKS
 from tests.loopback.serving import serve

@@ -20,7 +20,7 @@ from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding, Recording, unfolded
 from quorum.agents.llm.records import describe_request, request_key
-from quorum.serving.formats import read_content
+from quorum.more_providers.serving.formats import read_content
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, WIRES, Brain, client, provider, request, stack
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 
 import pytest
-import yaml
 
 from quorum.agents import llamac, rules
 from quorum.agents.skills import WorldSkills, prompts_of, skills, skills_of
 from tests.agents.llamac.teams import coordinated
-from tests.agents.naive_team import CONFIGS, context, cube, prompts, topology
+from tests.agents.naive_team import context, cube, prompts, shipped, topology
 from tests.maeil.corridor import Corridor
 
 ROLES = {"heuristic", "negotiator", "planner", "gates", "briefing", "speaker", "merge"}
@@ -22,10 +21,6 @@ HAVING = {
     "foraging": {"heuristic", "gates", "briefing", "speaker"},
     "overcooked": {"heuristic", "gates", "briefing", "speaker"},
 }
-
-
-def values(name: str):
-    return yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -53,16 +48,16 @@ def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
 @pytest.mark.parametrize(
     ("component", "name", "having"),
     [
-        (rules.heuristic, "heuristic", "cube, crafter, transport, squeeze, foraging, overcooked"),
+        (rules.heuristic, "heuristic", "cube, transport, squeeze, crafter, foraging, overcooked"),
         (rules.negotiator, "negotiator", "cube"),
         (rules.planner, "planner", "cube"),
-        (llamac.component, "llamac", "cube, crafter, transport, squeeze, foraging, overcooked"),
+        (llamac.component, "llamac", "cube, transport, squeeze, crafter, foraging, overcooked"),
     ],
 )
 def test_what_is_missing_is_reported_by_role_and_world_with_the_worlds_that_have_it(component, name, having) -> None:
     role = "gates" if name == "llamac" else name
     own = {"prompts": prompts(), "external_retries": 3} if name == "llamac" else {}
-    config = component.config(**{**values(name), **own})
+    config = component.config(**{**shipped("agents", name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)
     given = f"agents={name} needs the skill '{role}', which the world 'hallway' does not have; worlds .* it: {having}"

@@ -162,7 +162,7 @@ SETS = {
     "cube_env": cube,
     "crafter_env": crafter,
     "llamac_env": llamac,
-    "agents/skills/cube/planner": planner,
+    "quorum/agents/skills/cube/planner": planner,
 }
 
 

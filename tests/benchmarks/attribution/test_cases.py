@@ -28,7 +28,7 @@ from tests.test_imports import modules
 
 KINDS = [(half, kind) for half in HALVES for kind in kinds_of(half)[:2]]
 """Those of which the usual tests make a case each, which takes seconds; `make claims` makes two of every kind."""
-PRODUCT = ("quorum_harness.py", "cli.py", "agents", "experiments", "topologies", "maeil", "quorum")
+PRODUCT = ("quorum_harness.py", "quorum_base", "maeil", "quorum")
 WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "overcooked_env", "pettingzoo_env")
 
 

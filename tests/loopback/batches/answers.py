@@ -11,8 +11,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.serving.app import as_json, refused
-from quorum.serving.formats import BadBody, Format
+from quorum.more_providers.serving.app import as_json, refused
+from quorum.more_providers.serving.formats import BadBody, Format
 from tests.loopback.batches.served import NotThere
 
 BOUNDS = 300_000_000, 300.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quorum.serving.formats import BadBody
+from quorum.more_providers.serving.formats import BadBody
 
 
 def parts(kind: str, content: bytes) -> dict[str, bytes]:

@@ -10,8 +10,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.serving.app import as_json, read_body
-from quorum.serving.formats import BadBody
+from quorum.more_providers.serving.app import as_json, read_body
+from quorum.more_providers.serving.formats import BadBody
 from tests.loopback.batches.answers import BOUNDS, route
 from tests.loopback.batches.served import Batches, Fate, Result, ServedBatch
 from tests.loopback.gemini import GeminiFormat

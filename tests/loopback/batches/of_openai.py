@@ -11,8 +11,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.serving.app import as_json, read_body, read_bytes
-from quorum.serving.formats import BadBody
+from quorum.more_providers.serving.app import as_json, read_body, read_bytes
+from quorum.more_providers.serving.formats import BadBody
 from tests.loopback.batches.answers import BOUNDS, as_lines, limit_of, route
 from tests.loopback.batches.forms import parts
 from tests.loopback.batches.served import Batches, Fate, NotThere, Result, ServedBatch

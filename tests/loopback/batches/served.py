@@ -20,7 +20,7 @@ import orjson
 
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
-from quorum.serving.formats import BadBody, Format
+from quorum.more_providers.serving.formats import BadBody, Format
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

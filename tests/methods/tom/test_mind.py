@@ -302,7 +302,7 @@ def test_a_team_plays_in_each_world_with_tasks_and_twice_the_same(words: list[st
 
 def test_a_world_with_one_task_is_refused_with_those_that_have_several() -> None:
     with pytest.raises(
-        UserError, match=r"agents=tom predicts .* 'squeeze' .*: cube, crafter, transport, foraging, overcooked"
+        UserError, match=r"agents=tom predicts .* 'squeeze' .*: cube, transport, crafter, foraging, overcooked"
     ):
         build_parts(Cell.compose(["env=squeeze", "n=3", "agents=tom"]), lambda name: None)
 

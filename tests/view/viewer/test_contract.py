@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.folders import write_plan
 from tests.recorded import copied_run, recorded_run
 
-STATIC = ROOT / "quorum" / "experiments" / "viewer" / "static"
+STATIC = ROOT / "quorum" / "view" / "viewer" / "static"
 FILE = STATIC / "contract.js"
 COMMENT = re.compile(r"/\*\*.*?\*/", re.DOTALL)
 SHOWN_WHOLE = {"End"}

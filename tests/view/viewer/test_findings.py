@@ -60,7 +60,7 @@ def test_a_finding_can_be_read_with_its_proof(run: Path, page: Json, opened: Ope
         shown.evaluate(f"quorum.player.seek({first['t']})")
         shown.locator(".events button", has_text="repeated effort").first.click()
         reported = shown.locator(".reader").inner_text()
-        assert f"{first['subject']}, which takes {first['needed']}" in reported
+        assert f"{first['subject']}, which needs {first['needed']}" in reported
         shown.locator(".reader button", has_text=f"message {first['messages'][0]}").click()
         assert ": consume" in shown.locator(".reader").inner_text()
         assert complaints == []

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 
-from quorum.serving.http import Connections, server_config
+from quorum.process.http import Connections, server_config
 from quorum.storage.outputs import Output
 from quorum.view.viewer.command import export, view
 from quorum.view.viewer.library import Library

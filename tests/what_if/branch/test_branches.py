@@ -63,7 +63,7 @@ def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), *
     own = {name: changes.pop(name) for name in ("draws", "control") if name in changes}
     grid = BranchGrid(changes.pop("folders", (first,)), tuple(at), change, **own)
     minds = edits_of_minds(changes.pop("minds", ()))
-    return SweepRequest((*words, *minds, *LOCAL), out, "s", branches=grid, **changes)
+    return SweepRequest((*words, *minds, *LOCAL), out, "s", retry_failed=True, planner=grid, **changes)
 
 
 def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepResult:
@@ -188,8 +188,7 @@ def test_a_run_that_is_spoiled_while_its_branches_wait_stops_the_sweep_and_leave
     spoiled: str, copied: Path, tmp_path: Path
 ) -> None:
     request = asked(copied, tmp_path, "llm.poor=1.0", at=["1"], control=False)
-    assert request.branches is not None
-    plan = plan_branches(("llm.poor=1.0",), request.branches)
+    plan = request.planner.plan(("llm.poor=1.0",))
     for run in branches(copied):
         spoil(run, spoiled)
     result = run_sweep(plan, request.folder("s"), choose_engine(LOCAL), request=request, view=nothing)
@@ -402,7 +401,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
     sweep("agents=counter", "n=1", "env.length=2", "episode=range(0,3)")
     runs = {run.name: run for run in branches(tmp_path / "s")}
     branched = BranchGrid((tmp_path / "s",), ("0",), draws=2)
-    request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
+    request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, planner=branched)
     result = run_sweep_command(request, quiet=True)
     assert (len(result.finished), result.failed, result.held) == (6, (), 0)
     for run in branches(tmp_path / "what-if"):
@@ -417,3 +416,8 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
 def test_a_branch_without_a_run_is_refused(quorum: Quorum) -> None:
     done = quorum("branch", "n=2", "--at", "3")
     assert (done.returncode, "name the folder of a run or of a sweep" in done.stderr) == (2, True)
+
+
+def test_a_grid_of_branches_needs_the_folders_of_its_runs() -> None:
+    with pytest.raises(TypeError, match="folders"):
+        BranchGrid()  # type: ignore[call-arg]

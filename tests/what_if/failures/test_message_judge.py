@@ -13,8 +13,8 @@ import pytest
 
 from maeil.metrics import METRICS, Metric
 from quorum.comparison.differences import Cells
-from quorum.comparison.statistics.noise import NoiseVerdict
 from quorum.study.analysis import Judged, best_of, judge
+from quorum.study.noise import NoiseVerdict
 from quorum.study.question import load_question
 
 SCORE, STEPS = METRICS["outcome.score"], METRICS["outcome.steps_or_limit"]

@@ -31,14 +31,14 @@ _FINISHES = {
 
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
-"""Blocks that are sent back as they came."""
+"""Types of blocks that are sent back unchanged."""
 
 
 class AnthropicModel(Provider):
-    """A model behind Anthropic's messages format. What it takes no longer counts as not sent: temperature, top_p.
+    """A model behind Anthropic's messages format. Parameters it no longer accepts (temperature, top_p) are not sent.
 
-    Version 2026-10-21 of the format refuses both at any value, and the SDK that speaks it has no parameter for them
-    (anthropic 2.11, `types/message_create_params.py`). A seed it never took. Addresses end before `/v1`.
+    Version 2026-10-21 of the format refuses both at any value, and its SDK has no parameter for them (anthropic 2.11,
+    `types/message_create_params.py`). It has never accepted a seed. Addresses end before `/v1`.
     """
 
     name: ClassVar[str] = "anthropic"
@@ -111,7 +111,7 @@ class AnthropicModel(Provider):
         }
         answer = request.answer
         if answer is not None and offer.structured is Structured.SCHEMA:
-            # The SDK's own rewriting: constraints that the API does not take go into descriptions. We check them all.
+            # The SDK's own rewriting: it moves constraints that the API rejects to descriptions. We check them all.
             try:
                 schema = self._sdk.transform_schema(dict(answer.schema))
             except ValueError as error:
@@ -135,9 +135,9 @@ class AnthropicModel(Provider):
 
 
 def _with_thoughts(message: ChatMessage, content: Content) -> Content:
-    """Return the content of an answer with the thoughts that came with it before it, as they came.
+    """Return the content of an answer, preceded by its thoughts exactly as they came.
 
-    An answer that was a call of a tool goes back as text: the results that the format wants for calls do not exist.
+    An answer that was a tool call goes back as text, because the tool results that the format requires do not exist.
     """
     if not message.carried:
         return content
@@ -146,7 +146,7 @@ def _with_thoughts(message: ChatMessage, content: Content) -> Content:
 
 
 def message_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
-    """Read the usage of a message, JSON or an object of the SDK: the parts of its prompt are counted separately."""
+    """Read the usage of a message from JSON or an SDK object; the parts of its prompt are counted separately."""
     names = ("cache_read_input_tokens", "cache_creation_input_tokens")
     cached, written = (count(part_of(usage, name)) or 0 for name in names)
     return counted_usage(

@@ -1,4 +1,4 @@
-"""What all providers share: the deadline, how the form of an answer is asked for, and the errors."""
+"""The shared base of providers: the deadline, the ways to request a schema, and error translation."""
 
 from __future__ import annotations
 
@@ -64,36 +64,36 @@ from quorum.agents.llm.providers.waits import retry_after
 from quorum_base.user_errors import mask_passwords
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
-"""Brings the body of a request to a provider and returns the response, as its SDK has it."""
+"""Sends a request body to a provider and returns the response in its SDK's form."""
 
 SIMULATED = "simulated"
-"""Name under which servers offer the simulated model: what comes from it says so."""
+"""Name under which servers offer the simulated model; marks its replies as simulated."""
 
 
 _USUAL_DIALECTS = (ThinkingFormat.AUTO, ThinkingFormat.OPENAI)
 
 
 class Provider(ProvidedModel):
-    """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
+    """A model behind an SDK. It tries once: retries, repairs and limits are separate wrappers.
 
-    What a service refuses twice (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`)
-    is left out; `Reply.form`, `not_sent` and `reduced` say how each answer was asked for. See `refusals`. Where the
-    prompt fits into the model's context and the longest answer does not, the answer gets the room that is left.
+    The provider leaves out what a service refuses twice (a sampling field, the name of the output limit, a JSON schema
+    under `AUTO`); `Reply.form`, `not_sent` and `reduced` record how each answer was requested. See `refusals`. If the
+    prompt fits the model's context but the longest answer does not, the answer gets the remaining tokens.
 
     Args:
-        model: name of the model, as the provider knows it.
-        base_url: address of the server; None for the provider's own, whatever the SDK's own variable names.
-        key_variable: environment variable that holds the key; None for a server that needs none; empty for `usual_key`.
-        structured: how the form of an answer is asked for.
-        deadline: seconds within which a call must be whole, counted over everything it takes.
-        bounds: of each exchange within it.
-        max_tokens_key: what the longest answer is called, where a format has two names for it.
-        prompt_cache: whether the beginnings of prompts are marked for the provider's cache, where it has one.
-        thinking_format: what the switch of thinking is called, where a format has several dialects.
-        keep_thinking: whether the text of thoughts is kept, where the server returns it.
-        service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
-            refuses is never left out: the price would not be the one that was asked for.
-        headers: sent with every request, as well as those of the SDK; they hold no key.
+        model: the provider's name of the model.
+        base_url: address of the server; None for the provider's own, whatever the SDK's environment variable says.
+        key_variable: environment variable of the key; None for servers without keys; empty for `usual_key`.
+        structured: how to request the schema of an answer.
+        deadline: time limit in seconds for a whole call, including everything it does.
+        bounds: limits of each exchange within a call.
+        max_tokens_key: name of the output token limit, for formats with two names.
+        prompt_cache: whether to mark prompt prefixes for the provider's cache, if it has one.
+        thinking_format: name of the thinking switch, for formats with several dialects.
+        keep_thinking: whether to keep the text of thoughts, if the server returns it.
+        service_tier: the provider's name of a service tier; None for its default. A refused tier is never left out,
+            because the price would differ from the requested one.
+        headers: additional headers of every request; they must not hold a key.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -103,17 +103,17 @@ class Provider(ProvidedModel):
     name: ClassVar[str]
     _client: Any
     _own_address: ClassVar[str | None] = None
-    """The provider's own address; None where its SDK knows many."""
+    """The provider's own address; None if its SDK knows several."""
     _client_name: ClassVar[str] = ""
-    """The SDK's class of clients; empty for one that has none."""
+    """Name of the SDK's client class; empty if it has none."""
     _never_taken: ClassVar[tuple[str, ...]] = ()
-    """Sampling parameters that the SDK itself does not take."""
+    """Sampling parameters that the SDK itself does not accept."""
     embeds: ClassVar[bool] = False
-    """Whether it takes requests for embeddings (`quorum.agents.llm.embeddings`)."""
+    """Whether it supports embeddings (`quorum.agents.llm.embeddings`)."""
     _http_library: ClassVar[str] = "httpx2"
-    """By which the SDK connects."""
+    """HTTP library that the SDK connects with."""
     usual_key: ClassVar[str | None]
-    """The environment variable that usually holds the key; None where the SDK finds it by itself."""
+    """Environment variable that usually holds the key; None if the SDK finds the key itself."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = replace(bounds, redact=self._key.redaction(), headers=frozenset(map(str.lower, headers)))
         self._answered = False
-        """Whether the server has ever answered: one that has, and is gone, may come back."""
+        """Whether the server has ever answered: a server that has answered before may come back."""
         self._service_tier = service_tier
         self._headers = dict(headers)
         self._sdk: Any = self._import()
@@ -155,7 +155,7 @@ class Provider(ProvidedModel):
 
     @property
     def identity(self) -> dict[str, str]:
-        """What of this provider's settings reaches the model: a part of every cache key."""
+        """The settings of this provider that reach the model: part of every cache key."""
         return {
             "provider": self.name,
             "base_url": self.base_url,
@@ -168,10 +168,10 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _import(self) -> Any:
-        """Import the SDK, which takes long: only where it is used."""
+        """Import the SDK; deferred until needed because it is slow."""
 
     def _connect(self, base_url: str | None) -> str:
-        """Make the client, and return the address that is asked."""
+        """Create the client and return the address it uses."""
         self._client = self._make_client(base_url, self._bounds)
         return str(self._client.base_url)
 
@@ -189,7 +189,7 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
-        """Return the body of the request as the provider's format has it, but for the tier and extra fields."""
+        """Return the request body in the provider's format, without the tier and extra fields."""
 
     @abstractmethod
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
@@ -197,65 +197,65 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _read(self, response: Any, request: Request) -> Reply:
-        """Read a response. Raises `BrokenResponse`; an error of Python counts as one, as a response may be anything."""
+        """Read a response. Raises `BrokenResponse`; any other Python error counts as one, because responses vary."""
 
     @abstractmethod
     def _usage(self, usage: Any, request: Request, text: str, thinking: str) -> Usage:
-        """Read the usage of a response, as JSON or as an object of the SDK. Raises `BrokenResponse`."""
+        """Read the usage of a response, as JSON or an SDK object. Raises `BrokenResponse`."""
 
     def client_for_files(self, max_bytes: int) -> tuple[Any, Any]:
-        """Return another client of the SDK, for files longer than any reply, and the SDK.
+        """Return another SDK client, for files longer than any reply, and the SDK.
 
         Args:
-            max_bytes: of a file.
+            max_bytes: maximum size of a file.
         """
         bounds = replace(self._bounds, first_byte=None, max_bytes=max_bytes)
         return self._make_client(self.base_url, bounds), self._sdk
 
     def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
-        """Return our error for a request that failed in a batch."""
+        """Return our error for a failed request of a batch."""
         return self._translate_status(status, body, f"HTTP {status}", None)
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
-        """Return what the switch of thinking is called here, and note what cannot be expressed."""
+        """Return the dialect of the thinking switch here, and record what it cannot express."""
         return chosen
 
     def _table(self) -> str:
-        """Return the provider under which `families` has the models that answer here."""
+        """Return the provider whose `families` include the models served here."""
         return self.name
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
-        """Return what the longest answer is called here, as far as that is known before anything is asked."""
+        """Return the name of the output token limit here, as far as known before the first request."""
         return MaxTokensKey.MAX_TOKENS
 
     def _usual_prompt_caching(self) -> PromptCaching:
-        """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
+        """Return the prompt cache settings supported here: none unless the server is known to have such a cache."""
         return PromptCaching.NONE
 
     def _timeout(self, deadline: float) -> Any:
-        """Return the time-outs of the SDK's HTTP client: for a connection alone, as ours leave out the loop's lag."""
+        """Return the time-outs of the SDK's HTTP client: connection only, as ours exclude lag of the event loop."""
         return self._sdk.Timeout(None, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request within its deadline, or that of the provider.
+        """Answer a request within its deadline, or the provider's.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
         deadline = self._deadline if request.deadline is None else request.deadline
         return await self.answer(request, partial(self._send, deadline=deadline), deadline)
 
     async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
-        """Answer a request that is sent in another way than by a single call.
+        """Answer a request with a custom sender instead of a single call.
 
         Args:
-            request: what is asked.
-            send: brings a body to the provider, and returns the response as the SDK would.
-            deadline: seconds within which there must be a whole answer; None for any time.
+            request: the request.
+            send: sends a body to the provider and returns the response as the SDK would.
+            deadline: time limit in seconds for the whole answer; None for no limit.
 
         Raises:
-            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.RequestRefused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
         if wants_embeddings(request) and not self.embeds:
@@ -268,7 +268,7 @@ class Provider(ProvidedModel):
             return after(paid, await self._insist(request, send, deadline, paid))
 
     async def _insist(self, request: Request, send: Send, deadline: float | None, paid: list[Reply | None]) -> Reply:
-        """Send a request until the service takes it, reduced if need be; add the cost of failed tries to `paid`."""
+        """Send a request until the service accepts it, reduced if necessary; add the cost of failed tries to `paid`."""
         begin = time.perf_counter()
         attempts = 0
         most: int | None = None
@@ -311,16 +311,16 @@ class Provider(ProvidedModel):
             failure = TimedOut(f"no whole answer within {deadline:g} s")
         except ConnectionLost as lost:
             failure = lost if self._answered else await self.reach() or lost
-        raise failure  # outside of the handler: the SDK's message may hold a key, and must not stay as a context
+        raise failure  # outside the handler: the SDK's message may hold a key and must not stay as the context
 
     def _outcome(self, failure: LanguageModelError, request: Request, *, billed: bool) -> Reply:
-        """Return the reply that a failure is: a text that a filter refuses is a refused answer, in all its forms.
+        """Return a failure as a reply, if it is one: a text refused by a filter is a refused answer on every API.
 
         Azure charges for such a prompt (learn.microsoft.com, "Plan to manage costs for Azure OpenAI"), so its tokens
-        are estimated where the service has not billed them.
+        are estimated if the service has not billed them.
 
         Raises:
-            LanguageModelError: it is none.
+            LanguageModelError: the failure is not a reply.
         """
         if not isinstance(failure, ContentFiltered) or wants_embeddings(request):
             raise failure
@@ -328,19 +328,19 @@ class Provider(ProvidedModel):
         return Reply(str(failure), Finish.REFUSAL, usage, None, 0.0, self.model)
 
     async def reach(self) -> Unreachable | None:
-        """Connect to the server and hang up, which costs nothing; return why that fails, or None."""
+        """Connect to the server and hang up, at no cost; return the reason for a failure, or None."""
         if not self.base_url:
             return None
         certificates = trusted(self._http_library) if self.base_url.startswith("https:") else None
         return await asyncio.to_thread(find_fault, self.base_url, self._bounds.connect, certificates)
 
     def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
-        """Return what is sent: what is wanted, less what is refused, with room for thoughts.
+        """Return what to send: the request, without what the server refuses, plus the allowance for thoughts.
 
         Args:
-            request: what is asked.
-            suspected: what is left out this once.
-            most: tokens for which the server has said it has room.
+            request: the request.
+            suspected: parts to leave out this time only.
+            most: maximum tokens of an answer, as reported by the server.
         """
         wanted, family = request.sampling, self._family
         offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
@@ -351,7 +351,7 @@ class Provider(ProvidedModel):
         return replace(offer, longest=min(bounds))
 
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
-        """Ask once; a failure carries what was paid for it."""
+        """Try once; a failure carries the cost of the try."""
         received = Received()
         token = RECEIVED.set(received)
         try:
@@ -363,7 +363,7 @@ class Provider(ProvidedModel):
             if isinstance(response, str):
                 raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
             return self._understood(response, request)
-        except Exception as error:  # every failure of an SDK ends here; what is none goes on
+        except Exception as error:  # `translate` handles SDK failures; anything else is raised again
             failure = self.translate(error)
             if failure is None:
                 raise
@@ -373,16 +373,16 @@ class Provider(ProvidedModel):
             RECEIVED.reset(token)
 
     def _understood(self, response: Any, request: Request) -> Reply:
-        """Read a response, which may be anything."""
+        """Read a response, which may have any shape."""
         try:
             return part_thoughts(self._read(response, request))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise BrokenResponse(f"a success that is no answer in this format ({type(error).__name__})") from None
 
     def _bill(self, body: Mapping[str, Any], request: Request) -> Reply | None:
-        """Return what a reply that cannot be used has cost; None where it does not count tokens.
+        """Return the cost of an unusable reply; None if it has no token counts.
 
-        Counts that cannot be true are estimated, as those of answers that have none.
+        Impossible counts are replaced by estimates, as missing ones are.
         """
         usage = body.get("usage") or body.get("usageMetadata")
         if not isinstance(usage, Mapping):
@@ -396,7 +396,7 @@ class Provider(ProvidedModel):
         return Reply("", Finish.STOP, counted, usd, 0.0, self.model, unusable=1, tier=tier, simulated=simulated)
 
     def _check_choice(self, response: Any) -> None:
-        """Raise the error that OpenRouter puts into a choice where a provider fails after it has begun to answer.
+        """Raise the error that OpenRouter puts into a choice if a provider fails after it has started to answer.
 
         Source: openrouter.ai/docs/api-reference/errors.
         """
@@ -405,14 +405,14 @@ class Provider(ProvidedModel):
             raise self._translate_status(error_status(error), error, "an error instead of an answer", None)
 
     def translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
+        """Return our error for one of the SDK or its HTTP client; None for bugs, which are not failures of a call."""
         found = own_failure(error) or self._failure_of_sdk(error)
         if found is None and isinstance(error, RecursionError | ValueError):
             return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
         return connection_failure(error) if found is None and is_transport_failure(error) else found
 
     def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one that the SDK has a name for, which the official ones name alike; None for others."""
+        """Return our error for an SDK error class (the official SDKs share the names); None for others."""
         sdk = self._sdk
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
             return TimedOut("the SDK's own time-out is over")
@@ -447,9 +447,9 @@ class Provider(ProvidedModel):
 
 
 def _longest(request: Request, offer: Offer, failure: LanguageModelError) -> int | None:
-    """Return the longest answer that fits after a refusal; None where a shorter one would not help.
+    """Return the longest answer that fits after a refusal; None if a shorter one would not help.
 
-    Where the server does not report it, the room for thoughts goes: the prompt and the answer may fit without.
+    If the server does not report it, drop the allowance for thoughts: the prompt and the answer may fit without it.
     """
     usual = request.sampling.max_tokens
     bound = None
@@ -461,10 +461,10 @@ def _longest(request: Request, offer: Offer, failure: LanguageModelError) -> int
 
 
 def check_address(base_url: str | None) -> str | None:
-    """Refuse an address that carries a secret: addresses stand in configurations, caches and records.
+    """Refuse an address that contains a secret: addresses appear in configurations, caches and records.
 
     Raises:
-        ValueError: it holds a user or a password.
+        ValueError: it contains a user name or a password.
     """
     if base_url is not None and "@" in urlsplit(base_url).netloc:
         raise ValueError("base_url holds a user or a password; keys come from environment variables only")
@@ -472,10 +472,10 @@ def check_address(base_url: str | None) -> str | None:
 
 
 def without_folders(model: str) -> str:
-    """Return the name of a model; of a file or folder on the server's disk its last part alone.
+    """Return the name of a model; for a path on the server's disk, only its last part.
 
-    llama.cpp and vLLM report the path that they were started with unless they were given a name. Where a model lies
-    on somebody's machine belongs in no record.
+    llama.cpp and vLLM report the path they were started with unless they were given a name. Local paths must not appear
+    in records.
     """
     for path in (PurePosixPath(model), PureWindowsPath(model)):
         if path.is_absolute() or (path.suffix == ".gguf" and path.name != model):

@@ -1,9 +1,9 @@
-"""The door of every exchange over HTTP: when it has to begin, how long its answer may be, and what passes.
+"""The transport layer of every HTTP exchange: it limits time and size, and filters headers and keys.
 
-The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. They
-send what they find in the environment to whatever address they are given. So the door stands below them, around the
-transport of their HTTP client: it lets identifiers of a service out to that service alone, and no key in. An error
-that comes as a success becomes an error here, for all SDKs alike: Google's drops what its types do not know.
+The SDKs read and unpack a reply whole, whatever its length, and follow redirects with the prompt. They send credentials
+from the environment to any address they are given. So this layer wraps the transport of their HTTP client: it sends a
+service's credentials to that service only, and removes keys from replies. It also turns an error sent as a success into
+an error, for all SDKs alike, because Google's SDK drops fields that its types do not know.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of one exchange, and what passes through its door.
+    """The limits and filters of one exchange.
 
     Attributes:
-        connect: seconds within which there must be a connection.
-        first_byte: seconds from the request to the first byte of its answer; None: as long as the whole may take.
-        max_bytes: longest answer, as it arrives and unpacked.
-        redact: takes keys out of what arrives.
-        headers: that the configuration has, in lower case: they are sent wherever they are configured for.
+        connect: time limit for the connection, in seconds.
+        first_byte: seconds from the request to the first byte of the answer; None: the limit of the whole call.
+        max_bytes: maximum size of an answer, both as received and unpacked.
+        redact: removes keys from what arrives.
+        headers: names of configured headers, in lower case; these are always sent.
     """
 
     connect: float = 10.0
@@ -54,21 +54,21 @@ class Bounds:
 
 @dataclass(slots=True)
 class Received:
-    """What came back in the exchange of one try, as it arrived: an SDK may make nothing of it.
+    """The raw response of one try, kept because an SDK may fail to read it.
 
     Attributes:
-        body: of the reply; empty as long as there is none.
+        body: body of the reply; empty until there is one.
     """
 
     body: bytes = b""
 
 
 RECEIVED: ContextVar[Received | None] = ContextVar("received", default=None)
-"""Of the try that is made here and now: HTTP clients belong to all of them."""
+"""The response of the current try; a context variable, because HTTP clients are shared between tries."""
 
 
 def note_received(body: bytes) -> None:
-    """Keep what came back, for the books of the try."""
+    """Keep the response body for the accounting of the current try."""
     if (received := RECEIVED.get()) is not None:
         received.body = body
 
@@ -76,25 +76,25 @@ def note_received(body: bytes) -> None:
 async def exchange(
     send: Callable[[Any], Awaitable[Any]], request: Any, bounds: Bounds, doors: asyncio.Semaphore | None = None
 ) -> Any:
-    """Send a request by a transport of httpx, or of httpx2, and return its reply, read and unpacked within bounds.
+    """Send a request through an httpx or httpx2 transport; return its reply, read and unpacked within bounds.
 
     Args:
-        send: of the transport.
-        request: what it sends.
-        bounds: of the exchange.
-        doors: let a few connections open at once; None where the transport does not report that it connects: then its
-            own timer counts, with the lag of the loop.
+        send: send method of the transport.
+        request: the request.
+        bounds: limits of the exchange.
+        doors: limits how many connections open at once; None if the transport does not report connections: then its
+            own timer applies, including lag of the loop.
 
     Raises:
         quorum.agents.llm.errors.TimedOut: no connection or no first byte in time.
-        quorum.agents.llm.errors.BrokenResponse: the reply is too long, or packed in a way that was not asked for.
-        quorum.agents.llm.errors.BadRequest: the server redirects to another one.
+        quorum.agents.llm.errors.BrokenResponse: the reply is too long, or has an encoding that was not requested.
+        quorum.agents.llm.errors.BadRequest: the server redirects to another server.
     """
     request.headers["accept-encoding"] = _PACKING
     for name, value in _of_other_services(request.url.host):
         if name not in bounds.headers and request.headers.get(name) == value:
             del request.headers[name]
-    if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
+    if (timeouts := request.extensions.get("timeout")) is not None:  # some SDKs have a single time-out
         usual = min(bounds.connect, timeouts.get("connect") or bounds.connect)
         timeouts["connect"] = usual if doors is None else None
     try:
@@ -118,19 +118,19 @@ async def exchange(
     note_received(body)
     headers = [(name, redact(value)) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
     status = _status(body) if response.status_code == 200 else response.status_code
-    # Without extensions: the server's own reason phrase stands there, and some SDKs quote it.
+    # Without extensions: they hold the server's own reason phrase, and some SDKs quote it.
     return type(response)(status, headers=headers, content=body, request=request)
 
 
 _ANSWERS = frozenset({"choices", "content", "candidates", "output", "data", "name", "custom_id"})
-"""What a body with an answer has, in any format, or a row or the state of a batch. OpenRouter and gateways say 200
-and an error where it came after they had begun to answer: openrouter.ai/docs/api-reference/errors."""
+"""Keys of a body with an answer in any format, or of a row or state of a batch. OpenRouter and gateways send 200 and an
+error if it occurs after they have started to answer: openrouter.ai/docs/api-reference/errors."""
 _STATES = frozenset({"response", "batch", "file"})
-"""Objects of OpenAI that have an error as one of their fields."""
+"""OpenAI objects with a field for an error."""
 
 
 def _status(body: bytes) -> int:
-    """Return the status of a success: that of the error it carries instead of an answer."""
+    """Return the status of a successful response: that of the error it carries instead of an answer."""
     if b'"error"' not in body:
         return 200
     try:
@@ -151,13 +151,13 @@ _IDENTIFIERS = {
     "OPENAI_ORGANIZATION": ("openai-organization", _OPENAI),
     "OPENAI_PROJECT_ID": ("openai-project", _OPENAI),
 }
-"""Variables whose values the SDKs send, in which header, and the only host for which they are meant."""
+"""Environment variables that the SDKs send, the header they use, and the only host they belong to."""
 _CUSTOM_HEADERS = {"OPENAI_CUSTOM_HEADERS": _OPENAI, "ANTHROPIC_CUSTOM_HEADERS": _ANTHROPIC}
-"""Variables in which the SDKs look for lines `NAME: VALUE` of more headers, and the same."""
+"""Environment variables with additional headers for the SDKs, as lines `NAME: VALUE`, and their only host."""
 
 
 def _of_other_services(host: str) -> Iterator[tuple[str, str]]:
-    """Yield the headers that the environment has for the hosts of other services: names in lower case, and values."""
+    """Yield the environment's headers for other services' hosts: lower-case names, and values."""
     for variable, (name, meant) in _IDENTIFIERS.items():
         if (value := os.environ.get(variable)) and not _is_at(host, meant):
             yield name, value
@@ -194,7 +194,7 @@ class _BoundedTransport:
 
 
 async def _read(response: Any, most: int) -> bytes:
-    """Read a body, and unpack it piece by piece, no further than to the bound."""
+    """Read a body and unpack it piece by piece, up to the limit."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", _PACKING):
         raise BrokenResponse("a reply that is packed in a way that was not asked for")
@@ -217,12 +217,12 @@ async def _read(response: Any, most: int) -> bytes:
 
 
 def _check_redirect(asked: Any, response: Any) -> None:
-    """Refuse to be sent to another server: the prompt, and some SDKs' keys, would go there, too."""
+    """Refuse a redirect to another server, which would receive the prompt and, from some SDKs, the key."""
     if not response.has_redirect_location:
         return
     try:
         target = asked.join(response.headers["location"])
-    except Exception as error:  # an address that no parser takes, by the error of either httpx
+    except Exception as error:  # an address that no parser accepts; the error type differs between the httpx versions
         raise BrokenResponse("a redirect to what is no address") from error
     if _place(target) != _place(asked) and not _is_upgrade(asked, target):
         raise BadRequest(
@@ -236,21 +236,21 @@ def _place(url: Any) -> tuple[str, str, int | None]:
 
 
 def _is_upgrade(asked: Any, target: Any) -> bool:
-    """Return whether a redirect leads to the same host, from its usual port without TLS to that with TLS."""
+    """Return whether a redirect leads to the same host, from the default HTTP port to the default HTTPS port."""
     return (_place(asked), _place(target)) == (("http", asked.host, 80), ("https", asked.host, 443))
 
 
 def bounded_client(client: type[Any], bounds: Bounds, address: str | None = None, **options: Any) -> Any:
-    """Return an HTTP client of an SDK whose transports keep to bounds, also that through a proxy.
+    """Return an HTTP client for an SDK whose transports, including that through a proxy, enforce limits.
 
     Args:
-        client: the SDK's client, of httpx or httpx2. `_init_transport` is where the SDKs put in their own transport.
-        bounds: of every exchange.
-        address: of the server; None for the default of the SDK.
-        options: of the client.
+        client: the SDK's client class, of httpx or httpx2. The SDKs install their transport in `_init_transport`.
+        bounds: limits of every exchange.
+        address: address of the server; None for the SDK's default.
+        options: options of the client.
 
     Raises:
-        Unreachable: the environment names a proxy or certificates that cannot be used.
+        Unreachable: the environment names an unusable proxy or unusable certificates.
     """
 
     class BoundedClient(client):  # type: ignore[misc] # by its name at run time
@@ -268,15 +268,15 @@ def bounded_client(client: type[Any], bounds: Bounds, address: str | None = None
 
 
 def trusted(library: str) -> Any:
-    """Return the certificates that httpx or httpx2 trusts; they are read once in a process.
+    """Return the certificates that httpx or httpx2 trusts, read once per process.
 
     Raises:
-        Unreachable: a variable names what holds none.
+        Unreachable: a variable names a file or folder without certificates.
     """
     return _trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @cache
 def _trusted(library: str, _file: str | None, _folder: str | None) -> Any:
-    """Return what two variables decide: to read it takes 25 ms."""
+    """Return the certificates for two variables; cached because reading them takes 25 ms."""
     return load_certificates(sys.modules[library].create_ssl_context)

@@ -1,4 +1,4 @@
-"""OpenAI's formats of chat completions and embeddings, as the official SDK and litellm both speak them."""
+"""OpenAI's chat completion and embedding formats, shared by the official SDK and litellm."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def read_embeddings(response: Any, request: Request, model: str) -> Reply:
     """Read a response with embeddings.
 
     Args:
-        response: as the SDK gives it.
-        request: what was asked: its tokens are estimated where the response does not count them.
-        model: name of the model, where the response does not say it.
+        response: the SDK's response.
+        request: the request, to estimate its tokens if the response does not count them.
+        model: name of the model, used if the response does not name it.
 
     Raises:
-        BrokenResponse: it holds not one embedding for each text, or something else than numbers.
+        BrokenResponse: it does not hold one embedding of numbers for each text.
     """
     found = sorted(response.data, key=lambda one: one.index)
     vectors = [[float(number) for number in one.embedding] for one in found]
@@ -60,18 +60,18 @@ _FINISHES = {
     "model_context_window_exceeded": Finish.LENGTH,  # Z.ai
     **dict.fromkeys(("content_filter", "sensitive", "safety", "refusal", "guardrail_intervened"), Finish.REFUSAL),
 }
-"""Of OpenAI; "sensitive": Z.ai (docs.z.ai); the others: gateways to Anthropic, Google and Bedrock."""
+"""OpenAI's reasons; "sensitive": Z.ai (docs.z.ai); the others: gateways to Anthropic, Google and Bedrock."""
 _TEXT_PARTS = frozenset({"text", "output_text"})
 _LONGEST_FINGERPRINT = 200
 
 
 def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = ThinkingFormat.OPENAI) -> dict[str, Any]:
-    """Return the arguments of a chat completion, but for the model and the longest answer.
+    """Return the arguments of a chat completion, except the model and the output limit.
 
     Args:
-        request: what is asked.
-        offer: what of it is sent.
-        dialect: what the switch of thinking is called.
+        request: the request.
+        offer: what to send of it.
+        dialect: dialect of the thinking switch.
     """
     messages = list(request.messages)
     arguments: dict[str, Any] = {}
@@ -111,9 +111,9 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema obeys the rules of OpenAI's strict mode, which refuses any other.
+    """Return whether a schema obeys the rules of OpenAI's strict mode, which rejects all others.
 
-    Every object forbids further properties and requires all it has, and no keyword stands outside of the subset.
+    Every object forbids additional properties and requires all that it has, and no keyword is outside the subset.
     """
     return _is_strict(orjson.dumps(schema))
 
@@ -134,15 +134,15 @@ def _is_strict(schema: bytes) -> bool:
 
 
 def read_chat(response: Any, request: Request, model: str) -> Reply:
-    """Read a chat completion, with its money where the server says what it has charged.
+    """Read a chat completion, including its cost if the server reports it.
 
     Args:
-        response: as the SDK gives it.
-        request: what was asked: its tokens are estimated where the response does not count them.
-        model: name of the model, where the response does not say it.
+        response: the SDK's response.
+        request: the request, to estimate its tokens if the response does not count them.
+        model: name of the model, used if the response does not name it.
 
     Raises:
-        BrokenResponse: it says success and holds no answer.
+        BrokenResponse: it reports success but holds no answer.
     """
     choices = response.choices
     if not choices:
@@ -173,14 +173,14 @@ def _fingerprint(value: Any) -> str:
 
 
 def _refusal(message: Any) -> Any:
-    """Return the refusal of a message, which LiteLLM keeps among the fields of a provider."""
+    """Return the refusal of a message; LiteLLM keeps it among the provider-specific fields."""
     refusal = getattr(message, "refusal", None)
     fields = getattr(message, "provider_specific_fields", None)
     return refusal or (fields.get("refusal") if isinstance(fields, Mapping) else None)
 
 
 def _text_of(content: Any) -> Any:
-    """Return the text of a message, which may come in parts; those that hold thoughts are none of the answer."""
+    """Return the text of a message, which may come in parts; parts that hold thoughts are excluded."""
     if not isinstance(content, list):
         return content or ""
     parts = [part if isinstance(part, Mapping) else part.model_dump() for part in content]
@@ -188,7 +188,7 @@ def _text_of(content: Any) -> Any:
 
 
 def _arguments(call: Any, reason: Any) -> Any:
-    """Return the arguments of a tool's call, which some servers send as JSON instead of a text that holds it."""
+    """Return the arguments of a tool call; some servers send them as JSON instead of a string of JSON."""
     arguments = call.function.arguments
     if not isinstance(arguments, Mapping):
         return arguments
@@ -196,7 +196,7 @@ def _arguments(call: Any, reason: Any) -> Any:
 
 
 def chat_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
-    """Read the usage of a chat completion: JSON, or an object of an SDK."""
+    """Read the usage of a chat completion from JSON or an SDK object."""
     prompt, completion = part_of(usage, "prompt_tokens"), part_of(usage, "completion_tokens")
     reasoning = part_of(usage, "completion_tokens_details", "reasoning_tokens")
     read, written, thoughts = count(prompt), count(completion), count(reasoning)

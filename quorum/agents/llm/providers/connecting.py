@@ -1,8 +1,8 @@
-"""The way to a server: the proxy and the certificates that the environment names, and why there is no way.
+"""The connection to a server: the environment's proxy and certificates, and diagnosis of failures.
 
-Quorum's clients are given one proxy, that of their address, so that what a variable says of other addresses (a SOCKS
-proxy for all, an address without a scheme) cannot break them. aiohttp, by which the SDKs connect, speaks HTTP to
-proxies alone (docs.aiohttp.org, "Proxy support").
+Quorum's clients get only the proxy for their own address, so that environment variables for other addresses (a SOCKS
+proxy for all, an address without a scheme) cannot break them. aiohttp, which the SDKs use, supports only HTTP proxies
+(docs.aiohttp.org, "Proxy support").
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Proxy:
 
     Attributes:
         url: its address; it may hold a password.
-        variable: the name as it is set, in capitals or not.
+        variable: the variable's name as set, in upper or lower case.
     """
 
     url: str
@@ -46,7 +46,7 @@ def find_proxy(address: str) -> Proxy | None:
     """Return the proxy for an address: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, unless `NO_PROXY`.
 
     Raises:
-        Unreachable: it is none that can be used.
+        Unreachable: the proxy is unusable.
     """
     parts = urlsplit(address)
     host = parts.hostname or ""
@@ -72,7 +72,7 @@ def load_certificates(make: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
         make: the library's function, which reads `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 
     Raises:
-        Unreachable: a variable names what holds none.
+        Unreachable: a variable names a file or folder without certificates.
     """
     try:
         return make()
@@ -85,14 +85,14 @@ def load_certificates(make: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
 
 
 def find_fault(address: str, seconds: float, certificates: ssl.SSLContext | None = None) -> Unreachable | None:
-    """Connect to a server, through its proxy and with its certificate checked, and hang up; say why that fails.
+    """Connect to a server, through its proxy and with certificate checks, and hang up; return the reason for a failure.
 
     Nothing is sent to the server, so it costs nothing.
 
     Args:
-        address: of the server.
-        seconds: within which there must be a connection.
-        certificates: that are trusted; for https alone.
+        address: address of the server.
+        seconds: time limit for the connection.
+        certificates: trusted certificates; for https only.
     """
     parts = urlsplit(address)
     host, port = parts.hostname or "", _port(parts)

@@ -1,4 +1,4 @@
-"""The content of messages in every format: texts with marks for the prompt cache, pictures, and extra fields."""
+"""The content of messages in every format: texts with cache marks, pictures, and extra fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
 
 Content = str | list[dict[str, Any]]
-"""What a message holds: a text, or parts, in every format."""
+"""Content of a message in any format: a text, or parts."""
 
 
 def with_pictures(
@@ -23,15 +23,15 @@ def with_pictures(
     image: Callable[[Picture], dict[str, Any]],
     written: Callable[[str, bool], dict[str, Any]],
 ) -> Content:
-    """Return the content of a message with its pictures; as it is where there are none.
+    """Return the content of a message with its pictures; unchanged if there are none.
 
-    They stand before its last part of text, or before all of it where it is one: so what comes again in later prompts
-    stays in front of them, and the words about them follow, as providers advise.
+    They come before its last text part, or before the whole text if there is only one. So the part that recurs in later
+    prompts stays in front of them, and the words about them follow, as providers advise.
 
     Args:
-        content: without pictures.
-        pictures: of the message.
-        image: makes the part of a picture.
+        content: content without pictures.
+        pictures: pictures of the message.
+        image: makes the part for a picture.
         written: writes a piece of text, as for `contents_of`.
     """
     images = [image(picture) for picture in pictures]
@@ -42,27 +42,27 @@ def with_pictures(
 
 
 def openai_image(picture: Picture) -> dict[str, Any]:
-    """Return the part of a picture in OpenAI's format (`ChatCompletionContentPartImageParam` of the SDK, 3.52).
+    """Return a picture as a part in OpenAI's format (`ChatCompletionContentPartImageParam` of the SDK, 3.52).
 
-    It asks for high detail: in low detail no number on a board can be read.
+    It requests high detail, because numbers on a board are unreadable in low detail.
     """
     url = f"data:image/png;base64,{_base64(picture)}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
 
 
 def responses_image(picture: Picture) -> dict[str, Any]:
-    """Return the part of a picture for OpenAI's Responses API (`ResponseInputImageParam` of the SDK, 3.52)."""
+    """Return a picture as a part for OpenAI's Responses API (`ResponseInputImageParam` of the SDK, 3.52)."""
     inner = openai_image(picture)["image_url"]
     return {"type": "input_image", "image_url": inner["url"], "detail": inner["detail"]}
 
 
 def gemini_image(picture: Picture) -> dict[str, Any]:
-    """Return the part of a picture in Gemini's format (`Part` of google-genai, 3.6)."""
+    """Return a picture as a part in Gemini's format (`Part` of google-genai, 3.6)."""
     return {"inlineData": {"mimeType": "image/png", "data": _base64(picture)}}
 
 
 def anthropic_image(picture: Picture) -> dict[str, Any]:
-    """Return the block of a picture in Anthropic's format (`ImageBlockParam` of the SDK, 2.11)."""
+    """Return a picture as a block in Anthropic's format (`ImageBlockParam` of the SDK, 2.11)."""
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _base64(picture)}}
 
 
@@ -71,13 +71,13 @@ def _base64(picture: Picture) -> str:
 
 
 MOST_BREAKPOINTS = 4
-"""Places of a prompt up to which one request can have it kept, with both providers."""
+"""Maximum number of cache breakpoints in one request, for both providers."""
 MOST_OF_MESSAGES = MOST_BREAKPOINTS - 1
-"""Breakpoints of the messages behind the system message, which has its own."""
+"""Breakpoints available after the system message, which has its own."""
 
 
 class PromptCaching(StrEnum):
-    """What is said of the prompt cache."""
+    """Prompt cache settings to send."""
 
     NONE = "none"
     KEY = "key"
@@ -85,10 +85,10 @@ class PromptCaching(StrEnum):
 
 
 def cut(messages: Sequence[ChatMessage]) -> list[list[tuple[str, bool]]]:
-    """Cut messages at their last marks, as many as there may be, and system messages at their end.
+    """Cut messages at their last marks, up to the limit, and system messages at their end.
 
-    Return for each message its pieces, none of them blank: the text, and whether a breakpoint follows it. Joined, they
-    are the message.
+    Return the non-blank pieces of each message: the text, and whether a breakpoint follows it. Joined, they give the
+    message.
     """
     marked = [(number, place) for number, message in enumerate(messages) for place in message.marks]
     chosen = marked[-MOST_OF_MESSAGES:]
@@ -111,7 +111,7 @@ def _pieces(text: str, places: Sequence[int]) -> Iterator[tuple[str, bool]]:
 
 
 def key_of(system: Iterable[str], answer: AnswerFormat | None) -> str:
-    """Return the key of a prompt for OpenAI: equal where prompts begin alike. It has 39 characters; 64 may be sent."""
+    """Return OpenAI's cache key for a prompt, equal for equal prefixes. It has 39 characters; 64 are allowed."""
     beginning = [*system, None if answer is None else answer.schema]
     return f"quorum-{hashlib.sha256(orjson.dumps(beginning)).hexdigest()[:32]}"
 
@@ -119,12 +119,12 @@ def key_of(system: Iterable[str], answer: AnswerFormat | None) -> str:
 def contents_of(
     messages: Sequence[ChatMessage], written: Callable[[str, bool], dict[str, Any]], *, marked: bool
 ) -> list[Content]:
-    """Return the contents of messages, without their pictures: of each its text, or its pieces if it is marked.
+    """Return the contents of messages without their pictures: the text, or its pieces if it is marked.
 
     Args:
-        messages: the prompt, or its messages behind the system message.
+        messages: the prompt, or its messages after the system message.
         written: writes a piece in the provider's format.
-        marked: whether marks are sent.
+        marked: whether to send marks.
     """
     if not marked:
         return [message.content for message in messages]
@@ -157,9 +157,9 @@ def gemini_part(text: str, _breakpoint_follows: bool = False) -> dict[str, Any]:
 
 
 def with_extra(body: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Put the fields of `llm.extra_body` into the body of a request; maps within one another are joined.
+    """Add the fields of `llm.extra_body` to a request body; nested maps are merged.
 
-    What the body has already stays as it is.
+    Fields already in the body take precedence.
     """
     joined = dict(body)
     for key, value in (extra or {}).items():

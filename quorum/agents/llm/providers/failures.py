@@ -1,4 +1,4 @@
-"""What the failures of a server or an SDK mean, and the API keys."""
+"""Interprets failures of servers and SDKs, and holds API keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from quorum.agents.llm.tables import wordings
 
 
 def _worded(name: str) -> re.Pattern[str]:
-    """Return what finds the wordings of a fact in a text."""
+    """Return the pattern that finds a fact's wordings in a text."""
     said = wordings(name)
     return re.compile(said if isinstance(said, str) else "|".join(said), re.IGNORECASE | re.DOTALL)
 
@@ -41,10 +41,10 @@ _LONGEST = re.compile("|".join(wordings("longest")), re.IGNORECASE)
 
 
 def room_for_answer(text: str) -> int | None:
-    """Return how many tokens the context leaves for the answer, where a refusal reports it; 0 or less is none.
+    """Return the tokens left for the answer, if a refusal reports them; 0 or less means none.
 
     Args:
-        text: what the server says.
+        text: the server's message.
     """
     for pattern in _ROOM:
         if found := pattern.search(text):
@@ -55,10 +55,10 @@ def room_for_answer(text: str) -> int | None:
 
 
 def longest_answer(text: str) -> int | None:
-    """Return how many tokens the longest answer of a model has, where a refusal of a longer one reports it.
+    """Return a model's maximum answer length in tokens, if the refusal of a longer one reports it.
 
     Args:
-        text: what the server says.
+        text: the server's message.
     """
     found = _LONGEST.search(text)
     return None if found is None else int(next(number for number in found.groups() if number))
@@ -71,10 +71,10 @@ class Key:
     """An API key. Its text form names the variable, never the key.
 
     Args:
-        variable: the environment variable that holds the key; None for a server that needs none.
+        variable: environment variable of the key; None for servers without keys.
 
     Raises:
-        AuthenticationFailed: the variable is not set, or holds what no key can be.
+        AuthenticationFailed: the variable is not set, or its value cannot be a key.
     """
 
     __slots__ = ("_value", "variable")
@@ -93,11 +93,11 @@ class Key:
         return f"Key({self.variable})"
 
     def reveal(self) -> str:
-        """Return the key itself, for the SDK alone; a placeholder where none is needed."""
+        """Return the key itself, for the SDK only; a placeholder if none is needed."""
         return _PLACEHOLDER if self._value is None else self._value
 
     def redaction(self) -> Redaction:
-        """Return what takes this key, and all secrets of the environment, out of texts."""
+        """Return a redaction that removes this key and all secrets of the environment."""
         return Redaction.of(os.environ, self._value)
 
 
@@ -113,11 +113,11 @@ def readable(text: str) -> str:
 
 
 def error_text(body: Any, message: str) -> tuple[str, str]:
-    """Find the text and the code of an error in the body of a response.
+    """Return the text and the code of an error in a response body.
 
     Args:
-        body: the body as the SDK gives it: decoded JSON, text or None.
-        message: what the SDK says, where the body holds nothing.
+        body: the body from the SDK: decoded JSON, text or None.
+        message: the SDK's message, used if the body is empty.
     """
     inner = _inner(body)
     if isinstance(inner, Mapping):
@@ -126,7 +126,7 @@ def error_text(body: Any, message: str) -> tuple[str, str]:
         if parameter and str(parameter) not in text:
             text += f" (parameter {parameter})"
         metadata = inner.get("metadata")
-        if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: what the provider behind it has said
+        if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: the message of the upstream provider
             text += f" ({metadata['raw']})"
         text += "".join(f" (quota {quota})" for quota in _quotas(inner.get("details")))
         codes = (inner.get("code"), inner.get("type"), inner.get("status"), _inner_code(inner))
@@ -140,7 +140,7 @@ _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})</title>", re.IGNORECASE)
 
 
 def _named_page(text: str) -> str:
-    """Return the title of a page of HTML; any other text as it is."""
+    """Return the title of an HTML page; other text unchanged."""
     if not _PAGE.match(text):
         return text
     title = _TITLE.search(text)
@@ -148,14 +148,14 @@ def _named_page(text: str) -> str:
 
 
 def _inner(body: Any) -> Any:
-    """Return the innermost error of a body: gateways put one into another, as an object, in a list or as JSON text."""
+    """Return the innermost error of a body: gateways nest errors as objects, in lists or as JSON text."""
     while (found := _within(body)) is not None:
         body = found
     return body
 
 
 def _within(body: Any) -> Any:
-    """Return the error that another one holds; None for none."""
+    """Return the error nested in another one; None if there is none."""
     if isinstance(body, list):  # Gemini, in OpenAI's format
         return body[0] if len(body) == 1 else None
     if not isinstance(body, Mapping):
@@ -169,7 +169,7 @@ def _within(body: Any) -> Any:
 
 
 def _json_error(text: Any) -> Mapping[str, Any] | None:
-    """Return the object of a text that is JSON and holds an error."""
+    """Return the object in a JSON text if it holds an error."""
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
@@ -180,13 +180,13 @@ def _json_error(text: Any) -> Mapping[str, Any] | None:
 
 
 def _inner_code(inner: Mapping[str, Any]) -> str:
-    """Return the code within the code: Azure says `content_filter`, and in it `ResponsibleAIPolicyViolation`."""
+    """Return the nested code: Azure reports `content_filter` and, inside it, `ResponsibleAIPolicyViolation`."""
     found = inner.get("innererror")
     return str(found.get("code", "")) if isinstance(found, Mapping) else ""
 
 
 def _quotas(details: Any) -> list[str]:
-    """Return the names of the quotas that an error of Google is about: some are of minutes, some of days."""
+    """Return the quota names in a Google error: some are per minute, some per day."""
     violations = [
         violation
         for detail in (details if isinstance(details, list) else ())
@@ -197,7 +197,7 @@ def _quotas(details: Any) -> list[str]:
 
 
 def _text_of(said: Any) -> str:
-    """Write what an error says as text: FastAPI says it as a list of places and messages, some within one another."""
+    """Return an error's message as text: FastAPI sends a list of places and messages, some of them nested."""
     if isinstance(said, Mapping):
         inner = said.get("detail") or said.get("message") or said.get("msg")
         place = said.get("loc")
@@ -218,16 +218,16 @@ _STATUSES = (
     (504, re.compile(r"timeout|deadline_exceeded", re.IGNORECASE)),
     (400, re.compile(r"invalid|bad_?request|failed_precondition|filter|unprocessable|not_supported", re.IGNORECASE)),
 )
-"""HTTP status that an error has by the names that OpenAI, Anthropic and Google give it."""
+"""HTTP status by the error names of OpenAI, Anthropic and Google."""
 _FAULT = 500
-"""Of an error without a known name."""
+"""Status of an error with an unknown name."""
 
 
 def error_status(error: Any) -> int:
-    """Return the HTTP status that an error in the body of a success has: its own code, else the one that its name has.
+    """Return the HTTP status of an error in a successful response: its own code, else the status of its name.
 
     Args:
-        error: as the body has it: an object or a text, with others in it.
+        error: the error in the body: an object or a text, possibly nested.
     """
     names: list[str] = []
     while error is not None:
@@ -243,15 +243,15 @@ def error_status(error: Any) -> int:
 def status_failure(
     status: int, text: str, *, code: str, wait: float | None, model: str, variable: str | None
 ) -> LanguageModelError:
-    """Return the error that a refusal means: what it says counts first, then its HTTP status.
+    """Return our error for a refusal, by its message first, then by its HTTP status.
 
     Args:
         status: HTTP status of 300 or more.
-        text: what the provider says, redacted and readable.
-        code: the provider's own code of the error.
+        text: the provider's message, redacted and readable.
+        code: the provider's own error code.
         wait: seconds that the provider asks to wait.
-        model: the model that was asked.
-        variable: the environment variable of the key.
+        model: the requested model.
+        variable: environment variable of the key.
     """
     said = f"HTTP {status}: {text}"
     if status < 500 and (found := _worded_failure(status, said, f"{code} {text}", wait)) is not None:
@@ -280,11 +280,11 @@ def status_failure(
 
 
 _OF_OTHERS = frozenset({401, 403, 405, 406, 407, 451, 511})
-"""Statuses with which a firewall, a proxy or a captive portal sends its own page."""
+"""Statuses with which firewalls, proxies and captive portals send their own pages."""
 
 
 def _worded_failure(status: int, said: str, text: str, wait: float | None) -> LanguageModelError | None:
-    """Return the error that the words of a refusal mean, whatever its status; None where they mean no certain one."""
+    """Return our error for a refusal's wording, whatever its status; None if the wording is inconclusive."""
     if status == 402 or _CREDIT.search(text):
         return RequestRefused(f"the account has no credit left ({said})")
     if status in {413, 429} and _is_beyond(text, wait):
@@ -297,7 +297,7 @@ def _worded_failure(status: int, said: str, text: str, wait: float | None) -> La
 
 
 def _is_beyond(text: str, wait: float | None) -> bool:
-    """Return whether a request never fits into the limit that it has met, or not today."""
+    """Return whether a request can never fit its rate limit, or not today."""
     if _BEYOND.search(text) or (wait is None and _DAILY.search(text)):
         return True
     found = _LIMIT_AND_REQUEST.search(text)
@@ -310,23 +310,23 @@ def is_transport_failure(error: BaseException) -> bool:
 
 
 def own_failure(error: BaseException) -> LanguageModelError | None:
-    """Return the failure of ours that an SDK has wrapped in its own, if there is one."""
+    """Return our own failure inside an SDK's exception, if there is one."""
     return next((cause for cause in _causes(error) if isinstance(cause, LanguageModelError)), None)
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Return whether a time-out of an SDK is one: OpenAI's way to aiohttp gives lost connections the same name."""
+    """Return whether an SDK's time-out is one: OpenAI's aiohttp transport uses the same name for lost connections."""
     return not any(_package(cause) == "aiohttp" and not isinstance(cause, TimeoutError) for cause in _causes(error))
 
 
 def connection_failure(error: BaseException) -> ConnectionLost:
-    """Name what broke a connection; its own text stays out, for it may hold headers."""
+    """Describe what broke a connection, without the exception's own text, which may hold headers."""
     *_, origin = (cause for cause in _causes(error) if cause is error or _package(cause) in _TRANSPORTS)
     return ConnectionLost(f"no connection, or it was lost ({type(origin).__name__})")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Return an exception and what caused it, the deepest last."""
+    """Return an exception and its causes, the deepest last."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -1,7 +1,7 @@
-"""Time-outs that count the time of an event loop, and not the time for which it was busy with something else.
+"""Time-outs that count only the time in which the event loop is responsive.
 
-A thousand prompts that are written at once keep the loop busy for seconds. What a server sent meanwhile is read late,
-and a usual time-out would take that for a failure of the server.
+Writing a thousand prompts at once keeps the loop busy for seconds. It then reads server data late, and an ordinary
+time-out would report a server failure.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 _TICKS = 40
-"""Turns of the loop that the shortest time-out takes, at least."""
+"""Minimum number of loop ticks in the shortest time-out."""
 
 
 class LoopTimer:
-    """Ends a scope after seconds of its event loop.
+    """Ends a scope after a number of seconds of its event loop.
 
-    It goes in ticks. A tick that comes late counts as if it had come in time, so the lag of the loop is left out.
+    It counts in ticks. A late tick counts as if it were on time, so that lag of the loop is excluded.
 
     Args:
-        scope: ends with `TimeoutError`.
+        scope: the scope, which ends with `TimeoutError`.
     """
 
     def __init__(self, scope: asyncio.Timeout) -> None:
@@ -28,11 +28,11 @@ class LoopTimer:
         self._handle: asyncio.TimerHandle | None = None
 
     def start(self, seconds: float) -> None:
-        """Count from now."""
+        """Start counting."""
         self._next(_TICKS, seconds / _TICKS)
 
     def stop(self) -> None:
-        """Count no further."""
+        """Stop counting."""
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
@@ -47,10 +47,10 @@ class LoopTimer:
 
 @asynccontextmanager
 async def loop_timeout(seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
-    """Bound what stands inside, as `asyncio.timeout` does, without the lag of the loop.
+    """Limit the duration of a block, as `asyncio.timeout` does, but without the lag of the loop.
 
     Raises:
-        TimeoutError: the time is over; the scope that was given says that it expired.
+        TimeoutError: the time is over; the yielded scope reports that it expired.
     """
     async with asyncio.timeout(None) as scope:
         timer = LoopTimer(scope)

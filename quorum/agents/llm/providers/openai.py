@@ -1,4 +1,4 @@
-"""OpenAI, and every server that speaks its chat-completions format, through the official SDK."""
+"""OpenAI, and every server with its chat completions format, through the official SDK."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_a
 
 OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
-"""Where Azure serves OpenAI's models. Models of others there refuse the key, which is then left out."""
+"""Azure's hosts for OpenAI's models. Other vendors' models there refuse the cache key, which is then left out."""
 _GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?\b")
 _FIRST_WITH_BREAKPOINTS = (5, 6)
-"""GPT-5.6 and later keep exactly what ends at a breakpoint, and charge 1.25 of the price for it.
+"""GPT-5.6 and later cache exactly the prefixes that end at a breakpoint, and charge 1.25 times the price for it.
 
-By default they put one at the end of the newest message, which differs in each of our prompts: all would be charged
-for, and nothing read again. Their option `explicit` keeps what is marked alone. Source:
+By default they put a breakpoint at the end of the newest message, which differs in each of our prompts: we would pay
+for every cache write and never read one. The option `explicit` caches marked prefixes only. Source:
 developers.openai.com/api/docs/guides/prompt-caching and the types of openai 3.52, read on 2026-11-23.
 """
 PATH = "/chat/completions"
@@ -31,13 +31,13 @@ EMBEDDINGS_PATH = "/embeddings"
 
 
 def has_breakpoints(model: str) -> bool:
-    """Return whether a model of OpenAI keeps what is marked, and nothing else."""
+    """Return whether an OpenAI model caches only marked prefixes."""
     version = _GPT.match(model)
     return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_WITH_BREAKPOINTS
 
 
 class OpenAIModel(Provider):
-    """A model behind OpenAI's format: OpenAI itself, vLLM, Ollama, LM Studio, OpenRouter. Addresses end in `/v1`."""
+    """A model behind OpenAI's format: OpenAI, vLLM, Ollama, LM Studio, OpenRouter. Addresses end in `/v1`."""
 
     name: ClassVar[str] = "openai"
     _own_address: ClassVar[str | None] = f"https://{OFFICIAL_HOST}/v1"
@@ -51,7 +51,7 @@ class OpenAIModel(Provider):
         return openai
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
-        # OpenAI's own newer models refuse the old name; other servers often do not know the new one.
+        # OpenAI's newer models refuse the old name; other servers often do not know the new one.
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
 
@@ -78,7 +78,7 @@ class OpenAIModel(Provider):
         return {"model": self.model, **chat_arguments(request, offer, self._thinking), **longest}
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
-        # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
+        # `post` instead of `chat.completions.create`, which walks through every schema in Python before sending it.
         options = {"timeout": self._timeout(deadline)}
         if "input" in body:
             cast_to = self._sdk.types.CreateEmbeddingResponse

@@ -1,7 +1,7 @@
-"""How connections are opened: a few at a time, each within its time, counted from its own turn.
+"""Opens connections a few at a time, each with a time limit that starts when its turn comes.
 
-A thousand connections at once overflow the queue of a server that listens, and the system tries those again seconds
-later. The HTTP libraries report when they begin to connect: aiohttp by its tracing, httpcore by the extension `trace`.
+A thousand simultaneous connections overflow a server's listen queue, and the system retries them seconds later. The
+HTTP libraries report the start of a connection: aiohttp through tracing, httpcore through the extension `trace`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any, Self
 from quorum.agents.llm.providers.loop_time import LoopTimer
 
 _DOORS = 32
-"""Connections that a client opens at once."""
+"""Maximum number of connections that a client opens at once."""
 
 
 def new_doors() -> asyncio.Semaphore:
-    """Return what lets a few connections open at once; one for a client."""
+    """Return the semaphore that limits how many connections a client opens at once."""
     return asyncio.Semaphore(_DOORS)
 
 
 class Connecting:
-    """The opening of the connection of one exchange, which needs none where one is open already.
+    """Opens the connection of one exchange, unless an open one can be reused.
 
     Args:
-        doors: of the client; None: nothing is counted.
-        seconds: that it may take from its turn on.
+        doors: semaphore of the client; None: the time is not measured.
+        seconds: time limit, starting when its turn comes.
     """
 
     def __init__(self, doors: asyncio.Semaphore | None, seconds: float) -> None:
@@ -38,25 +38,25 @@ class Connecting:
 
     @property
     def expired(self) -> bool:
-        """Whether there was no connection in time."""
+        """Whether the time limit expired without a connection."""
         return self._scope.expired()
 
     async def begin(self) -> None:
-        """Wait for a turn, and count from then on."""
+        """Wait for a turn, then start the time limit."""
         if self._doors is not None and not self._inside:
             await self._doors.acquire()
             self._inside = True
             self._timer.start(self._seconds)
 
     def end(self) -> None:
-        """Let the next one in."""
+        """Let the next connection open."""
         if self._doors is not None and self._inside:
             self._inside = False
             self._timer.stop()
             self._doors.release()
 
     async def follow(self, event: str, _: Any) -> None:
-        """Follow httpcore: TLS belongs to the connection, so it stands when the request is sent."""
+        """Follow httpcore's events: TLS is part of the connection, which is complete when the request is sent."""
         if event.endswith("connect_tcp.started"):
             await self.begin()
         elif event.endswith("send_request_headers.started"):
@@ -77,7 +77,7 @@ _CONNECTING: ContextVar[Connecting] = ContextVar("connecting")
 
 
 def follow_aiohttp(transport: Any) -> None:
-    """Have the session that a transport of aiohttp will make report when it connects."""
+    """Make the future session of an aiohttp transport report its connections."""
     import aiohttp  # noqa: PLC0415 (this transport has imported it)
 
     async def begin(*_: Any) -> None:

@@ -1,8 +1,8 @@
-"""What of a request is sent: what the configuration chooses, without what the service has refused.
+"""What to send: the configured request without what the service refuses.
 
-A conclusion about a service is drawn after it has refused the same request twice and taken a reduced one, and every
-answer says what its request lacked. What the service has taken before is never left out for good: a gateway may pass on
-any failure as a refusal.
+We conclude that a service refuses something after it has refused the same request twice and accepted a reduced one.
+Every answer records what its request lacked. What the service has accepted before is never left out for good, because
+a gateway may report any failure as a refusal.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What of a request is sent, given what the server is known to refuse.
+    """What to send, given the known refusals of the server.
 
     Attributes:
-        structured: how the form is asked for; None for free text.
-        sampling: as it is sent: a field that the server refuses is None.
-        max_tokens_key: what the longest answer is called.
-        longest: tokens that the answer may have, the room for thinking included.
-        forced: whether a tool's call is forced where the form is asked for by a tool; else the model may write text.
-        prompt_cache: what is said of the provider's prompt cache.
-        summary: whether a summary of thoughts may be asked for, which OpenAI keeps for organizations that it knows.
+        structured: how the schema is requested; None for free text.
+        sampling: parameters sent; fields that the server refuses are None.
+        max_tokens_key: name of the output token limit.
+        longest: token limit of the answer, including the allowance for thinking.
+        forced: whether a tool call is forced if the schema is requested as a tool; else the model may write text.
+        prompt_cache: prompt cache settings.
+        summary: whether to request a summary of thoughts, which OpenAI reserves for verified organizations.
         reduced: what is left out because the service has refused it; for `Reply.reduced`.
     """
 
@@ -48,16 +48,16 @@ class Offer:
 
 
 def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:
-    """Return the names of the fields that are wanted and not sent, in their order."""
+    """Return the names of fields that are wanted but not sent, in order."""
     names = (field.name for field in fields(Sampling))
     return tuple(name for name in names if getattr(wanted, name) is not None and getattr(sent, name) is None)
 
 
 REFUSABLE: dict[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in wordings("fields").items()}
-"""Fields of a sampling that a request can do without, and how servers name each."""
+"""Optional fields of the sampling parameters, and the names that servers use for each."""
 
 _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
-"""Fields that every server knows: it refuses one in words that say so, and no riddle is about them."""
+"""Fields that every server knows: it names them when it refuses them, so unexplained refusals are about others."""
 FORCED = "forced tool choice"
 
 _FORMS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
@@ -73,13 +73,13 @@ _STATUSES_OF_REFUSALS = frozenset({400, 422})
 
 @dataclass(slots=True)
 class Refusals:
-    """What one service refuses, as its answers have shown.
+    """What one service refuses, as learned from its answers.
 
     Args:
-        structured: how the form of an answer is asked for.
-        max_tokens_key: what the longest answer is called first; the other name is tried only if `rename` allows it.
+        structured: how to request the schema of an answer.
+        max_tokens_key: first name of the output token limit; the other name is tried only if `rename` allows it.
         rename: whether the other name may be tried.
-        prompt_cache: what is said of the prompt cache until the service refuses that.
+        prompt_cache: prompt cache settings until the service refuses them.
     """
 
     structured: Structured
@@ -91,16 +91,16 @@ class Refusals:
     _taken: set[str] = field(default_factory=set, init=False)
 
     def never(self, *names: str) -> None:
-        """Leave fields out from the start: the provider is known not to take them, so that is the usual request."""
+        """Leave out fields from the start that the provider is known not to accept; this is the usual request."""
         self._never.update(names)
 
     def offer(self, sampling: Sampling, *, form: bool, suspected: frozenset[str]) -> Offer:
-        """Return what is sent.
+        """Return what to send.
 
         Args:
-            sampling: as it is wanted.
-            form: whether the answer has a form.
-            suspected: what is left out this once: fields, or ways to ask for the form.
+            sampling: the wanted parameters.
+            form: whether the answer has a schema.
+            suspected: fields or schema methods to leave out this time only.
         """
         refused = self._refused | suspected
         structured = self.structured if form else None
@@ -123,15 +123,15 @@ class Refusals:
         )
 
     def _ways_before(self, structured: Structured | None) -> set[str]:
-        """Return the ways to ask for the form that come before one, where it may be chosen here."""
+        """Return the available schema methods that precede the given one."""
         free = self.structured is Structured.AUTO and structured is not None
         return {*_FORMS[: _FORMS.index(structured)]} if free and structured is not None else set()
 
     def take(self, offer: Offer, left_out: frozenset[str]) -> None:
-        """Note that the service has taken a request.
+        """Record that the service has accepted a request.
 
         Args:
-            offer: what of it was sent.
+            offer: what was sent.
             left_out: what it lacked because the service had refused the same request twice with it.
         """
         self._taken |= _parts(offer)
@@ -144,9 +144,9 @@ class Refusals:
             _log.info("an answer was asked for without %s, this once", ", ".join(sorted(left_out)))
 
     def named(self, failure: LanguageModelError, offer: Offer) -> str | None:
-        """Return what a failure names as refused, and a request can do without; None where it names nothing such.
+        """Return the part of a request that a failure names as refused, if the request can do without it; else None.
 
-        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in its own words.
+        A server that cannot build a grammar from a schema responds with 400, 422 or 500, in its own words.
         """
         said = str(failure)
         if isinstance(failure, BadRequest):
@@ -163,9 +163,9 @@ class Refusals:
         return form if grammar else None
 
     def _field_named(self, failure: BadRequest, offer: Offer) -> str | None:
-        """Return the field that a refusal names; of younger ones, whose refusals have many words, it need say no more.
+        """Return the field that a refusal names. For newer fields, whose refusals vary in wording, the name is enough.
 
-        The level of an effort may be what is refused: without it, the provider takes its own.
+        The refusal may be about the level of an effort: without the field, the provider uses its default.
         """
         said = str(failure)
         not_taken = _NOT_TAKEN.search(said) is not None
@@ -178,11 +178,10 @@ class Refusals:
         return offer.max_tokens_key if renamed and not_taken and offer.max_tokens_key in said else None
 
     def suspicions(self, failure: LanguageModelError, offer: Offer) -> Iterator[frozenset[str]]:
-        """Return what an unexplained refusal may be about, to be left out in turn; nothing where it says what else.
+        """Return sets of parts to leave out in turn after an unexplained refusal; none if it explains something else.
 
-        Which one it was, the next tries show: what is taken without it was refused for it. What is said of the prompt
-        cache, which changes no answer, is the first; then the younger fields of the sampling, then the ways to ask for
-        the form, then both of these.
+        The next tries show which part it was: the one without which the service accepts the request. Prompt cache
+        settings come first, because they change no answer; then newer sampling fields, then schema methods, then both.
         """
         if not isinstance(failure, BadRequest) or failure.status not in _STATUSES_OF_REFUSALS:
             return
@@ -205,7 +204,7 @@ class Refusals:
 
 
 def _parts(offer: Offer) -> set[str]:
-    """Return the names of all that an offer asks and that a service may refuse."""
+    """Return the names of all parts of an offer that a service may refuse."""
     parts = {name for name in REFUSABLE if getattr(offer.sampling, name) is not None}
     parts |= {offer.max_tokens_key} | ({offer.structured} if offer.structured is not None else set())
     parts |= {FORCED} if offer.structured is Structured.TOOLS and offer.forced else set()
@@ -215,24 +214,24 @@ def _parts(offer: Offer) -> set[str]:
 
 @dataclass(slots=True)
 class Reduction:
-    """What one request is reduced to as it is refused: each form of it is sent twice before the next one.
+    """Reduces one request step by step as it is refused: each version is sent twice before the next one.
 
     Args:
-        refusals: what the service is known to refuse.
+        refusals: known refusals of the service.
     """
 
     refusals: Refusals
     left_out: frozenset[str] = frozenset()
-    """What is left out of the next try."""
+    """What to leave out of the next try."""
     _sent: Offer | None = None
     _named: frozenset[str] = frozenset()
     _ways: Iterator[frozenset[str]] | None = None
 
     def refused(self, failure: LanguageModelError, offer: Offer) -> bool:
-        """Decide what is sent after a failure: the same once more, then less; return whether either may help.
+        """Decide what to send after a failure: the same once more, then less; return whether a retry may help.
 
         Args:
-            failure: of the latest try.
+            failure: failure of the latest try.
             offer: what was sent in it.
         """
         named = self.refusals.named(failure, offer)
@@ -252,12 +251,12 @@ class Reduction:
         return True
 
     def _is_riddle(self, failure: LanguageModelError, offer: Offer) -> bool:
-        """Whether a refusal does not say what it is about, and something may be left out."""
+        """Return whether a refusal is unexplained and something can be left out."""
         if self._ways is not None:
             return isinstance(failure, BadRequest)
         return next(self.refusals.suspicions(failure, offer), None) is not None
 
 
 def _passed_on(failure: LanguageModelError) -> bool:
-    """Whether a gateway passes on, as a refusal, that a provider behind it has failed."""
+    """Return whether a gateway reports, as a refusal, the failure of a provider behind it."""
     return isinstance(failure, BadRequest | UnknownModel) and _GATEWAY.search(str(failure)) is not None

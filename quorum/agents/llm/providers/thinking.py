@@ -1,7 +1,7 @@
-"""Models that think, by provider and family: what each takes, and how much room its thoughts need.
+"""Thinking models by provider and family: the parameters they accept, and the tokens their thoughts need.
 
-The families stand in `models.yaml`. A model that is in none is not known: what is wanted is sent, and left out where
-the server refuses it.
+`models.yaml` lists the families. For a model in no family, all wanted parameters are sent, and those that the server
+refuses are left out.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ from quorum.agents.llm.tables import model_table
 from quorum_base.user_errors import WrongKey
 
 ROOM: Mapping[ThinkingEffort, int] = dict(zip(ThinkingEffort, (0, 1024, 4096, 8192, 16384, 32768, 65536), strict=True))
-"""Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
+"""Allowance of thinking tokens by level, on top of the answer's. These are our own figures."""
 
 LEAST_BUDGET = 1024
-"""Smallest budget of thinking tokens that Anthropic takes."""
+"""Smallest budget of thinking tokens that Anthropic accepts."""
 
 
 class ToolsThinking(StrEnum):
-    """How tools go with thinking."""
+    """How tools combine with thinking."""
 
     FORCED = "forced"
-    """A call may be forced."""
+    """A call can be forced."""
     FREE = "free"
-    """The model may call, and cannot be forced to."""
+    """The model may call a tool but cannot be forced to."""
     NEVER = "never"
-    """A request has either tools or thoughts."""
+    """A request has either tools or thinking."""
 
 
 class Off(StrEnum):
-    """How Anthropic's models are asked not to think."""
+    """How to turn thinking off for Anthropic's models."""
 
     SILENCE = "silence"
-    """It does not think unless it is asked to."""
+    """The model thinks only on request."""
     DISABLED = "disabled"
     BETWEEN_TOOLS = "between_tools"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the models of a family take.
+    """What the models of a family accept.
 
     Attributes:
-        levels: of effort that they take; nothing for none.
-        usual: the level where none is sent; `NONE` where they do not think by themselves.
-        longest: tokens of their longest answer, thoughts included.
-        budget: whether they take a budget of thinking tokens.
-        least_budget: the smallest that they take, but for 0.
-        most_budget: the largest; None for all that their longest answer leaves.
-        both: whether a budget and an effort go together.
-        adaptive: whether they decide by themselves how much to think (Anthropic).
-        display: whether the text of their thoughts comes only if it is asked for (Anthropic).
-        switch_off: how they are asked not to think (Anthropic).
-        sampling: whether temperature and the like are taken while they think.
-        tools: how tools go with thinking.
-        chat: whether chat completions take them; else the Responses API alone (OpenAI).
+        levels: accepted levels of effort; empty for none.
+        usual: the default level; `NONE` if they do not think by default.
+        longest: maximum tokens of an answer, including thoughts.
+        budget: whether they accept a budget of thinking tokens.
+        least_budget: the smallest budget accepted, other than 0.
+        most_budget: the largest; None for everything within their longest answer.
+        both: whether a budget and an effort may be combined.
+        adaptive: whether they decide themselves how much to think (Anthropic).
+        display: whether they return the text of their thoughts only on request (Anthropic).
+        switch_off: how to turn thinking off (Anthropic).
+        sampling: whether they accept temperature and similar fields while they think.
+        tools: how tools combine with thinking.
+        chat: whether they support chat completions; if not, only the Responses API (OpenAI).
     """
 
     levels: tuple[ThinkingEffort, ...] = ()
@@ -87,7 +87,7 @@ class Family:
 
 @cache
 def _families() -> dict[str, dict[str, Family]]:
-    """Return families by provider and by a pattern of the whole name, without the date of a snapshot."""
+    """Return families by provider and by a pattern of the full model name without its snapshot date."""
     return model_table("families", dict[str, dict[str, Family]])
 
 
@@ -95,13 +95,13 @@ _SNAPSHOT = r"(-\d{4}-\d{2}-\d{2}|-\d{8})?"
 
 
 def find_family(provider: str, model: str) -> Family | None:
-    """Return what a model takes; None where it is not known.
+    """Return the family of a model; None if unknown.
 
     Args:
-        provider: name of the component, or `deepseek`; models of `litellm` carry their provider as a prefix.
-        model: the model, as it is asked for.
+        provider: name of the component, or `deepseek`; model names of `litellm` start with their provider.
+        model: the configured model name.
     """
-    if provider == "openai_responses":  # which has all models, and lets them think before they call a tool
+    if provider == "openai_responses":  # serves all models, and lets them think before they call a tool
         family = find_family("openai", model)
         return None if family is None else replace(family, tools=ToolsThinking.FORCED, chat=True)
     if provider == "litellm":
@@ -113,13 +113,13 @@ def find_family(provider: str, model: str) -> Family | None:
 def complaint(
     model: str, family: Family, effort: ThinkingEffort | None, thinking_tokens: int | None
 ) -> WrongKey | None:
-    """Return what is wrong with the wanted thinking, and the way out; None where nothing is.
+    """Return an error message with a remedy for unsupported thinking settings; None if they are supported.
 
     Args:
         model: its name, for the message.
-        family: what it takes.
-        effort: as wanted.
-        thinking_tokens: as wanted.
+        family: what it accepts.
+        effort: the configured effort.
+        thinking_tokens: the configured budget.
     """
     if effort is not None and effort not in family.levels and {effort, family.usual} != {ThinkingEffort.NONE}:
         budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
@@ -142,18 +142,18 @@ def complaint(
 
 
 def exclusive(model: str) -> str:
-    """Say that a model takes an effort or a budget."""
+    """Return the message that a model accepts either an effort or a budget."""
     return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
 
 
 BOTH = frozenset({ThinkingFormat.VLLM, ThinkingFormat.SGLANG, ThinkingFormat.LLAMACPP})
-"""Dialects in which a budget and an effort go together."""
+"""Dialects in which a budget and an effort may be combined."""
 BUDGETS = BOTH | {ThinkingFormat.OPENROUTER, ThinkingFormat.LITELLM}
-"""Dialects in which a budget of tokens can be said."""
+"""Dialects that can express a token budget."""
 
 _HOSTS = {"api.deepseek.com": ThinkingFormat.DEEPSEEK, "openrouter.ai": ThinkingFormat.OPENROUTER}
 _SAMPLED = ("temperature", "top_p")
-"""Fields that models do not take while they think."""
+"""Fields that models do not accept while they think."""
 _UNKNOWN_ROOM = ROOM[ThinkingEffort.MEDIUM]
 
 
@@ -161,24 +161,24 @@ def format_at(host: str | None, chosen: ThinkingFormat) -> ThinkingFormat:
     """Return the dialect of a server.
 
     Args:
-        host: where it is.
-        chosen: by the configuration.
+        host: host name of the server.
+        chosen: the configured dialect.
     """
     return _HOSTS.get(host or "", ThinkingFormat.OPENAI) if chosen is ThinkingFormat.AUTO else chosen
 
 
 def family_table(dialect: ThinkingFormat) -> str:
-    """Return the provider under which `families` has the models of a server; empty for those that it does not know."""
+    """Return the provider whose `families` list the models of a server; empty if unknown."""
     return dialect.value if dialect in (ThinkingFormat.OPENAI, ThinkingFormat.DEEPSEEK) else ""
 
 
 def reconcile(offer: Offer, family: Family | None, *, auto: bool) -> Offer:
-    """Return an offer without what does not go with the thinking that it asks for, or that the model does by itself.
+    """Remove from an offer what conflicts with thinking, requested or by default.
 
     Args:
-        offer: what the server is not known to refuse.
-        family: what the model takes; None where that is not known.
-        auto: whether another way to ask for the form may be taken.
+        offer: the request without what the server is known to refuse.
+        family: what the model accepts; None if unknown.
+        auto: whether another way to request the schema is allowed.
     """
     if family is None or not thinks(offer.sampling, family):
         return offer
@@ -193,21 +193,21 @@ def reconcile(offer: Offer, family: Family | None, *, auto: bool) -> Offer:
 
 
 def thinks(sent: Sampling, family: Family) -> bool:
-    """Whether a model thinks when it is asked in this way."""
+    """Return whether a model thinks, given the parameters sent."""
     if sent.thinking_tokens is not None:
         return True
     return family.thinks and (family.usual if sent.effort is None else sent.effort) is not ThinkingEffort.NONE
 
 
 def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -> int:
-    """Return how many tokens a model needs for its thoughts, on top of those for its answer.
+    """Return the number of tokens a model needs for its thoughts, in addition to its answer.
 
-    What is not sent bounds nothing: the model then thinks as it does by itself.
+    A parameter that is not sent limits nothing: the model then thinks as it does by default.
 
     Args:
-        wanted: how the answer is to be drawn.
+        wanted: the configured sampling parameters.
         sent: the same without what the server refuses.
-        family: what the model takes; None where that is not known.
+        family: what the model accepts; None if unknown.
     """
     if sent.thinking_tokens is not None:
         return sent.thinking_tokens
@@ -221,14 +221,14 @@ def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -
 
 
 def chat_thinking(dialect: ThinkingFormat, sampling: Sampling) -> Mapping[str, Any]:
-    """Return the fields of a chat completion that say how much a model thinks."""
+    """Return the fields of a chat completion that control thinking."""
     effort, budget = sampling.effort, sampling.thinking_tokens
     if effort is None and budget is None:
         return {}
     on = effort is not ThinkingEffort.NONE
     match dialect:
         case ThinkingFormat.VLLM:
-            # Templates call the switch by one name or the other, and vLLM passes on what a template knows.
+            # Templates use either name of the switch, and vLLM passes on those that a template knows.
             both = _template(enable_thinking=on, thinking=on)
             said = {} if effort is None else {"reasoning_effort": effort, **both}
             return said if budget is None else {**said, "thinking_token_budget": budget}
@@ -259,12 +259,12 @@ def _template(**values: Any) -> dict[str, Any]:
 
 
 def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Mapping[str, Any]:
-    """Return the fields of a message to Anthropic that say how much a model thinks, `output_config` among them.
+    """Return the fields of an Anthropic message that control thinking, including `output_config`.
 
     Args:
-        sent: as it is sent.
-        family: what the model takes; None where that is not known: an effort is sent alone.
-        show: whether the text of the thoughts is wanted, which the newer models leave out by themselves.
+        sent: the parameters sent.
+        family: what the model accepts; None if unknown: then only an effort is sent.
+        show: whether to request the text of the thoughts, which newer models omit by default.
     """
     effort, budget = sent.effort, sent.thinking_tokens
     level = {} if effort in (None, ThinkingEffort.NONE) else {"output_config": {"effort": effort}}
@@ -280,12 +280,12 @@ def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Ma
 
 
 def gemini_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Mapping[str, Any]:
-    """Return the fields of Gemini's `generationConfig` that say how much a model thinks.
+    """Return the fields of Gemini's `generationConfig` that control thinking.
 
     Args:
-        sent: as it is sent.
-        family: what the model takes; None where that is not known.
-        show: whether the text of the thoughts is wanted.
+        sent: the parameters sent.
+        family: what the model accepts; None if unknown.
+        show: whether to request the text of the thoughts.
     """
     effort, budget = sent.effort, sent.thinking_tokens
     said: dict[str, Any] = {} if effort is None else {"thinkingLevel": effort.upper()}

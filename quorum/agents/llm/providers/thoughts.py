@@ -1,8 +1,8 @@
 """Thoughts that a server leaves in the text of an answer, or sends in a separate field of OpenAI's format.
 
-A server parts them only where it knows the model's marks. What stands after the last mark that ends thoughts is the
-answer, whatever precedes it: prose, a draft in JSON, thoughts whose first mark the template of the chat has written.
-Marks within a JSON object of the answer are text of its author.
+A server separates them only if it knows the model's marks. The text after the last end mark is the answer, whatever
+precedes it: prose, a draft in JSON, or thoughts whose start mark the chat template has written. Marks inside a JSON
+object of the answer are ordinary text.
 
 Sources, read on 2026-11-28: docs.vllm.ai, api/vllm/reasoning (DeepSeek, Qwen, Mistral, Seed-OSS, Cohere, gpt-oss);
 docs.rs/mistralrs-core, reasoning_parsers (Gemma 4); huggingface.co/moonshotai (Kimi) and open-thoughts (OpenThinker);
@@ -21,7 +21,7 @@ from quorum.agents.llm.protocol import Reply
 from quorum.agents.llm.structured import objects_in
 
 _FIELDS = ("reasoning_content", "reasoning")
-"""Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""
+"""Fields of a message in OpenAI's format: DeepSeek and llama.cpp use one, vLLM and OpenRouter the other."""
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|seed:think"
 _MESSAGE = r"[^<]*(?:<\|constrain\|>\w*)?\s*<\|message\|>"
@@ -39,11 +39,11 @@ _BARE_CHANNELS = re.compile(r"\s*analysis(?P<thoughts>.*)assistantfinal(?P<answe
 _CONTROL = ("<|end|>", "<|return|>", "<|call|>")
 _OPENERS = ("<answer>", "<response>", "<|begin_of_solution|>", "<|START_RESPONSE|>")
 _CLOSERS = ("</answer>", "</response>", "<|end_of_solution|>", "<|END_RESPONSE|>", *_CONTROL)
-"""What some templates put around the answer that follows thoughts (Hunyuan, Granite; OpenThinker; Cohere; gpt-oss)."""
+"""Marks of some templates around the answer after thoughts (Hunyuan, Granite; OpenThinker; Cohere; gpt-oss)."""
 
 
 def separate_thoughts(message: Any) -> str:
-    """Return the thoughts that a chat completion has in a separate field; empty where it has none."""
+    """Return the thoughts in a separate field of a chat completion; empty if it has none."""
     for name in _FIELDS:
         thoughts = getattr(message, name, None)
         if isinstance(thoughts, str) and thoughts:
@@ -53,7 +53,7 @@ def separate_thoughts(message: Any) -> str:
 
 
 def _of_parts(parts: Iterable[Any]) -> str:
-    """Return the text of the parts of a message that are thoughts, as Mistral sends them."""
+    """Return the text of the message parts that are thoughts, in Mistral's format."""
     found = [part if isinstance(part, Mapping) else part.model_dump() for part in parts]
     texts = [part.get("thinking") for part in found if part.get("type") == "thinking"]
     inner = [part for text in texts if isinstance(text, list) for part in text if isinstance(part, Mapping)]
@@ -61,9 +61,9 @@ def _of_parts(parts: Iterable[Any]) -> str:
 
 
 def part_thoughts(reply: Reply) -> Reply:
-    """Part the thoughts that a server has left in the text of a reply from the answer, and count them as thoughts.
+    """Separate thoughts that a server left in the text of a reply from the answer, and count them as thoughts.
 
-    A server that has left them there has not counted them: their tokens are estimated.
+    The server has not counted such thoughts, so their tokens are estimated.
     """
     thoughts, answer = split(reply.text)
     if thoughts is None:
@@ -77,9 +77,9 @@ def part_thoughts(reply: Reply) -> Reply:
 
 
 def split(text: str) -> tuple[str | None, str]:
-    """Split a text into thoughts and answer; None and the text itself where nothing marks thoughts.
+    """Split a text into thoughts and answer; None and the text itself if there are no marks.
 
-    Thoughts that nothing ends leave no answer, unless a whole JSON object precedes them.
+    Thoughts without an end mark leave no answer, unless a complete JSON object precedes them.
     """
     if bare := _BARE_CHANNELS.fullmatch(text):
         return bare["thoughts"].strip(), bare["answer"].strip()
@@ -104,7 +104,7 @@ def _unwrapped(answer: str) -> str:
 
 
 def _unquoted(text: str) -> list[re.Match[str]]:
-    """Return the marks in a text that it uses, not those that it quotes: `"<think>no</think>"`."""
+    """Return the marks that a text uses, not those that it quotes: `"<think>no</think>"`."""
     found: list[re.Match[str]] = []
     quoting = False
     for mark in _MARK.finditer(text):
@@ -120,12 +120,12 @@ def _unquoted(text: str) -> list[re.Match[str]]:
 
 _QUOTES = frozenset("\"'`")
 _MOST_BEGINNINGS = 8
-"""Marks after which objects are looked for again, where braces of thoughts have hidden those that follow: a bound on
-the time, which stays proportional to the length of the text."""
+"""Number of marks after which to search for objects again, because braces in thoughts may hide later objects. The limit
+keeps the time proportional to the length of the text."""
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Return the marks in a text that stand in none of its JSON objects."""
+    """Return the marks in a text that are outside its JSON objects."""
     marks = _unquoted(text)
     if not marks:
         return

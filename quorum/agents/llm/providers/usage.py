@@ -1,4 +1,4 @@
-"""What a reply has cost: tokens and money, as its service counts them, in whatever form."""
+"""The cost of a reply: tokens and money as reported by its service, in any format."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.protocol import Request, Usage
 
 MOST_TOKENS = 10**9
-"""A reply that counts more tokens is broken: the longest contexts have some ten million (checked on 2026-11-28)."""
+"""A reply that reports more tokens is broken: the longest contexts have about ten million (checked on 2026-11-28)."""
 MOST_USD = 10**6
-"""A reply that says it has cost more is broken, too."""
+"""A reply that reports a higher cost is broken, too."""
 _LONGEST_NUMBER = 20
 
 
 def part_of(value: Any, *names: str) -> Any:
-    """Return a part within parts of a response, be it JSON or an object of an SDK; None where it is not there."""
+    """Return a nested part of a response, in JSON or an SDK object; None if it is missing."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     return value
 
 
 def body_of(content: bytes) -> Mapping[str, Any]:
-    """Read a body for its usage, whatever else is wrong with it; nothing where it is no JSON object."""
+    """Read a body for its usage, whatever else is wrong with it; empty if it is not a JSON object."""
     try:
         body = json.loads(content, parse_int=_lenient_integer)
     except (ValueError, RecursionError):
@@ -39,13 +39,13 @@ def _lenient_integer(text: str) -> int | float:
 
 
 def charged(usage: Any) -> float | None:
-    """Return what a server says that an answer has cost, in US dollars; None where it does not say.
+    """Return the cost of an answer as reported by the server, in US dollars; None if it reports none.
 
-    That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
-    the share of OpenRouter, and what the provider behind it charges is a separate field.
+    This is OpenRouter's `usage.cost` (openrouter.ai/docs, Usage Accounting). With the user's own provider key
+    (`is_byok`), it is OpenRouter's share, and the provider's charge is a separate field.
 
     Raises:
-        BrokenResponse: no reply costs so much.
+        BrokenResponse: the cost is impossibly high.
     """
     cost = amount(part_of(usage, "cost"))
     if cost is None or part_of(usage, "is_byok") is not True:
@@ -55,10 +55,10 @@ def charged(usage: Any) -> float | None:
 
 
 def amount(value: Any) -> float | None:
-    """Return an amount of money, in US dollars; None for what is none.
+    """Return an amount of money in US dollars; None if the value is not one.
 
     Raises:
-        BrokenResponse: no reply costs so much.
+        BrokenResponse: the cost is impossibly high.
     """
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
@@ -68,10 +68,10 @@ def amount(value: Any) -> float | None:
 
 
 def count(value: Any) -> int | None:
-    """Return a number of tokens; None for what is none.
+    """Return a number of tokens; None if the value is not one.
 
     Raises:
-        BrokenResponse: no reply has so many.
+        BrokenResponse: the count is impossibly high.
     """
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
@@ -81,7 +81,7 @@ def count(value: Any) -> int | None:
 
 
 def added(*counts: int | None) -> int | None:
-    """Add numbers of tokens; None as soon as one is not known."""
+    """Add token counts; None if any is unknown."""
     known = [number for number in counts if number is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -97,23 +97,23 @@ def counted_usage(
     reasoning: Any = None,
     thinking: str = "",
 ) -> Usage:
-    """Take token counts from a response; what it does not count is estimated from the texts, and marked.
+    """Read token counts from a response; missing ones are estimated from the texts and marked.
 
-    A prompt of 0 tokens, or an answer of 0 that has text, is no count either.
+    A prompt of 0 tokens, or an answer of 0 tokens with text, counts as missing.
 
     Args:
-        prompt: tokens read, as the response says; anything.
-        completion: tokens written, the same.
-        cached: tokens from the provider's cache, the same.
-        cache_written: tokens into it, the same.
-        request: what was asked.
-        text: what was answered.
-        reasoning: tokens of thoughts among those written, as the response says; anything. Where it does not say, they
-            are estimated from their text alone, and marked.
-        thinking: the text of the thoughts, as far as it is known.
+        prompt: reported tokens read; any value.
+        completion: reported tokens written; any value.
+        cached: reported tokens from the provider's cache; any value.
+        cache_written: reported tokens written to the cache; any value.
+        request: the request.
+        text: text of the answer.
+        reasoning: reported thinking tokens among those written; any value. If missing, they are estimated from the
+            text of the thoughts alone, and marked.
+        thinking: text of the thoughts, as far as known.
 
     Raises:
-        BrokenResponse: no reply has so many tokens.
+        BrokenResponse: a count is impossibly high.
     """
     read_tokens, written_tokens, thought_tokens = count(prompt), count(completion), count(reasoning)
     estimated = not read_tokens or written_tokens is None or (written_tokens == 0 and text != "")

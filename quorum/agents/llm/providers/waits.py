@@ -1,4 +1,4 @@
-"""How long a provider asks to wait, in all the forms in which providers say it."""
+"""How long a provider asks to wait, in all the formats that providers use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 
 LONGEST = 31 * 86400.0
-"""Seconds: no service asks to wait longer than for the next month. A greater number is a point in time, or nonsense."""
+"""Seconds: no service asks to wait for more than a month. A larger number is a point in time, or nonsense."""
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _PART = r"\d+(?:\.\d+)?\s*(?:d|h|ms|m|s)(?:[a-z]*)?"
 _PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|ms|m|s)(?:[a-z]*)", re.IGNORECASE)
@@ -21,15 +21,15 @@ _LIMITS = ("x-ratelimit-remaining", "anthropic-ratelimit", "ratelimit-remaining"
 
 
 def retry_after(headers: Mapping[str, str] | None, text: str = "") -> float | None:
-    """Return how many seconds a provider asks to wait; None where it says nothing that makes sense.
+    """Return the seconds that a provider asks to wait; None if it gives no meaningful value.
 
-    `retry-after-ms` and `retry-after` come first; then the time at which a used-up limit is reset
-    (`x-ratelimit-reset-*`, `anthropic-ratelimit-*-reset`, `ratelimit-reset`); then what the text says. A point in time
-    is compared with the server's own clock, its header `date`, which may be ahead of ours. One without a zone is UTC.
+    `retry-after-ms` and `retry-after` come first; then the reset time of a used-up limit (`x-ratelimit-reset-*`,
+    `anthropic-ratelimit-*-reset`, `ratelimit-reset`); then the text. A point in time is compared with the server's own
+    clock, its `date` header, which may be ahead of ours. Times without a zone are UTC.
 
     Args:
-        headers: of the reply.
-        text: what the provider says.
+        headers: headers of the reply.
+        text: the provider's message.
     """
     named = {name.lower(): str(value).strip() for name, value in (headers or {}).items()}
     now = _time(named.get("date", "")) or time.time()
@@ -45,7 +45,7 @@ def retry_after(headers: Mapping[str, str] | None, text: str = "") -> float | No
 
 
 def _resets(headers: Mapping[str, str]) -> Iterator[str]:
-    """Return when the limits are reset that are used up."""
+    """Return the reset times of the used-up limits."""
     for name, value in headers.items():
         if name.startswith(_LIMITS) and "remaining" in name and value in ("0", "0.0"):
             reset = headers.get(name.replace("remaining", "reset"))
@@ -54,9 +54,9 @@ def _resets(headers: Mapping[str, str]) -> Iterator[str]:
 
 
 def _seconds(value: str, now: float, unit: float = 1.0) -> float | None:
-    """Return the seconds that a value means: a number, a duration, a point in time by any clock; None for none.
+    """Return the seconds that a value means: a number, a duration, or a point in time by any clock; None if invalid.
 
-    A time that has passed is no wait; a number below zero says nothing.
+    A time in the past means no wait; a negative number means nothing.
     """
     try:
         number = float(value)
@@ -64,7 +64,7 @@ def _seconds(value: str, now: float, unit: float = 1.0) -> float | None:
         then = _time(value)
         seconds = max(then - now, 0.0) if then is not None else _duration(value)
     else:
-        epoch = number / 1000 if number > 1e11 else number  # in milliseconds: OpenRouter
+        epoch = number / 1000 if number > 1e11 else number  # milliseconds: OpenRouter
         is_time = abs(epoch - now) <= LONGEST and unit == 1.0
         seconds = max(epoch - now, 0.0) if is_time and number > LONGEST else number * unit
     return seconds if seconds is not None and isfinite(seconds) and 0 <= seconds <= LONGEST else None

@@ -24,14 +24,14 @@ from quorum.agents.skills.speaker import Speaker
 
 @runtime_checkable
 class _HasBlocks(Protocol):
-    """A world that knows before the first reset how many blocks its boards have."""
+    """A world that knows the number of blocks on its boards before the first reset."""
 
     @property
     def blocks(self) -> int: ...
 
 
 class CubeBriefing(Briefing):
-    """The board, which all see alike; of past decisions how many blocks were left, and how far they had to go."""
+    """Shows the board, which all agents see alike; the memory keeps the number of blocks left and their distances."""
 
     def digest(self, sight: Sight) -> object:
         """Return the number of blocks and the sum of their distances to the goal, in cells."""
@@ -61,13 +61,13 @@ class CubeSkills(WorldSkills):
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:
-        """Return a negotiator for each random stream: minds that agree by messages, without a language model.
+        """Return a negotiator for each random generator: minds that agree by messages, without a language model.
 
         Args:
-            world: that they act in.
-            noise: probability that a choice is made at random.
-            patience: steps to wait for the others of a team.
-            generators: a random stream for each agent by index, and for the coordinator where there is one.
+            world: the world.
+            noise: probability of a random choice.
+            patience: steps to wait for the rest of a team.
+            generators: a generator for each agent by index, and for the coordinator if there is one.
         """
         from quorum.agents.skills.cube.negotiator import Negotiator
 
@@ -78,9 +78,9 @@ class CubeSkills(WorldSkills):
         """Return the team that carries out a schedule of all deliveries.
 
         Args:
-            world: that it acts in.
-            generator: what all draws come from.
-            effort: how long to search: the fields of `Effort`.
+            world: the world.
+            generator: random generator of all draws.
+            effort: search effort: the fields of `Effort`.
         """
         from quorum.agents.skills.cube.planner.schedule import Effort
         from quorum.agents.skills.cube.planner.team import PlannedTeam
@@ -98,13 +98,13 @@ class CubeSkills(WorldSkills):
         return CubeBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a block that takes two agents, or the only one of a team, in the vocabulary of the world."""
+        """Return an example with a block for two agents, or for the only one of a team, in the world's vocabulary."""
         blocks = world.blocks if isinstance(world, _HasBlocks) else 0
         number = beyond(max(blocks, len(world.agents)))
         weight = min(2, len(world.agents))
         try:
             heavy, light = (_delivery(world, number + k, w, 5) for k, w in enumerate((weight, 1)))
-        except InvalidThought:  # a vocabulary of somebody's own
+        except InvalidThought:  # a custom vocabulary
             return plain_example(world)
         name = f"block_{number}"
         hands = ("one of us", "two of us")[weight - 1]
@@ -123,19 +123,19 @@ class CubeSkills(WorldSkills):
         )
 
     def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
-        """Return where the top-left cell of each block is, as shares of the rows and columns."""
+        """Return the position of each block's top-left cell, as fractions of the rows and columns."""
         assert isinstance(seen, SymbolicObservation)
         return {f"block_{block.id}": (block.row / seen.side, block.col / seen.side) for block in seen.blocks}
 
     def speaker(self) -> Speaker[Any]:
-        """Return a speaker that does what a negotiator would do."""
+        """Return a speaker that acts like a negotiator."""
         from quorum.agents.skills.cube.speaker import CubeSpeaker
 
         return CubeSpeaker()
 
 
 def _delivery(world: World, block: int, weight: int, steps: int) -> Plan:
-    """The plan of each who delivers a block in an example, in CUBE's vocabulary or in EmCoop's."""
+    """The plan of each agent that delivers the example's block, in CUBE's vocabulary or in EmCoop's."""
     if "rendezvous" in world.vocabulary.names:
         actions: tuple[dict[str, Any], ...] = (
             {"action": "move_to_block", "block": block, "face": "left"},

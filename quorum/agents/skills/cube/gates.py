@@ -1,12 +1,13 @@
-"""The gates of CUBE: teams that can move their blocks, meet, and leave every block deliverable.
+"""The gates of CUBE: teams must be able to move their blocks, meet, and leave every block deliverable.
 
-LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md.
+LLaMAC (arXiv 2311.13884) names the two gates; docs/llamac.md defines the rules and their meanings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, takewhile
+from pathlib import Path
 
 from cube_env import (
     Cell,
@@ -31,7 +32,7 @@ from quorum.agents.skills.cube.pushes import Board, Key, PushTask, Sweep, aim_of
 
 
 def unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
-    """Return what is wrong with the first action of an agent's plan: it is not legal now, or leads nowhere."""
+    """Return the problem of an agent's first action, if any: it is not legal now, or leads nowhere."""
     cell, action = board.agents[agent], joint.plans[agent].actions[0]
     match action:
         case MoveToBlock() | Navigate() if (aim := aim_of(action)) is not None and aim[0] in board.blocks:
@@ -58,7 +59,7 @@ def unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
 
 
 def missing_partners(board: Board, job: PushTask, joint: Joint) -> str:
-    """Return why an agent at a face waits in vain; empty when it does not."""
+    """Return why an agent at a face waits in vain; empty if it does not."""
     assert job.face is not None
     place = job.block, job.face
     partners = [other for other in groups(board, joint.plans).get(place, ()) if other.agent != job.agent]
@@ -76,15 +77,15 @@ def missing_partners(board: Board, job: PushTask, joint: Joint) -> str:
 
 
 def idle_in_need(board: Board, agent: int, joint: Joint) -> Rejection | None:
-    """Return what is wrong with a plan without a push: it is of no use where a team needs its agent.
+    """Return the problem of a plan without a push: it is useless if a team needs its agent.
 
-    One that goes to a face or makes way is of use.
+    Going to a face and making way are useful.
     """
     plan, cell = joint.plans[agent], board.agents[agent]
     if any(isinstance(action, MoveToBlock | Navigate | YieldBlock) for action in plan.actions):
         return None
     if moves(plan) and any(block.row <= cell[0] < block.row + block.weight for block in board.blocks.values()):
-        return None  # it leaves a row in which blocks are to be pushed
+        return None  # it leaves rows in which blocks will be pushed
     staff = {block: len(group) for (block, _), group in groups(board, joint.plans).items()}
     idle = sum(not groups(board, {other: plan}) for other, plan in joint.plans.items())
     for block in sorted(board.blocks.values(), key=lambda block: (block.distance, block.id)):
@@ -97,16 +98,16 @@ def idle_in_need(board: Board, agent: int, joint: Joint) -> Rejection | None:
 
 
 class CubeGates:
-    """Fulfils `quorum.agents.skills.Gates` for CUBE, in both of its vocabularies.
+    """Implements `quorum.agents.skills.Gates` for CUBE, in both of its vocabularies.
 
-    Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
-    plans under way alone is not judged: nobody is asked about it.
+    The agents that push one block from one face in a joint plan form a group, including agents with running plans. A
+    group with running plans only is not judged, because no agent in it is being planned for.
 
     Args:
-        rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
+        rollout: steps for which to roll out a joint plan that breaks no other rule; 0: no rollout.
     """
 
-    rules = read_rules("cube")
+    rules = read_rules(Path(__file__).with_name("rules.yaml"))
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout
@@ -114,7 +115,7 @@ class CubeGates:
             self.rules = {code: rule for code, rule in self.rules.items() if code != "V-SIM"}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
-        """Judge each group up to the first rule that it breaks, then the groups against each other."""
+        """Judge each group up to its first violation, then the groups against each other."""
         board = Board(sight.global_observation)
         broken = list(_split_plans(board, joint))
         if broken:
@@ -135,7 +136,7 @@ class CubeGates:
         return broken or self._roll_out(board, joint)
 
     def _roll_out(self, board: Board, joint: Joint) -> list[Rejection]:
-        """Find what no rule foresees: agents that run into each other, meetings that come to nothing."""
+        """Find problems that no rule foresees: collisions, and meetings that fail."""
         if not self._rollout:
             return []
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
@@ -147,7 +148,7 @@ class CubeGates:
         ]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge the beginning of an agent's plan, and what it is good for."""
+        """Judge the start of an agent's plan, and its use."""
         board, plan = Board(observation), joint.plans[agent]
         problem = unavailable(board, agent, joint)
         if problem is not None:
@@ -165,7 +166,7 @@ class CubeGates:
 
 
 def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
-    """Plans that push several things, or push from no face."""
+    """Yield plans that push several blocks, or push from no face."""
     for agent, plan in sorted(joint.plans.items()):
         pushes = jobs(board, agent, plan)
         if len({(job.block, job.face) for job in pushes}) > 1:
@@ -177,7 +178,7 @@ def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
 
 
 def _standing(board: Board, group: list[PushTask], joint: Joint) -> dict[Cell, int]:
-    """The agents that are not of a group and stay where they are, by cell."""
+    """Return the agents outside a group that stay where they are, by cell."""
     members, plans = {job.agent for job in group}, joint.all
     return {
         cell: agent
@@ -187,7 +188,7 @@ def _standing(board: Board, group: list[PushTask], joint: Joint) -> dict[Cell, i
 
 
 def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cell, int]) -> Rejection | None:
-    """Whether a group has room at its face, a way to it, and the force that it takes."""
+    """Check that a group has room at its face, a way to it, and enough force."""
     agents, place = _members(group), place_of(key)
     lanes = board.lanes(*key)
     for lane in lanes:
@@ -210,17 +211,17 @@ def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cel
 
 
 def _needed(board: Board, key: Key, group: list[PushTask]) -> int:
-    """Members of a group that are at the face at the same time; those over and above them follow the block."""
+    """Return how many members of a group must be at the face at once; the others follow the block."""
     return max(board.force(*key), *(job.count for job in group))
 
 
 def _complete(board: Board, key: Key, group: list[PushTask]) -> int:
-    """Steps until as many members of a group are there as it takes."""
+    """Return the steps until enough members of a group are there."""
     return sorted(job.arrival or 0 for job in group)[min(len(group), _needed(board, key, group)) - 1]
 
 
 def _in_time(board: Board, key: Key, group: list[PushTask]) -> Rejection | None:
-    """Whether the members of a group wait until there are enough of them, and for nobody else."""
+    """Check that the members of a group wait until enough of them are there, and for no one else."""
     last = _complete(board, key, group)
     hasty = [job.agent for job in group if (job.arrival or 0) + job.patience < last]
     if hasty:
@@ -235,7 +236,7 @@ def _in_time(board: Board, key: Key, group: list[PushTask]) -> Rejection | None:
 
 
 def _swept(key: Key, group: list[PushTask], sweep: Sweep, standing: Mapping[Cell, int]) -> Rejection | None:
-    """Whether a push comes through, and what it leaves."""
+    """Check that a push gets through, and what it leaves behind."""
     agents, place = _members(group), place_of(key)
     if sweep.obstacle:
         return Rejection("V-DEST", agents, f"{place}: the push gets stuck: {sweep.obstacle} {list(sweep.others)}")
@@ -250,7 +251,7 @@ def _swept(key: Key, group: list[PushTask], sweep: Sweep, standing: Mapping[Cell
 
 
 def _opposed(found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[PushTask]]) -> Iterator[Rejection]:
-    """Pairs of groups that push one block from two faces."""
+    """Yield pairs of groups that push one block from two faces."""
     for one, other in combinations(sorted(found), 2):
         if one[0] == other[0] and (one in judged or other in judged):
             agents = _members([*found[one], *found[other]])
@@ -258,7 +259,7 @@ def _opposed(found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[Push
 
 
 def _sweep(board: Board, key: Key, found: Mapping[Key, list[PushTask]]) -> Sweep:
-    """What the push of a group does, while those of the others have taken their blocks away."""
+    """Simulate a group's push as if the other groups had already moved their blocks away."""
     group = found[key]
     begin = _complete(board, key, group)
     others = {block for block, _ in found if block != key[0]}
@@ -268,7 +269,7 @@ def _sweep(board: Board, key: Key, found: Mapping[Key, list[PushTask]]) -> Sweep
 def _colliding(
     sweeps: Mapping[Key, Sweep], found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[PushTask]]
 ) -> Iterator[Rejection]:
-    """Pairs of groups whose blocks end up in the same cells."""
+    """Yield pairs of groups whose blocks end up in the same cells."""
     for one, other in combinations(sorted(sweeps), 2):
         if not (one in judged or other in judged):
             continue

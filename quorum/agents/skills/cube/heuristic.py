@@ -1,10 +1,10 @@
 """The greedy rules for CUBE: many teams at once, or one block at a time.
 
 `GreedyTeam` works on as many blocks at once as there are agents for, the blocks nearest to the goal first, with just
-enough agents each. `closest` is the heuristic of the CUBE page: agents are assigned to the block closest to the
-goal and carry out `move_to_block`, `rendezvous` and `push_block` until it is delivered. How many are assigned the page
-leaves open. Here all are: those over and above the weight line up behind the others and push too, so that nobody is
-left to stand in the way. Neither rule optimises paths or plans for congestion.
+enough agents each. `closest` is the heuristic of the CUBE page: agents are assigned to the block closest to the goal
+and carry out `move_to_block`, `rendezvous` and `push_block` until it is delivered. The page does not say how many are
+assigned. Here all are: agents beyond the block's weight line up behind the others and push too, so that none stands in
+the way. Neither rule plans paths or accounts for congestion.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from quorum.agents.skills.cube.plans import CUBE, Wording, way
 
 
 class GreedyTeam:
-    """Gives orders to all agents of a team.
+    """Commands all agents of a team.
 
-    Its minds share what it knows: who works on which block. They send no messages.
+    Its minds share their knowledge of which agent works on which block. They send no messages.
 
     Args:
         agents: number of agents.
-        wording: of its plans.
+        wording: vocabulary of its plans.
     """
 
     def __init__(self, agents: int, wording: Wording = CUBE) -> None:
@@ -43,8 +43,8 @@ class GreedyTeam:
 
         Args:
             agent: its index.
-            observation: what it sees; all agents see the same board.
-            stuck: whether its last plan ran out of time: then its whole team is formed again.
+            observation: its observation; all agents see the same board.
+            stuck: whether its last plan timed out; then its whole team is formed again.
         """
         self._release(agent, observation, stuck=stuck)
         if agent not in self._block_of:
@@ -63,11 +63,11 @@ class GreedyTeam:
         }
 
     def _assign(self, observation: SymbolicObservation) -> None:
-        """Send the free agents to the blocks that have a clear way: the nearest agents to each.
+        """Send the free agents to the blocks with a clear way: the nearest agents to each.
 
-        Teams that are short of agents come first, so at most one team waits for more; then the blocks nearest to the
-        goal. Those left over go to the block nearest to them: at its left face, or behind those who push there, they
-        are in nobody's way, and push too.
+        Incomplete teams come first, so at most one team waits for more agents; then the blocks nearest to the goal. The
+        remaining agents go to their nearest block: at its left face, or behind the agents pushing there, they block no
+        one's way, and they push too.
         """
         free = [agent for agent in range(len(observation.agents)) if agent not in self._block_of]
         clear = [block for block in observation.blocks if not block.ahead]
@@ -83,9 +83,9 @@ class GreedyTeam:
 
 
 def closest(wording: Wording, view: View) -> Plan:
-    """Return the plan of one who works on the block that is closest to the goal; of several, on that of the lowest id.
+    """Return a plan to deliver the block closest to the goal; of several, the one with the lowest id.
 
-    Nothing is kept: the block that is being pushed stays the closest until it is delivered.
+    No state is kept: the block being pushed stays the closest until it is delivered.
     """
     assert isinstance(view.observation, SymbolicObservation)
     block = min(view.observation.blocks, key=lambda block: (block.distance, block.id))

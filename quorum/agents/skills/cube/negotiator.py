@@ -1,6 +1,6 @@
-"""A rule-based negotiator for CUBE: claims the block that it can reach soonest, and agrees on teams with the others.
+"""A rule-based negotiator for CUBE: it claims the block that it can reach soonest, and agrees on teams with the others.
 
-What it knows of its team is what others say, who wants which block, and what came of its plans.
+It knows its team from messages: what others say, which agent wants which block, and how its plans ended.
 """
 
 from __future__ import annotations
@@ -26,71 +26,71 @@ _OBJECTION = re.compile(r"\bI cannot take block_(\d{1,9})\b")
 _BRANCH = re.compile(r"\bI speak for ([\w., ]+)\.")
 _RUN = re.compile(r"\bagent_(\d{1,9})(?:\.\.agent_(\d{1,9}))?\b")
 _LONGEST_RUN = 10_000
-"""Agents of a run of names, at most: a longer one is no team's."""
+"""Maximum number of agents in a range of names; no team is larger."""
 
 
 def write_claim(block: int, steps: int) -> str:
-    """Say what one wants to work on."""
+    """Return the text that claims a block to work on."""
     return f"I take block_{block}, {steps} steps away."
 
 
 def write_order(blocks: Mapping[int, int]) -> str:
-    """Order others to work on blocks."""
+    """Return the text that orders others to work on blocks."""
     return "; ".join(f"agent_{agent}: block_{block}" for agent, block in sorted(blocks.items())) + "."
 
 
 def write_objection(block: int, reason: str) -> str:
-    """Refuse a block."""
+    """Return the text that refuses a block."""
     return f"I cannot take block_{block}: {reason}."
 
 
 def write_request(reason: str) -> str:
-    """Ask for something to do."""
+    """Return the text that asks for work."""
     return f"What shall I do? {reason}"
 
 
 def write_branch(agents: Iterable[int]) -> str:
-    """Say for whom one reports as well as for oneself."""
+    """Return the text that lists the agents on whose behalf the sender also reports."""
     return f"I speak for {', '.join(fold_names([f'agent_{agent}' for agent in sorted(agents)]))}."
 
 
 def read_claim(text: str) -> int | None:
-    """Find the block that a message claims."""
+    """Return the block that a message claims."""
     found = _CLAIM.search(text)
     return int(found[1]) if found else None
 
 
 def read_order(text: str) -> dict[int, int]:
-    """Find who is ordered to work on what."""
+    """Return the ordered block of each agent."""
     return {int(agent): int(block) for agent, block in _ORDER.findall(text)}
 
 
 def read_branch(text: str) -> frozenset[int]:
-    """Find for whom a message reports, apart from its sender."""
+    """Return the agents that a message reports for, besides its sender."""
     found = _BRANCH.search(text)
     runs = [(int(first), int(last or first)) for first, last in _RUN.findall(found[1])] if found else []
     return frozenset(agent for first, last in runs if last - first < _LONGEST_RUN for agent in range(first, last + 1))
 
 
 def read_objection(text: str) -> int | None:
-    """Find the block that a message refuses."""
+    """Return the block that a message refuses."""
     found = _OBJECTION.search(text)
     return int(found[1]) if found else None
 
 
 @dataclass(slots=True)
 class Knowledge:
-    """What one participant knows beyond what it sees.
+    """One participant's knowledge beyond its observation.
 
     Attributes:
-        wishes: the block that each agent, itself among them, is known to work on or to want.
+        wishes: the block that each agent, including itself, is known to work on or to want.
         order: the block that the leader has ordered it to work on.
-        failures: how often its plans for a block have failed.
+        failures: number of its failed plans for each block.
         refused: the block that each agent has objected to since the last orders.
-        failed_at: environment step of the last failure that was counted.
-        branches: who has asked for something to do in this environment step, and for whom else each has reported.
-        passed: orders that were heard of others in this environment step, by agent.
-        heard_at: the environment step of these two.
+        failed_at: environment step of the last counted failure.
+        branches: agents that have asked for work in this environment step, each with the agents it reports for.
+        passed: orders for others received in this environment step, by agent.
+        heard_at: the environment step of `branches` and `passed`.
     """
 
     wishes: dict[int, int] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Knowledge:
     heard_at: int = -1
 
     def hear(self, message: Message, listener: int) -> None:
-        """Take in what a message says: claims, orders, objections, requests."""
+        """Process a message: claims, orders, objections, requests."""
         if message.t != self.heard_at:
             self.heard_at = message.t
             self.branches.clear()
@@ -124,19 +124,19 @@ class Knowledge:
         self.order = orders.get(listener, self.order)
 
     def give_up(self, agent: int) -> None:
-        """Drop one's own wish and order after a plan that came to nothing."""
+        """Drop the agent's own wish and order after an unsuccessful plan."""
         self.wishes.pop(agent, None)
         self.order = None
 
     def keep(self, observation: SymbolicObservation) -> None:
-        """Forget the blocks that are not there any more, and whoever is none of the agents: any text may be heard."""
+        """Forget blocks that are gone, and names that belong to no agent, because messages may contain any text."""
         blocks, agents = {block.id for block in observation.blocks}, range(len(observation.agents))
         self.wishes = {agent: block for agent, block in self.wishes.items() if block in blocks and agent in agents}
         if self.order not in blocks:
             self.order = None
 
     def learn(self, view: View, observation: SymbolicObservation) -> None:
-        """Bring up to date what is kept from turn to turn."""
+        """Update the knowledge kept between turns."""
         for message in view.unread:
             self.hear(message, view.agent)
         self.keep(observation)
@@ -149,11 +149,11 @@ class Knowledge:
 
 
 def recall(view: View, observation: SymbolicObservation) -> Knowledge:
-    """Return what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
+    """Return the knowledge that a view alone provides, for speakers without state between turns.
 
-    Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
-    nobody speaks of stands shows what it works on. Feedback says whose plan serves what: that counts more than what was
-    said in earlier steps. What others need of this one shows what they want; what they say themselves counts more.
+    Messages that have left the memory are lost, and so are failures before the last plans. The position of an agent
+    that no message mentions shows its work. Feedback shows which plans serve which task and overrides messages of
+    earlier steps. What others request of this agent shows their wishes; their own statements override that.
     """
     known = Knowledge(wishes=seen(observation))
     failed = [block_of(plan.task) for plan in view.outcomes if plan.status in IN_VAIN]
@@ -180,7 +180,7 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
 
 
 def claimed_blocks(view: View) -> dict[int, int]:
-    """Return the block that each agent has said last that it takes, as far as the prompt still shows."""
+    """Return the block that each agent last claimed, as far as the prompt still shows it."""
     known = Knowledge()
     for message in (*view.memory, *view.unread):
         known.hear(message, view.agent)
@@ -188,7 +188,7 @@ def claimed_blocks(view: View) -> dict[int, int]:
 
 
 def deliveries(view: View) -> dict[int, OpenTask]:
-    """Return the open tasks of left faces, by the block, where feedback says who is there."""
+    """Return the open tasks at left faces by block, if feedback lists the agents there."""
     found: dict[int, OpenTask] = {}
     for task in view.constraints:
         block = block_of(task.task)
@@ -199,13 +199,13 @@ def deliveries(view: View) -> dict[int, OpenTask]:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that takes several agents.
+    """A job that needs several agents.
 
     Attributes:
-        id: what it is called.
-        quorum: how many agents it takes.
-        urgency: jobs with a smaller one come first.
-        ways: how far each agent, by index, is from it.
+        id: its identifier.
+        quorum: number of agents it needs.
+        urgency: jobs with a smaller value come first.
+        ways: each agent's distance from it, by index.
     """
 
     id: int
@@ -217,17 +217,17 @@ class Demand:
 def form_teams(wishes: Mapping[int, int], jobs: Sequence[Demand]) -> dict[int, int]:
     """Form teams from wishes.
 
-    Complete teams stand: of those who wish for a job its nearest, up to the quorum. Everybody else is a pool: the job
-    that lacks fewest of them is filled first, with those who wish for it and then with the nearest; so at most one
-    team stays short. Who is left over goes to the nearest job.
+    Complete teams are kept: the nearest agents that wish for a job, up to its quorum. All other agents form a pool. The
+    job that lacks the fewest agents is filled from it first, with agents that wish for it and then with the nearest, so
+    at most one team stays incomplete. Remaining agents go to their nearest job.
 
     Args:
-        wishes: the job that each agent wishes for; agents that are not in it take no part.
+        wishes: the job that each participating agent wishes for.
         jobs: the jobs.
 
     Returns:
-        The job of each agent of `wishes`; empty when there are no jobs. Equal arguments give equal teams, so all who
-        know the same wishes agree.
+        The job of each agent of `wishes`; empty if there are no jobs. Equal arguments give equal teams, so all agents
+        that know the same wishes agree.
     """
     if not jobs:
         return {}
@@ -250,26 +250,27 @@ def form_teams(wishes: Mapping[int, int], jobs: Sequence[Demand]) -> dict[int, i
 
 
 ORDERS = 64
-"""Orders of one message, at most."""
+"""Maximum number of orders in one message."""
 
 
 @dataclass(eq=False)
 class Negotiator:
-    """The mind of one agent. It knows of the others what it sees and hears, and nothing else.
+    """The mind of one agent. It knows the others only from observations and messages.
 
-    - It wishes for the block with a clear way that it can reach soonest, after those on which its plans have failed.
-    - What it has heard of others, and who stands at a block's left face, are wishes too; from all the wishes that it
-      knows it forms teams by a convention that all share (`form_teams`), and works where that puts it.
-    - It claims what it works on. A leader forms the teams of all and gives orders instead; a follower obeys, or objects
-      when the block has no clear way; a leader gives those who object another block.
-    - In a tree of leaders it asks for its whole branch, and passes on what its own leader has ordered for that.
-    - Interrupted, it resumes its plan when the teams still put it there, and replaces it otherwise.
+    - It wishes for the block with a clear way that it can reach soonest; blocks on which its plans have failed come
+    last.
+    - Known wishes of others, and agents at a block's left face, count as wishes too. From all known wishes it forms
+      teams by a shared convention (`form_teams`), and works on its assigned block.
+    - It claims its block. A leader instead forms all teams and gives orders; a follower obeys, or objects if the block
+      has no clear way; the leader then gives it another block.
+    - In a tree of leaders it asks for work for its whole branch, and passes on its own leader's orders for the branch.
+    - After an interruption it resumes its plan if the teams still assign it there, and replaces it otherwise.
 
     Attributes:
-        chooser: makes the choices; where one is poor, a wish or an order is any block with a clear way.
-        patience: steps to wait for the others of a team.
-        known: what it knows, and what it knows to begin with.
-        wording: of its plans.
+        chooser: makes the choices; a poor wish or order is any block with a clear way.
+        patience: steps to wait for the rest of a team.
+        known: its knowledge, including the initial knowledge.
+        wording: vocabulary of its plans.
     """
 
     chooser: Chooser
@@ -278,14 +279,14 @@ class Negotiator:
     wording: Wording = CUBE
 
     async def think(self, view: View) -> Thought:
-        """Take in the messages, then speak and decide as the turn allows."""
+        """Process the messages, then speak and decide as the turn allows."""
         observation = view.observation
         assert isinstance(observation, SymbolicObservation)
         self.known.learn(view, observation)
         return self.answer(view, observation)
 
     def answer(self, view: View, observation: SymbolicObservation) -> Thought:
-        """Speak and decide as the turn allows, by what is known already."""
+        """Speak and decide as the turn allows, given the current knowledge."""
         messages: tuple[Draft, ...] = ()
         if view.turn.role:
             messages = self._lead(view, observation) if view.turn.role in LEADING else self._follow(view, observation)
@@ -298,9 +299,9 @@ class Negotiator:
         return self.chooser.any_of(clear(observation)).id if self.chooser.is_poor() else block
 
     def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
-        """Return the block to work on: where the teams of all known wishes put this agent, alone its own wish.
+        """Return the block to work on: as assigned by the teams of all known wishes, or its own wish if alone.
 
-        The first choice in a step is subject to noise; what is heard afterwards can still put it right.
+        The first choice in a step is subject to noise; later messages can still correct it.
         """
         fresh = view.agent not in self.known.wishes
         if fresh:
@@ -316,7 +317,7 @@ class Negotiator:
         return next(block for block in observation.blocks if block.id == place)
 
     def _claim(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
-        """Say what one works on, unless that has been said."""
+        """Announce the agent's block, unless already announced."""
         before = self.known.wishes.get(view.agent)
         block = self._place(view, observation)
         if view.plan is not None and before == block.id:
@@ -326,10 +327,10 @@ class Negotiator:
         return (Draft(view.turn.recipients, text, MessageKind.PROPOSE, delivery_of(block), ()),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
-        """Order those who have no block, or one that they refuse, to where the teams need them.
+        """Order agents without a block, or that refuse their block, to where the teams need them.
 
-        Feedback says whose plans serve what, so by it the leader moves others as well: teams that are short are formed
-        again, and who is one too many in a whole team is sent where some lack.
+        Feedback shows which plans serve which task, so with it the leader moves other agents as well: it forms
+        incomplete teams again, and sends surplus agents of complete teams where some are lacking.
         """
         if Act.SPEAK not in view.turn.acts:
             return ()
@@ -359,11 +360,11 @@ class Negotiator:
         return self.chooser.least(jobs, lambda job: job.ways[agent]).id
 
     def _branch(self, member: int) -> frozenset[int]:
-        """For whom else a member has reported."""
+        """Return the agents that a member has reported for, besides itself."""
         return self.known.branches.get(member, frozenset())
 
     def _directives(self, orders: dict[int, int], view: View) -> tuple[Draft, ...]:
-        """Tell those who have no members of their own in one message; each other one what is for its branch."""
+        """Send one message to members without members of their own, and each other member the orders for its branch."""
         orders.pop(view.agent, None)
         leaders = [member for member in view.turn.recipients if self._branch(member)]
         below = {agent for member in leaders for agent in (member, *self._branch(member))}
@@ -378,7 +379,7 @@ class Negotiator:
         return tuple(found)
 
     def _follow(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
-        """Ask for a block; or acknowledge the one that was ordered, or object to it."""
+        """Ask for a block; or acknowledge an ordered block, or object to it."""
         if Act.SPEAK in view.turn.acts:
             last = view.outcomes[-1] if view.outcomes else None
             news = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
@@ -399,7 +400,7 @@ class Negotiator:
         return (Draft(view.turn.recipients, text, MessageKind.ACK, delivery_of(block) if not reason else None, ()),)
 
     def _decide(self, view: View, observation: SymbolicObservation) -> Plan | Resume:
-        """Obey, or go where the teams put this agent; resume a plan that leads there already."""
+        """Obey, or go where the teams assign this agent; resume a plan that already leads there."""
         if self.known.order is not None:
             block = next(block for block in observation.blocks if block.id == self.known.order)
             reason = "the leader told me to"
@@ -414,13 +415,13 @@ class Negotiator:
 
 
 def _order(recipients: tuple[int, ...], blocks: Mapping[int, int]) -> Draft:
-    """Order agents to blocks, some of them by way of those who read it."""
+    """Order agents to blocks; the recipients pass on orders for others."""
     asks = tuple(Ask(agent, Task("deliver", f"block_{block}")) for agent, block in sorted(blocks.items()))
     return Draft(recipients, write_order(blocks), MessageKind.DIRECTIVE, asks=asks)
 
 
 def _objection(block: SymbolicBlock, task: OpenTask | None, agent: int) -> str:
-    """Why an agent objects to a block, by feedback where there is some, else by what it sees; empty: it does not."""
+    """Return why an agent objects to a block, by feedback if available, else by what it sees; empty: no objection."""
     ahead = [f"block_{one}" for one in block.ahead] if task is None else list(filter(BLOCK.match, task.before))
     if ahead:
         return f"{ahead[0]} is ahead of it"
@@ -437,15 +438,15 @@ def _steps(observation: SymbolicObservation, block: SymbolicBlock) -> int:
 def demands(
     observation: SymbolicObservation, tasks: Mapping[int, OpenTask], judge: Callable[[float], float] = float
 ) -> list[Demand]:
-    """The blocks with a clear way as jobs.
+    """Return the blocks with a clear way as jobs.
 
-    By feedback it takes as many agents as the next push; where some stand already it is more urgent, and most of all
-    where others are planned for what is behind.
+    With feedback, a job needs as many agents as the next push. It is more urgent if some agents already stand there,
+    and if other agents are planned for a block behind it.
 
     Args:
         observation: the board.
-        tasks: what feedback says of left faces, by block; empty without it.
-        judge: returns the steps to a block as they are judged.
+        tasks: feedback about left faces, by block; empty without it.
+        judge: returns the judged steps to a block.
     """
     awaited = {name for task in tasks.values() if task.planned for name in task.before}
     started = {block for block, task in tasks.items() if task.in_place}

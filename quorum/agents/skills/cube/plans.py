@@ -1,4 +1,4 @@
-"""How the rule-based minds for CUBE write plans in the actions of the world's vocabulary, and how far a block is."""
+"""How the rule-based minds for CUBE write plans in the world's vocabulary, and distances to blocks."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from maeil.actions import SymbolicAction
 from maeil.plans import Plan, PlanStatus, Task
 
 SIDES = 6
-"""Sides of the grid: the steps after which an action that names no timeout gives up."""
+"""Default timeout of an action that names none, in sides of the grid."""
 
 PATIENCE = 20
-"""Steps that it waits for the others of a team, as the negotiator does by default."""
+"""Steps to wait for the rest of a team; also the negotiator's default."""
 
 TRIES = 3
 """Steps after which an attempt gives up on a block that does not move."""
 
 
 STEP: Mapping[Direction, Cell] = dict(zip(Direction, ((-1, 0), (1, 0), (0, -1), (0, 1)), strict=True))
-"""Rows and columns of a step."""
+"""Change of row and column by a step."""
 
 IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
-"""How plans end that have come to nothing."""
+"""Statuses of unsuccessful plans."""
 
 BLOCK = re.compile(r"block_(\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One of the two vocabularies: that of the CUBE paper, or that of EmCoop, which has no word for a meeting.
+    """One of the two vocabularies: that of the CUBE paper, or that of EmCoop, which has no action for a meeting.
 
     Attributes:
         meets: whether agents can wait for each other at a face.
@@ -55,12 +55,12 @@ class Wording:
 
     @staticmethod
     def of(names: Collection[str]) -> Wording:
-        """Return the wording of a vocabulary, given the names of its actions."""
+        """Return the wording for a vocabulary, given the names of its actions."""
         return CUBE if "rendezvous" in names else EMCOOP
 
     @property
     def words(self) -> frozenset[str]:
-        """The names of the actions that its plans are made of."""
+        """Names of the actions in its plans."""
         return frozenset({"move_to_block", "rendezvous", "push_block"} if self.meets else {"navigate", "push"})
 
     def approach(self, block: SymbolicBlock) -> SymbolicAction:
@@ -82,13 +82,13 @@ class Wording:
     ) -> Plan:
         """Write the plan of one agent of a team that pushes a block to the goal: go to its left face, meet, push.
 
-        Without a word for a meeting it pushes in vain until the others are there.
+        Without an action for a meeting, the agent pushes in vain until the others are there.
 
         Args:
             block: the block.
-            rationale: why this one.
-            patience: steps to wait for the others; None: as long as the world's default.
-            count: agents to meet, oneself among them; None: as many as the block weighs.
+            rationale: the reason for this block.
+            patience: steps to wait for the others; None: the world's default.
+            count: number of agents to meet, including itself; None: the block's weight.
         """
         pushing: tuple[SymbolicAction, ...]
         if self.meets:
@@ -101,24 +101,24 @@ class Wording:
         return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def attempt(self, block: SymbolicBlock, rationale: str) -> Plan:
-        """Write the plan of one who counts on nobody: go to the left face, push at once, give up when nothing moves."""
+        """Write the plan of an agent that relies on no one: go to the left face, push, give up if nothing moves."""
         first, rest = self.try_push(block), block.distance - 1
         if self.meets:
             pushing: tuple[SymbolicAction, ...] = (first, PushBlock(block=block.id, steps=rest)) if rest else (first,)
         else:
-            # The first push goes on for all its steps, so it may come all the way.
+            # The first push uses all its steps, so it may go all the way.
             pushing = (first, PushTowards(block=block.id, steps=rest)) if rest >= TRIES else (first,)
         return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def try_push(self, block: SymbolicBlock) -> SymbolicAction:
-        """Push, and give up after a few steps in which nothing moves: what distinguishes an attempt from a delivery."""
+        """Push, and give up after a few steps without movement; this distinguishes an attempt from a delivery."""
         if self.meets:
             return PushBlock(block=block.id, steps=1, timeout=TRIES)
         return PushTowards(block=block.id, steps=TRIES)
 
 
 def delivery_of(block: SymbolicBlock) -> Task:
-    """Return the task of those who push a block to the goal, as their plans name it."""
+    """Return the task of pushing a block to the goal, as plans name it."""
     return Task("deliver", f"block_{block.id}")
 
 
@@ -126,29 +126,29 @@ CUBE, EMCOOP = Wording(meets=True), Wording(meets=False)
 
 
 def way(cell: tuple[int, int], block: SymbolicBlock) -> int:
-    """Manhattan distance from a cell to the nearest cell of a block's left face."""
+    """Return the Manhattan distance from a cell to the nearest cell of a block's left face."""
     row, col = cell
     nearest = min(max(row, block.row), block.row + block.weight - 1)
     return abs(row - nearest) + abs(col - (block.col - 1))
 
 
 def manhattan(one: Cell, other: Cell) -> int:
-    """Manhattan distance of two cells."""
+    """Return the Manhattan distance of two cells."""
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 def clear(observation: SymbolicObservation) -> list[SymbolicBlock]:
-    """The blocks with a clear way to the goal."""
+    """Return the blocks with a clear way to the goal."""
     return [block for block in observation.blocks if not block.ahead]
 
 
 def seen(observation: SymbolicObservation) -> dict[int, int]:
-    """Agents that stand at the left face of a block with a clear way, and that block."""
+    """Return the agents at the left face of a block with a clear way, and that block."""
     at = {cell: agent for agent, cell in enumerate(observation.agents)}
     return {at[cell]: block.id for block in clear(observation) for cell in block.faces.left.taken}
 
 
 def block_of(task: Task | None) -> int | None:
-    """The id in the target of a task, `block_3` or `block_3/left`; None when it names no block."""
+    """Return the block id in the target of a task, `block_3` or `block_3/left`; None if it names no block."""
     found = BLOCK.match(task.target) if task is not None else None
     return int(found[1]) if found else None

@@ -1,4 +1,4 @@
-"""What plans push in CUBE: ways to a face, the lines behind it, what a push sweeps, and when each agent is there."""
+"""The pushes of plans in CUBE: ways to a face, lines behind it, swept cells, and arrival times."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from maeil.plans import Plan
 from quorum.agents.skills.cube.plans import SIDES, STEP, manhattan
 
 PUSHED: Mapping[Face, Cell] = {Face.left: (0, 1), Face.right: (0, -1), Face.up: (1, 0), Face.down: (-1, 0)}
-"""Rows and columns that a block moves by when it is pushed from a face."""
+"""Change of row and column of a block pushed from a face."""
 
 Square = tuple[int, int, int]
 """Row and column of the top-left cell of a block, and its weight."""
@@ -37,12 +37,12 @@ Square = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a push does.
+    """The effect of a push.
 
     Attributes:
-        squares: where the blocks that moved and are not delivered end up, by id.
+        squares: final positions of moved blocks that are not delivered, by id.
         entered: cells that blocks move into.
-        obstacle: what stops it before it is through; empty when nothing does.
+        obstacle: what stops it early; empty if nothing does.
         others: the blocks that stop it.
     """
 
@@ -53,10 +53,10 @@ class Sweep:
 
 
 class Board:
-    """A board as an observation shows it.
+    """A board, as shown by an observation.
 
     Args:
-        observation: of anybody; all see the same board.
+        observation: an observation of any agent; all see the same board.
     """
 
     def __init__(self, observation: Observation) -> None:
@@ -72,17 +72,17 @@ class Board:
         self._ways: dict[tuple[int, Face, frozenset[Cell]], dict[Cell, int]] = {}
 
     def is_free(self, cell: Cell) -> bool:
-        """Whether a cell is on the grid, and in no block."""
+        """Return whether a cell is on the grid and in no block."""
         return 0 <= cell[0] < self.side and 0 <= cell[1] < self.side and cell not in self._covered
 
     def lanes(self, block: int, face: Face) -> list[list[Cell]]:
-        """The cells from which a block can be pushed, line by line: a face cell and those straight behind it."""
+        """Return the cells from which a block can be pushed, by line: a face cell and the cells straight behind it."""
         if (block, face) not in self._lanes:
             self._lanes[block, face] = self._find_lanes(block, face)
         return self._lanes[block, face]
 
     def face(self, block: int, face: Face) -> list[Cell]:
-        """The cells of a face, whatever is in them."""
+        """Return the cells of a face, occupied or not."""
         return _strip(self._squares[block], (-PUSHED[face][0], -PUSHED[face][1]))
 
     def _find_lanes(self, block: int, face: Face) -> list[list[Cell]]:
@@ -98,22 +98,22 @@ class Board:
         return found
 
     def is_aligned(self, cell: Cell, block: int, face: Face) -> bool:
-        """Whether an agent in a cell is on a face cell, or in a gap-free line of agents behind one."""
+        """Return whether an agent in a cell is on a face cell, or in a gap-free line of agents behind one."""
         for lane in self.lanes(block, face):
             if cell in lane:
                 return all(before in self._taken for before in lane[: lane.index(cell)])
         return False
 
     def faces_at(self, cell: Cell, block: int) -> list[Face]:
-        """The faces of a block that an agent in a cell is aligned with."""
+        """Return the faces of a block that an agent in a cell is aligned with."""
         return [face for face in Face if self.is_aligned(cell, block, face)]
 
     def ways(self, block: int, face: Face, standing: Collection[Cell] = ()) -> dict[Cell, int]:
-        """Steps from every cell to the nearest place at a face: behind those who stand there.
+        """Return the steps from every cell to the nearest place at a face, behind the agents standing there.
 
         Args:
-            block: id.
-            face: of the block.
+            block: id of the block.
+            face: face of the block.
             standing: cells of agents that do not move away.
         """
         key = block, face, frozenset(standing)
@@ -135,7 +135,7 @@ class Board:
         return steps
 
     def chain(self, block: int, face: Face, squares: Mapping[int, Square] | None = None) -> list[int]:
-        """A block and all that a push from a face moves along with it."""
+        """Return a block and all blocks that a push from a face moves with it."""
         squares = self._squares if squares is None else squares
         found = [block]
         for member in found:
@@ -145,18 +145,18 @@ class Board:
         return found
 
     def force(self, block: int, face: Face) -> int:
-        """Agents that it takes to move a block from a face: the weight of its chain."""
+        """Return the number of agents needed to move a block from a face: the weight of its chain."""
         return sum(self.blocks[member].weight for member in self.chain(block, face))
 
     def sweep(self, block: int, face: Face, steps: int, force: int, moving: Iterable[int] = ()) -> Sweep:
-        """Push a block, cell by cell.
+        """Simulate a push, cell by cell.
 
         Args:
-            block: id.
-            face: from which it is pushed.
+            block: id of the block.
+            face: face from which it is pushed.
             steps: cells to push it.
-            force: agents that push.
-            moving: other blocks that are pushed at the same time, and are not there any more when this one comes.
+            force: number of pushing agents.
+            moving: other blocks pushed at the same time, which are gone when this one arrives.
         """
         gone = set(moving)
         squares = {other: square for other, square in self._squares.items() if other not in gone}
@@ -186,7 +186,7 @@ class Board:
 
 
 def overlap(one: Square, other: Square) -> bool:
-    """Whether two squares share a cell."""
+    """Return whether two squares share a cell."""
     return not set(_cells(one)).isdisjoint(_cells(other))
 
 
@@ -196,7 +196,7 @@ def _cells(square: Square) -> list[Cell]:
 
 
 def _strip(square: Square, step: Cell) -> list[Cell]:
-    """The cells just outside a square on the side where a step leads."""
+    """Return the cells just outside a square, on the side of a step."""
     row, col, weight = square
     if step[0]:
         line = row - 1 if step[0] < 0 else row + weight
@@ -206,21 +206,21 @@ def _strip(square: Square, step: Cell) -> list[Cell]:
 
 
 Key = tuple[int, Face]
-"""What is done together: a block, and the face from which it is pushed."""
+"""Identifies a joint push: a block, and the face from which it is pushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushTask:
-    """A push that an agent takes part in.
+    """An agent's part in a push.
 
     Attributes:
         agent: its index.
-        block: what is pushed.
-        face: from where; None when the plan pushes from where the agent stands, and that is at no face.
-        steps: cells to push; or steps to push for, when it pushes in vain too.
-        arrival: steps until it is at the face; None when no way leads there.
+        block: the pushed block.
+        face: the face; None if the plan pushes from where the agent stands and that is at no face.
+        steps: cells to push; or steps to push for, if unsuccessful ones count too.
+        arrival: steps until it is at the face; None if no way leads there.
         patience: steps that it waits there for the others.
-        count: agents that it waits for, itself among them; 0 when it does not wait.
+        count: number of agents that it waits for, including itself; 0 if it does not wait.
         in_vain: whether steps in which the block does not move count too (EmCoop's push).
     """
 
@@ -234,7 +234,7 @@ class PushTask:
     in_vain: bool = False
 
     def cells(self, begin: int) -> int:
-        """Return how far the block moves at most.
+        """Return the maximum distance that the block moves, in cells.
 
         Args:
             begin: steps until enough agents push it.
@@ -243,19 +243,19 @@ class PushTask:
 
 
 def place_of(key: Key) -> str:
-    """Name a face in words."""
+    """Describe a face in words."""
     return f"the {key[1]} face of block_{key[0]}"
 
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:
-    """Return the pushes of a plan, in order. Blocks that are not there any more make none."""
+    """Return the pushes of a plan, in order, without those of blocks that are gone."""
     return _read(_Reader(board, agent, {}, board.agents[agent]), plan)
 
 
 def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]:
-    """Return who pushes together, by block and face; pushes from nowhere are left out.
+    """Return the agents that push together, by block and face, without pushes from no face.
 
-    Who stands at a face, and is to go to another one first, makes room at it.
+    Agents that stand at a face but first go to another one make room at it.
     """
     aims = {agent: aim for agent, plan in plans.items() if (aim := _aim(plan)) is not None}
     found: dict[Key, list[PushTask]] = {}
@@ -267,7 +267,7 @@ def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]
 
 
 def aim_of(action: SymbolicAction) -> Key | None:
-    """Return the face that an action goes to; None for one that goes to none."""
+    """Return the face that an action goes to; None if it goes to none."""
     match action:
         case MoveToBlock(block=block, face=face):
             return block, face
@@ -278,12 +278,12 @@ def aim_of(action: SymbolicAction) -> Key | None:
 
 
 def moves(plan: Plan) -> bool:
-    """Whether a plan lets its agent leave its cell."""
+    """Return whether a plan lets its agent leave its cell."""
     return any(not isinstance(action, Idle | Wait | WaitAgents | Rendezvous) for action in plan.actions)
 
 
 def _aim(plan: Plan) -> Key | None:
-    """The face that a plan goes to first."""
+    """Return the face that a plan goes to first."""
     return next((aim for action in plan.actions if (aim := aim_of(action)) is not None), None)
 
 
@@ -293,13 +293,13 @@ def _read(reader: _Reader, plan: Plan) -> list[PushTask]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the actions of a plan in order, and keeps where they lead and how long they take.
+    """Reads the actions of a plan in order, and tracks where they lead and how long they take.
 
     Attributes:
-        board: as it is now.
-        agent: whose plan it is.
-        aims: the face that each agent goes to first, as far as it goes to one.
-        cell: where the agent is by now.
+        board: the current board.
+        agent: the agent of the plan.
+        aims: the face that each agent goes to first, for agents that go to one.
+        cell: the agent's position after the actions read so far.
     """
 
     board: Board
@@ -312,7 +312,7 @@ class _Reader:
     patience: int | None = None
 
     def read(self, action: SymbolicAction) -> PushTask | None:
-        """Take in an action; give the job when it is a push."""
+        """Read an action; return its push, if it is one."""
         match action:
             case Idle(steps=steps) | Wait(steps=steps) | YieldBlock(steps=steps):
                 self._spend(steps)
@@ -333,13 +333,13 @@ class _Reader:
         return None
 
     def _face(self, block: int) -> Face | None:
-        """The face at which the agent is by now."""
+        """Return the face at which the agent is after the actions read so far."""
         if self.at is not None and self.at[0] == block:
             return self.at[1]
         return next(iter(self.board.faces_at(self.cell, block)), None)
 
     def _go(self, action: MoveToBlock | Navigate) -> None:
-        """Walk to a face; or to a place that is none, as the crow flies."""
+        """Walk to a face, or in a straight line to any other place."""
         aim = aim_of(action)
         if aim is None:
             assert isinstance(action, Navigate)
@@ -347,7 +347,7 @@ class _Reader:
             self._spend(manhattan(place, self.cell))
             self.cell, self.at = place, None
         elif aim[0] in self.board.blocks:
-            # Where all places are taken it waits for the block to move on, behind those who push it.
+            # If all places are taken, it waits behind the pushing agents for the block to move on.
             ways = self.board.ways(*aim, self._standing(*aim)) or self.board.ways(*aim)
             way = 0 if self.board.is_aligned(self.cell, *aim) else ways.get(self.cell)
             self.time = None if way is None or self.time is None else self.time + way
@@ -363,7 +363,7 @@ class _Reader:
                 return self.cell[0], self.board.side - 1
 
     def _standing(self, block: int, face: Face) -> list[Cell]:
-        """Cells of the agents that are at a face already, and do not leave for another one."""
+        """Return the cells of agents that are already at a face and do not leave for another one."""
         return [
             cell
             for agent, cell in enumerate(self.board.agents)

@@ -1,10 +1,9 @@
-"""The simulated speaker in CUBE: it uses what it hears, and knows only what it sees.
+"""The simulated speaker in CUBE: it uses its messages, and knows only what it sees.
 
-As long as it has heard nothing and said nothing, it takes what is nearest and waits for nobody, so that a team
-without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and follows
-orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes. As a planner of
-joint plans it forms the teams of all agents that it is asked about: whole teams, and the others where they are needed
-next.
+Until it has read or sent a message, it takes the nearest block and waits for no one, so that teams without
+communication double-book. With messages it acts like a negotiator: it forms teams, meets, and follows orders. If its
+turn has feedback, it learns where agents are lacking and how many a push needs. As a planner of joint plans it plans
+for all agents in the request: whole teams, and the other agents where they are needed next.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, ov
 
 
 def lone_choice(view: View, observation: SymbolicObservation, chooser: Chooser) -> SymbolicBlock:
-    """Return the block that one takes who knows nothing of what the others are going to do.
+    """Return the block taken by an agent that knows nothing of the others' intentions.
 
-    That is the nearest of those with a clear way at which fewer agents stand than it weighs. Two who are near the same
-    block both take it. After a plan that came to nothing it is the block at which most stand, itself among them, and of
-    several the nearest to the goal: all who give up choose alike, so that they meet in the end.
+    This is the nearest block with a clear way and fewer agents at it than its weight. Two agents near the same block
+    both take it. After an unsuccessful plan it is the block with the most agents, including itself, and of several the
+    nearest to the goal: all agents that give up choose alike, so that they meet in the end.
     """
     stand = seen(observation)
     there = Counter(stand.values())
@@ -60,20 +59,20 @@ def lone_choice(view: View, observation: SymbolicObservation, chooser: Chooser) 
 
 
 DELIVER, STAND_BY = "deliver", "stand_by"
-"""Kinds of tasks: to push a block to the goal, and to be at one before its turn comes."""
+"""Kinds of tasks: push a block to the goal, or wait at one before its turn."""
 
 PATIENCES = (3, PATIENCE)
-"""Steps that drafts of plans wait for the others of a team."""
+"""Steps that draft plans wait for the rest of a team."""
 
 LATER = 5
-"""Steps after which one sets out who waits until the way is free."""
+"""Steps that an agent waits for a clear way before it sets out."""
 
 
 class CubeSpeaker(Speaker[SymbolicObservation]):
-    """A negotiator that remembers what its prompt shows, and a loner as long as that mentions nobody.
+    """A negotiator that remembers what its prompt shows, and acts alone as long as the prompt mentions no other agent.
 
     Args:
-        wording: of its plans.
+        wording: vocabulary of its plans.
     """
 
     observation = SymbolicObservation
@@ -87,17 +86,17 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         self.needs = wording.words
 
     def for_vocabulary(self, names: Collection[str]) -> CubeSpeaker:
-        """Return a speaker that plans in CUBE's words, or in EmCoop's where it knows those alone."""
+        """Return a speaker that plans in CUBE's vocabulary, or in EmCoop's if only that is available."""
         speaker = CubeSpeaker(Wording.of(names) if "navigate" in names else self._wording)
         speaker.check_vocabulary(names)
         return speaker
 
     def read_observation(self, text: str) -> SymbolicObservation:
-        """Read the observation of a prompt, or the board that a coordinator is shown."""
+        """Read the observation in a prompt, or the board shown to a coordinator."""
         return read_shown(orjson.loads(text))
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
-        """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
+        """Answer like a negotiator if there are messages, and follow feedback; alone, try the nearest block."""
         observation = self.seen(view)
         mind = Negotiator(chooser, PATIENCE, recall(view, observation), self._wording)
         thought = mind.answer(view, observation)
@@ -114,7 +113,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         task: Task,
         chooser: Chooser,  # noqa: ARG002
     ) -> Sequence[Plan]:
-        """Return plans for a block: to push at once, to wait there for others, shortly or long, or to set out later."""
+        """Return plans for a block: push at once, wait there for others (briefly or long), or set out later."""
         block = next((block for block in observation.blocks if block.id == block_of(task)), None)
         if block is None:
             raise ValueError(f"it sees no block of the task {task}")
@@ -123,7 +122,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return [self._wording.attempt(block, ""), *waits, later]
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
-        """Return the blocks with a clear way; nothing of one whom the prompt leaves out."""
+        """Return the blocks with a clear way; empty for an agent that the prompt omits."""
         observation = self.seen(view)
         if mate >= len(observation.agents):
             return []
@@ -141,7 +140,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         ]
 
     def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
-        """Take what is expected of others for what they have said, where they have said nothing in this step."""
+        """Treat expectations as messages of agents that have sent none in this step."""
         observation = self.seen(view)
         spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
         blocks: dict[int | None, SymbolicBlock] = {block.id: block for block in clear(observation)}
@@ -155,11 +154,11 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return self.answer(replace(view, unread=(*view.unread, *claims)), chooser)
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
-        """Form whole teams."""
+        """Make a joint plan of whole teams."""
         return joint_plan(read_shown(request.state), request, self._wording)
 
     def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
-        """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""
+        """Make a plan that relies on others: with a meeting, of as many agents as feedback says are needed."""
         block = _block(view, observation, decision)
         task = deliveries(view).get(block.id)
         reason = decision.rationale if isinstance(decision, Plan) else "it is where I am needed"
@@ -170,7 +169,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return plan if alone else Resume.RESUME
 
     def _try(self, view: View, observation: SymbolicObservation, chooser: Chooser) -> Plan:
-        """Make the plan of one who has heard nothing and said nothing."""
+        """Make the plan of an agent that has neither read nor sent a message."""
         if chooser.is_poor():
             return self._wording.attempt(chooser.any_of(clear(observation)), "at random")
         block = lone_choice(view, observation, chooser)
@@ -178,7 +177,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
 
 def _block(view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> SymbolicBlock:
-    """The block that a decision is about."""
+    """Return the block of a decision."""
     task = decision.task if isinstance(decision, Plan) else view.plan.task if view.plan is not None else None
     return next(block for block in observation.blocks if block.id == block_of(task))
 
@@ -186,15 +185,15 @@ def _block(view: View, observation: SymbolicObservation, decision: Plan | Resume
 def joint_plan(board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> dict[int, Plan]:
     """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
-    Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
-    block that its team reaches soonest, the explorer with the heaviest. Of those left over, who stands ahead of a push
-    makes way; the next go where a team is to be later; and who is needed nowhere joins the nearest team. What is drawn
-    at random is a block with a clear way.
+    Each block with a clear way gets either all the agents it lacks, the nearest ones, or none. The exploiter starts
+    with the block that its team reaches soonest, the explorer with the heaviest. Of the remaining agents, those in
+    front of a push make way; the next go where a team will be needed later; the rest join the nearest team. Random
+    parts use any block with a clear way.
 
     Args:
         board: the state.
-        request: what is asked.
-        wording: of the plans.
+        request: the request.
+        wording: vocabulary of the plans.
     """
     staffing = _Staffing(board, request, wording)
     staffing.open_faces()
@@ -209,12 +208,12 @@ def joint_plan(board: SymbolicObservation, request: JointPlanRequest, wording: W
 
 
 class _Staffing:
-    """Who does what: the agents that are still free, the plans of the others.
+    """Assigns agents to blocks: it tracks the free agents and the plans of the others.
 
     Args:
         board: the state.
-        request: what is asked.
-        wording: of the plans.
+        request: the request.
+        wording: vocabulary of the plans.
     """
 
     def __init__(self, board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> None:
@@ -239,7 +238,7 @@ class _Staffing:
         self._waiting = Counter(block_of(task) for task in tasks.values() if task.kind == STAND_BY)
 
     def open_faces(self) -> None:
-        """Have one leave of those who shut off free cells at a face; its block has to wait for that."""
+        """Make one of the agents that block free cells at a face leave; its block has to wait for that."""
         for block in clear(self._board):
             gap = self._shut_off(block)
             if gap is not None:
@@ -251,9 +250,9 @@ class _Staffing:
                     self._leave(min(leaving, key=lambda agent: ends[self._board.agents[agent]]), block)
 
     def form_teams(self) -> None:
-        """Find teams for blocks, one after the other, until no block can have a whole one.
+        """Find teams for blocks, one after another, until no block can have a whole one.
 
-        A block that agents are on their way to stand by at waits for them: they are part of its team.
+        A block waits for agents that are on their way to stand by at it: they are part of its team.
         """
         short = [block for block in clear(self._board) if block.id not in self._shut and not self._waiting[block.id]]
         while short := [block for block in short if 0 < self._lacking(block) <= len(self._free)]:
@@ -262,7 +261,7 @@ class _Staffing:
             self._deliver(team, block, f"the {self._role} forms whole teams")
 
     def make_way(self) -> None:
-        """Have those who stand ahead of a push leave its rows."""
+        """Make agents in front of a push leave its rows."""
         for agent in tuple(self._free):
             row, col = self._board.agents[agent]
             for block in clear(self._board):
@@ -272,9 +271,9 @@ class _Staffing:
                     break
 
     def stand_by(self) -> None:
-        """Send agents to the blocks that lack some, the next ones first: the nearest agents, as many as lack.
+        """Send agents to the blocks that lack some, the next blocks first: the nearest agents, as many as are lacking.
 
-        Where a face has pockets, those who come one by one would shut out the rest; a team goes there together.
+        If a face has pockets, agents that arrive one by one would block the others; a team goes there together.
         """
         blocks = (block for block in self._board.blocks if not any(map(self._is_pocket, _face(block))))
         for block in sorted(blocks, key=lambda block: (len(block.ahead), block.distance, block.id)):
@@ -286,7 +285,7 @@ class _Staffing:
                     self.plans[agent] = Plan((self._wording.approach(block),), task, "for later")
 
     def join(self) -> None:
-        """Have those who are needed nowhere push too, where it is nearest: they are in nobody's way there."""
+        """Let agents that are not needed push at the nearest block, where they block no one's way."""
         staffed = [block for block in clear(self._board) if not self._lacking(block)]
         for agent in tuple(self._free) if staffed else ():
             block = min(staffed, key=lambda block: (way(self._board.agents[agent], block), block.id))
@@ -295,14 +294,14 @@ class _Staffing:
     def _deliver(self, team: list[int], block: SymbolicBlock, rationale: str) -> None:
         self._take(team)
         self._pushing[block.id] += team
-        # So patient that the first to come is still there when the last one comes, who may be under way already. Blocks
-        # can make ways longer than they look: those whose plan was refused wait as long as they may.
+        # Wait long enough for the first agent to be still there when the last one arrives, which may be under way.
+        # Blocks can make ways longer than estimated: agents with refused plans wait as long as they may.
         refused = self._refused.intersection(self._pushing[block.id])
         patience = None if refused else PATIENCE + self._way(self._pushing[block.id], block)
         self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:
-        """Move an agent out of the rows of a block, the shorter way that is on the grid."""
+        """Move an agent out of the rows of a block, by the shorter way that is on the grid."""
         row = self._board.agents[agent][0]
         above, below = row - block.row + 1, block.row + block.weight - row
         up = row - above >= 0 and (above <= below or row + below >= self._board.side)
@@ -311,11 +310,11 @@ class _Staffing:
         self.plans[agent] = Plan((move,), None, f"make way for block {block.id}")
 
     def _is_pocket(self, cell: Cell) -> bool:
-        """Whether a wall or a block is behind a cell of a left face, so that it is reached along the face alone."""
+        """Return whether a wall or a block is behind a left-face cell, so that it is reachable only along the face."""
         return not self._ground.is_free((cell[0], cell[1] - 1))
 
     def _shut_off(self, block: SymbolicBlock) -> int | None:
-        """The row of a free pocket of a left face that agents of the face shut off from the rest of the board."""
+        """Return the row of a free pocket of a left face that agents at the face cut off from the rest of the board."""
         free, taken = set(block.faces.left.free), set(block.faces.left.taken)
         for row, col in sorted(free):
             first, last = row, row
@@ -333,7 +332,7 @@ class _Staffing:
         return None
 
     def _rank(self, block: SymbolicBlock) -> tuple[float, int, int]:
-        """Place of a block in the order in which a critic forms teams."""
+        """Return a block's position in the order in which a critic forms teams."""
         if self._role == "explorer":
             return -block.weight, block.distance, block.id
         team = self._nearest(block, self._lacking(block))
@@ -354,5 +353,5 @@ class _Staffing:
 
 
 def _face(block: SymbolicBlock) -> tuple[Cell, ...]:
-    """The cells of a block's left face, whoever is there."""
+    """Return the cells of a block's left face, occupied or not."""
     return *block.faces.left.free, *block.faces.left.taken

@@ -1,4 +1,4 @@
-"""A branch of a recorded episode: what it branches off, and settings of the loop that hold from an instant on."""
+"""A branch of a recorded episode: its origin, and settings of the loop that apply from an instant on."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from maeil.trace.prefix import Prefix
 
 @dataclass(frozen=True, slots=True)
 class LaterSettings:
-    """Settings from an instant of the episode on: those of messages, of memory, and of thoughts in a step.
+    """Settings from an instant of the episode on, for messages, for memory, and for thoughts in a step.
 
     Attributes:
-        prefix: says when the instant has come.
-        settings: from then on. The clock's unit and the limits of the wall clock stay.
+        prefix: knows when the instant is reached.
+        settings: settings from then on. The clock's unit and the limits of the wall clock stay.
     """
 
     prefix: Prefix
@@ -30,7 +30,7 @@ class Branch(Extension):
     """Makes an episode a branch of another one.
 
     Args:
-        origin: what the trace says about it (`EpisodeStart.branch`).
+        origin: the origin in the trace (`EpisodeStart.branch`).
         later: other settings, each from an instant on.
     """
 
@@ -41,11 +41,11 @@ class Branch(Extension):
         self._later = later
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
-        """Return the first event with what the episode branches off."""
+        """Return the first event with the origin of the episode."""
         return replace(event, branch=self._origin)
 
     def begin(self, episode: Episode) -> None:
-        """Have each of the later settings adopted when its instant comes."""
+        """Adopt each of the later settings at its instant."""
         super().begin(episode)
         for other in self._later:
             episode.team.remember(other.settings.memory_messages)

@@ -1,4 +1,4 @@
-"""A change of the world, or of its luck, from outside: once, at the start of a step, before anybody thinks in it."""
+"""A change of the world, or of its luck, from outside: once, at the start of a step, before any agent thinks in it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from quorum.what_if.extensions.luck.events import WorldLuck
 
 @dataclass(frozen=True, slots=True)
 class ChangeAt:
-    """What is changed, and when.
+    """A change and its step.
 
     Attributes:
-        t: the environment step at whose start it is.
-        changes: in the words of the world: see `maeil.world.Changeable`; None: nothing.
-        luck: seed of the stream that the world draws its lots from; None: the same stream goes on.
+        t: the environment step at whose start the change happens.
+        changes: the change in the world's own terms: see `maeil.world.Changeable`; None: no change.
+        luck: seed of the random stream of the world from then on; None: the same stream continues.
     """
 
     t: int
@@ -31,10 +31,10 @@ class Change(Extension):
     """Changes the world once.
 
     Args:
-        change: what is changed, and when.
+        change: the change and its step.
 
     Raises (from `conversation_begins`):
-        ChangeRefused: the world cannot be changed so.
+        ChangeRefused: the world refuses the change.
     """
 
     name = "change"
@@ -43,7 +43,7 @@ class Change(Extension):
         self._change: ChangeAt | None = change
 
     def conversation_begins(self, topology: Topology) -> None:  # noqa: ARG002 - it does not matter how they talk
-        """Change the world if its step begins."""
+        """Change the world when its step starts."""
         change = self._change
         if change is None or change.t != self.episode.team.now.t:
             return

@@ -1,4 +1,4 @@
-"""How the state of a world is changed from outside, and the event of it."""
+"""Change the state of a world from outside, and the event of such a change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def change_world(world: World, changes: Mapping[str, Any]) -> None:
     """Change the state of a world.
 
     Raises:
-        ChangeRefused: the world is none that can be changed, or there can be no such state.
+        ChangeRefused: the world does not allow changes, or the state is impossible.
     """
     if not isinstance(world, Changeable):
         raise ChangeRefused(f"the world '{world.name}' cannot be changed from outside: it has no change()")
@@ -27,7 +27,7 @@ def change_world(world: World, changes: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorldChange(Event):
-    """A branch changes the world from outside, at the start of step `t`, before anybody thinks in it.
+    """A branch changes the world from outside, at the start of step `t`, before any agent thinks in it.
 
     Attributes:
         changes: the change in the terms of the world, as `quorum branch --world` takes it.

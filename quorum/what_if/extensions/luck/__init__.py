@@ -1,7 +1,7 @@
-"""Luck: what the world draws at random differs between draws of one board, and not only what minds and models draw.
+"""Luck: the random draws of the world differ between draws of one board, in addition to those of minds and models.
 
-A world draws its lots from the seed of its board, so that all draws of a board (`draw=range(0,3)`) meet the same luck.
-With this extension they do not: each draw, and each episode of a line, has its own. The board stays what it is.
+By default, a world draws from the seed of its board, so that all draws of a board (`draw=range(0,3)`) have the same
+luck. With this extension, each draw, and each episode of a line, has its own luck. The board stays the same.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _SEEDS = 2**32
 
 
 class Luck(Extension):
-    """Gives a world its own luck, before anybody thinks. In a world that draws no lots it does nothing.
+    """Gives a world its own luck, before any agent thinks. It does nothing in a world without random draws.
 
     Args:
-        seed: of the stream that the world draws from.
+        seed: seed of the random stream of the world.
     """
 
     name = "luck"
@@ -28,7 +28,7 @@ class Luck(Extension):
         self._seed: int | None = seed
 
     def conversation_begins(self, topology: Topology) -> None:  # noqa: ARG002 - it does not matter how they talk
-        """Start the stream, once: the board has been drawn, and no step was taken."""
+        """Start the stream, once: after the board is drawn and before the first step."""
         if self._seed is not None and isinstance(self.episode.world, DrawsLots):
             luck = WorldLuck(self._seed)
             luck.apply(self.episode.world)

@@ -12,7 +12,7 @@ from maeil.world import DrawsLots, World
 
 @dataclass(frozen=True, slots=True)
 class WorldLuck(Event):
-    """From here on, the world draws its random numbers from another stream. It comes before anybody thinks in a step.
+    """The world draws its random numbers from another stream from here on, before any agent thinks in the step.
 
     Attributes:
         seed: seed of the stream.
@@ -23,10 +23,10 @@ class WorldLuck(Event):
     seed: int
 
     def apply(self, world: World) -> None:
-        """Have a world draw from the same stream.
+        """Let a world draw from the same stream.
 
         Raises:
-            ChangeRefused: it draws no lots.
+            ChangeRefused: it has no random draws.
         """
         if not isinstance(world, DrawsLots):
             raise ChangeRefused(f"the world '{world.name}' draws no lots: it has no draw_from()")

@@ -1,4 +1,4 @@
-"""Belief probes: at an instant each agent is asked what it believes, with closed choices, and the episode ends."""
+"""Belief probes: at an instant, each agent answers closed questions about its beliefs, and the episode ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quorum.what_if.extensions.probe.events import Belief
 from quorum.what_if.extensions.probe.facts import UNKNOWN, Fact, ProbeSkills, Talk, facts_of, tasks_of
 
 PROBE = "probe"
-"""What a turn asks for (`Turn.asks`) and a thought answers with (`Thought.answers`): a choice for each fact."""
+"""Key of the request in a turn (`Turn.asks`) and of its answer in a thought (`Thought.answers`): a choice per fact."""
 TEMPLATE = Path(__file__).with_name("questions.jinja")
 
 
@@ -29,7 +29,7 @@ class ProbeOver(EpisodeStop):
 
 
 class _Asking(Topology):
-    """Gives each agent that can be asked one turn, to answer the questions."""
+    """Gives each agent whose mind can answer one turn for the questions."""
 
     name = PROBE
     talks = False
@@ -44,12 +44,12 @@ class _Asking(Topology):
 
 
 class Probe(Extension):
-    """Asks each agent what it believes as a step starts, before anybody thinks in it, and then ends the episode.
+    """Asks each agent about its beliefs as a step starts, before any agent thinks in it, and then ends the episode.
 
     Args:
         t: the environment step.
-        agents: indices of the agents whose minds can be asked.
-        skills: those of the world.
+        agents: indices of the agents whose minds can answer.
+        skills: skills of the world.
 
     Raises (from `conversation_rests`):
         ProbeOver: all agents have answered.
@@ -65,17 +65,17 @@ class Probe(Extension):
         self._over = False
 
     def begin(self, episode: Episode) -> None:
-        """Note the tasks of the start."""
+        """Record the tasks at the start."""
         super().begin(episode)
         self._talk = Talk(episode.team.names)
         self._things = tasks_of(episode.world)
 
     def on_event(self, stamped: Stamped) -> None:
-        """Note what is said, and what plans are for."""
+        """Record messages, and the tasks of plans."""
         self._talk.take(stamped)
 
     async def conversation_rests(self, topology: Topology, conversation: ConversationState) -> None:
-        """Ask when the step has come; end the episode when all have answered."""
+        """Ask when the step starts; end the episode when all have answered."""
         if conversation.t != self._t:
             return
         if isinstance(topology, _Asking):
@@ -100,7 +100,7 @@ class Probe(Extension):
         return (Note(PROBE, own, "questions", {name: fact.shown() for name, fact in own.items()}, TEMPLATE),)
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:  # noqa: ARG002
-        """Return why an answer is refused: it leaves a question out, or makes no choice that it offers."""
+        """Return why an answer is refused: it skips a question, or its choice is not one of those offered."""
         if PROBE not in view.turn.asks:
             return ()
         given = thought.answers.get(PROBE, {})

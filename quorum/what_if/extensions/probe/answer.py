@@ -1,4 +1,4 @@
-"""What a belief probe asks for, and how the simulated model answers it: from the data of the prompt alone."""
+"""The answer to a belief probe, and how the simulated model answers: from the data of the prompt alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ProbePart(AnswerPart):
         return {"beliefs": part_model("Beliefs", "", **fields)}
 
     def example(self, example: Example, view: View) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return that nothing is known."""
+        """Return an answer that knows nothing."""
         return {"beliefs": dict.fromkeys(questions_of(view), UNKNOWN)}
 
     def read(self, answer: Any, view: View) -> Mapping[str, str]:  # noqa: ARG002
@@ -43,11 +43,11 @@ class ProbePart(AnswerPart):
     def says(self, asked: Asked) -> Mapping[str, str]:
         """Return a choice for each question.
 
-        A place and the state of a task are what the observation shows. What a teammate has named, and what it works on,
-        is what it has named last in the messages that the prompt shows. A poor choice is drawn from all choices.
+        Places and states of tasks come from the observation. What a teammate named and what it works on is what it
+        named last in the messages of the prompt. A poor choice is drawn from all choices.
 
         Raises:
-            KeyError, ValueError: the block of the questions is not what the probe writes.
+            KeyError, ValueError: the block of the questions is not in the format of the probe.
         """
         view, chooser = asked.view, asked.chooser
         shares = asked.role("places", ProbeSkills().places)(view.observation)
@@ -71,7 +71,7 @@ class ProbePart(AnswerPart):
 
 
 def _heard(view: View, mate: str, choices: Sequence[str]) -> str:
-    """Return what a teammate has named last, of some choices."""
+    """Return the one of some choices that a teammate named last."""
     things = [choice for choice in choices if choice not in (NOTHING, UNKNOWN)]
     for message in reversed((*view.memory, *view.unread)):
         named = named_in(message.content, things)

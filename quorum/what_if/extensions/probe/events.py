@@ -14,13 +14,13 @@ class Belief(Event):
 
     Attributes:
         agent: who answers.
-        fact: what the question is about: `state` of a task, `place` of a thing, `plan` of a teammate, or what a
-            teammate has named in a `message`.
+        fact: the subject of the question: `state` of a task, `place` of a thing, `plan` of a teammate, or what a
+            teammate named in a `message`.
         about: the thing, or the name of the teammate.
         truth: the right choice.
         answer: the choice of the agent.
-        choices: number of choices that name something; `unknown` is one more.
-        hop: how many messages the fact travelled to the agent; null where no message brought it.
+        choices: number of choices, not counting `unknown`.
+        hop: how many messages the fact travelled to the agent; null if no message brought it.
     """
 
     kind: ClassVar[str] = "belief"

@@ -13,26 +13,27 @@ from maeil.world import World
 from quorum.what_if.failures.history import TextReader
 
 UNKNOWN = "unknown"
-"""The choice of an agent that does not know."""
+"""The choice of an agent that does not know the answer."""
 NOTHING = "nothing"
-"""What a plan without a task works on."""
+"""The choice for a plan without a task."""
 OPEN, DONE = "open", "done"
 MOST_FACTS = 4
-"""Questions about the states of tasks, and about the places of things, at most of each."""
+"""Maximum number of questions about the states of tasks, and of questions about the places of things."""
 MOST_MATES = 6
-"""Teammates whose plans and messages an agent is asked about, at most."""
+"""Maximum number of teammates in questions about plans and messages."""
 MOST_CHOICES = 12
-"""Things that a question offers as choices, at most, unless more are right for some teammate."""
+"""Maximum number of things among the choices, unless more are right for some teammate."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeSkills:
-    """What the skills of a world know of its facts: their roles `places` and `stands`.
+    """The skills of a world for its facts: their roles `places` and `stands`.
 
     Attributes:
-        places: returns where each thing is that an observation shows, as shares of the rows and columns (see `region`).
-        stands: returns whether a thing is still there to work on; None where there is no saying, so that it is not
-            asked. Without the role: whether the world lists a task about it.
+        places: returns the place of each thing that an observation shows, as shares of the rows and columns (see
+            `region`).
+        stands: returns whether a thing is still there to work on; None if that is undefined, which skips the question.
+            Default without the role: whether the world lists a task about it.
     """
 
     places: Callable[[Observation], Mapping[str, tuple[float, float]]] = lambda _: {}
@@ -48,8 +49,9 @@ class Fact:
         about: the thing, or the name of the teammate.
         truth: the right choice.
         choices: all choices but `UNKNOWN`.
-        thing: what a message that carries the fact names.
-        source: index of the agent from whom the fact comes; None where whoever names the thing first may have seen it.
+        thing: the thing that a message must name to carry the fact.
+        source: index of the agent from whom the fact comes; None if any agent that names the thing first may have seen
+            it.
         since: id of the first message that can carry it.
     """
 
@@ -62,7 +64,7 @@ class Fact:
     since: int = 0
 
     def shown(self) -> dict[str, object]:
-        """Return what a prompt shows of it, JSON-ready."""
+        """Return its content for a prompt, JSON-ready."""
         return {"fact": self.kind, "about": self.about, "choices": [*self.choices, UNKNOWN]}
 
 
@@ -73,13 +75,13 @@ def thing_of(target: str) -> str:
 
 @dataclass
 class Talk:
-    """What was said so far, and what plans were for.
+    """The messages so far, and the tasks of plans.
 
     Attributes:
-        names: of all participants by index.
+        names: names of all participants by index.
         events: messages sent and read, in order.
-        things: what plans were for, the latest last.
-        works: what the latest plan of each agent works on, of those that it committed by itself.
+        things: things of plans, the latest last.
+        works: the thing of each agent's latest plan, among those that it committed itself.
         announced: id of the first message of the step in which it committed that plan.
     """
 
@@ -92,7 +94,7 @@ class Talk:
     _first: dict[int, int] = field(default_factory=dict)
 
     def take(self, stamped: Stamped) -> None:
-        """Take in an event of the episode."""
+        """Process an event of the episode."""
         event = stamped.event
         if isinstance(event, MessageSent):
             self._first.setdefault(stamped.t, event.message)
@@ -109,8 +111,8 @@ class Talk:
     def hops(self, fact: Fact) -> dict[int, int]:
         """Return how many messages a fact travelled to each agent that it reached; 0 for the agent it comes from.
 
-        A message carries it that names its thing, and was written by the source, or by an agent whom it had reached
-        and who also names the source.
+        A message carries the fact if it names its thing and comes from the source, or from an agent that the fact had
+        reached and that also names the source.
         """
         reader = TextReader((fact.thing,), self.names)
         reached: dict[int, int] = {} if fact.source is None else {fact.source: 0}
@@ -131,7 +133,7 @@ class Talk:
 
 
 def tasks_of(world: World) -> list[str]:
-    """Return the things that tasks are about now, each once; nothing where the world does not list its tasks."""
+    """Return the things of the current tasks, each once; empty if the world does not list its tasks."""
     found = world.tasks(None) or {}
     return list(dict.fromkeys(thing_of(target) for targets in found.values() for target in targets))
 
@@ -140,10 +142,10 @@ def facts_of(world: World, talk: Talk, skills: ProbeSkills, things: Sequence[str
     """Return the facts of this instant.
 
     Args:
-        world: in its present state.
-        talk: what was said so far.
-        skills: those of the world.
-        things: those of tasks at the start of the episode.
+        world: in its current state.
+        talk: the messages so far.
+        skills: skills of the world.
+        things: things of the tasks at the start of the episode.
     """
     now = tasks_of(world)
     latest = [*reversed(talk.things), *(thing for thing in things if thing not in talk.things)]
@@ -174,7 +176,7 @@ def facts_of(world: World, talk: Talk, skills: ProbeSkills, things: Sequence[str
 
 
 def _named(talk: Talk, things: Sequence[str]) -> dict[int, tuple[str, int]]:
-    """Return what each agent has named last, with the id of the message; not where this names several things."""
+    """Return the thing that each agent named last, with the id of the message, unless that message names several."""
     found = {}
     for message in talk.events:
         if isinstance(message, MessageSent) and (named := named_in(message.content, things)):
@@ -183,13 +185,13 @@ def _named(talk: Talk, things: Sequence[str]) -> dict[int, tuple[str, int]]:
 
 
 def named_in(text: str, things: Collection[str]) -> list[str]:
-    """Return the things that a text names, in whatever spelling; `tree_17` does not name `tree`."""
+    """Return the things that a text names, in any spelling; `tree_17` does not name `tree`."""
     named = TextReader(things, ()).named(text)
     return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
 
 
 def _choices(right: Iterable[str], *others: Sequence[str]) -> tuple[str, ...]:
-    """Return choices in an order that says nothing about which are right."""
+    """Return choices in an order that does not reveal the right ones."""
     found = dict.fromkeys(right)
     more = (thing for group in others for thing in group if thing not in found)
     return tuple(sorted({*found, *islice(dict.fromkeys(more), max(0, MOST_CHOICES - len(found)))}))
@@ -200,9 +202,9 @@ REGIONS = tuple(
     for vertical in ("north", "centre", "south")
     for horizontal in ("west", "centre", "east")
 )
-"""The parts of a board: its rows and its columns in thirds, as a compass names them; row 0 is in the north."""
+"""The parts of a board, in compass directions: thirds of its rows and columns; row 0 is in the north."""
 
 
 def region(down: float, across: float) -> str:
-    """Return the part of a board in which a place is, by its shares of the rows and columns: 0 is north, and west."""
+    """Return the part of a board at the given shares of its rows and columns: 0 is north, and west."""
     return REGIONS[3 * min(2, int(3 * down)) + min(2, int(3 * across))]

@@ -1,6 +1,6 @@
-"""What agents believed when they were probed, scored against the state and the record.
+"""Beliefs of agents in probes, scored against the state and the record.
 
-Defined here: docs/probes.md. A choice of `unknown` counts as an answer that is not right.
+Defined here: docs/probes.md. The choice `unknown` counts as a wrong answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from quorum.what_if.extensions.probe.facts import UNKNOWN
 
 @metric("probe.answers", "answers", of=Belief)
 def answers(trace: Trace) -> Value:
-    """Questions that agents answered when they were asked what they believe."""
+    """Questions about their beliefs that agents answered."""
     return len(trace.stamped(Belief))
 
 

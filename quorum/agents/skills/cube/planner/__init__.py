@@ -1,1 +1,1 @@
-"""Planner."""
+"""The planner for CUBE."""

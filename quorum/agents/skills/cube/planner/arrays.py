@@ -1,4 +1,4 @@
-"""The arrays of a team at work on a board, which the kernels of one step read and write."""
+"""The arrays of a working team, read and written by the kernels of one step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Integers = npt.NDArray[np.signedinteger[Any]]
 Flags = npt.NDArray[np.bool_]
 
 ROW, COL, WEIGHT, ALIVE = range(4)
-"""Columns of a table of blocks: its top-left cell, its weight, and 1 while it is there."""
+"""Columns of a table of blocks: top-left cell, weight, and 1 while the block is present."""
 
 STAY, UP, DOWN, LEFT, RIGHT = range(5)
 """Primitive actions."""
@@ -20,14 +20,14 @@ GATHERING, PUSHING, DONE = range(3)
 """Phases of a task."""
 
 OPEN, LANE, STANDING, BOW, WALL = range(5)
-"""Kinds of ground for those who walk. A lane is what a moving block will sweep; nobody without a task stays there. Its
-bow is the part that nobody could leave in time: a wall for those outside, to be left at once by those inside. A cell
-where an agent stands on its target or pushes is gone through only when there is no other way."""
+"""Kinds of ground for walking agents. A lane is the area a moving block will sweep; agents without a task do not stay
+there. Its bow is the part that an agent could not leave in time: a wall for agents outside, to be left at once by
+agents inside. Cells of agents that stand on their target or push are passed only if there is no other way."""
 
 UNREACHED = -1
 
 CLEARANCE = 2
-"""Free columns that a block keeps from the team of another ahead of it that is not yet pushed."""
+"""Free columns that a block keeps for the team of another block ahead that is not yet pushed."""
 
 
 class Team(NamedTuple):
@@ -36,36 +36,36 @@ class Team(NamedTuple):
     agents: Integers
     """(n, 2): row, col."""
     blocks: Integers
-    """(B, 4): row and col of the top-left cell, weight, 1 while it is there."""
+    """(B, 4): row and col of the top-left cell, weight, 1 while it is present."""
     grid: Integers
     """(K, K): occupancy."""
     order: Integers
     """(J,): the block of each task, by rank."""
     members: Flags
-    """(J, n): who works on it."""
+    """(J, n): whether the agent works on the task."""
     carrier: Integers
-    """(B,): rank of the task that delivers a block: its own, or one that pushes it on; -1 without any."""
+    """(B,): rank of the task that delivers a block: its own, or one that pushes it along; -1 for none."""
     phase: Integers
     """(J,): `GATHERING`, `PUSHING` or `DONE`."""
     current: Integers
-    """(n,): rank of the task that an agent is in; J without any."""
+    """(n,): rank of an agent's task; J for none."""
     target: Integers
-    """(n, 2): the staging cell that an agent goes to or stands on, -1 without any."""
+    """(n, 2): the staging cell that an agent goes to or stands on; -1 for none."""
     ground: Integers
     """(K, K): `OPEN`, `LANE`, `STANDING` (an agent that stays), `BOW` or `WALL`."""
     field: Integers
-    """(n, K, K): distance to an agent's target, or for one in a bow to the way out of it; `UNREACHED` elsewhere."""
+    """(n, K, K): distance to an agent's target or, for an agent in a bow, to the way out; `UNREACHED` elsewhere."""
     claimed: Flags
-    """(K, K): cells that somebody enters in this step."""
+    """(K, K): cells that an agent enters in this step."""
     settled: Flags
-    """(n,): stands on its target."""
+    """(n,): whether an agent stands on its target."""
     waited: Integers
-    """(n,): steps since an agent last stood on its target, or since its task began."""
+    """(n,): steps since an agent last stood on its target, or since its task started."""
     decided: Flags
-    """(n,): has its action."""
+    """(n,): whether an agent's action is decided."""
     queue: Integers
-    """(K * K,): scratch of searches."""
+    """(K * K,): scratch space of searches."""
     seen: Flags
-    """(K, K): scratch of searches."""
+    """(K, K): scratch space of searches."""
     actions: Integers
     """(n,): the joint action."""

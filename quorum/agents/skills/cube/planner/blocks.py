@@ -1,4 +1,4 @@
-"""The blocks of a step, as kernels: where a team stands to push one, what moves with it, and how far it may advance.
+"""Kernels for the blocks of a step: where a team stands to push one, what moves with it, and how far it may advance.
 
 A block that advances leaves room for the team of any block ahead that still waits for one: it never closes a face that
 is still needed.
@@ -18,11 +18,11 @@ def staging_cells(grid: Integers, block: Integers, wanted: int) -> tuple[int, In
 
     Args:
         grid: (K, K) occupancy.
-        block: (4,) row, col, weight.
-        wanted: how many.
+        block: (4,) row, col, weight, and 1 while it is present.
+        wanted: number of cells wanted.
 
     Returns:
-        How many there are, at most `wanted`, and the cells by row, then from left to right.
+        The number of cells found, at most `wanted`, and the cells by row, then from left to right.
     """
     top, left, weight = block[ROW], block[COL], block[WEIGHT]
     depth = np.zeros(weight, dtype=np.int64)
@@ -48,7 +48,7 @@ def staging_cells(grid: Integers, block: Integers, wanted: int) -> tuple[int, In
 
 @compiled
 def clear_columns(team: Team, j: int, block: int) -> int:
-    """Columns by which a block may advance before it comes too near to one that waits for its own team."""
+    """Return the columns a block may advance before it comes too near to one that waits for its own team."""
     top, left, weight = team.blocks[block, ROW], team.blocks[block, COL], team.blocks[block, WEIGHT]
     clear = len(team.grid)
     for other in range(len(team.blocks)):
@@ -66,10 +66,10 @@ def clear_columns(team: Team, j: int, block: int) -> int:
 
 @compiled
 def chain(team: Team, j: int, moving: Integers) -> int:
-    """Find the blocks that move with the block of a task because they touch it, or one another.
+    """Find the blocks that move with a task's block because they touch it, or one another.
 
     Returns:
-        How many they are; their ids are written to `moving`, that of the task first.
+        Their number; their ids are written to `moving`, the task's block first.
     """
     moving[0] = team.order[j]
     length, done = 1, 0
@@ -87,7 +87,7 @@ def chain(team: Team, j: int, moving: Integers) -> int:
 
 @compiled
 def way_is_clear(team: Team, j: int, moving: Integers) -> bool:
-    """Whether nothing stands before the blocks that move with that of a task, and all of them may advance."""
+    """Return whether the blocks that move with a task's block have nothing in front and may all advance."""
     grid = team.grid
     for k in range(chain(team, j, moving)):
         block = moving[k]

@@ -1,4 +1,4 @@
-"""The ground of a step, as kernels: what those who walk must mind, and above all what moving blocks will sweep.
+"""Kernels for the ground of a step: what walking agents must avoid, above all the paths of moving blocks.
 
 In front of a moving block lies its lane, which it will sweep, and in the lane its bow: the cells that an agent could
 not leave in time.
@@ -15,7 +15,7 @@ from quorum.agents.skills.cube.planner.jit import compiled
 
 @compiled
 def survey(team: Team) -> None:
-    """Draw the ground for the searches: blocks, agents that stay, and the bows of moving blocks."""
+    """Mark the ground for the searches: blocks, staying agents, and the bows of moving blocks."""
     grid, ground = team.grid, team.ground
     for row in range(len(grid)):
         for col in range(len(grid)):
@@ -38,9 +38,9 @@ def survey(team: Team) -> None:
 
 @compiled
 def _draw_bow(team: Team, j: int, block: int, delay: int) -> None:
-    """Mark what lies before a block: its lane, and in it the cells that an agent could not leave in time.
+    """Mark the lane in front of a block, and in it the cells that an agent could not leave in time.
 
-    The block is on the column `ahead` after `delay + ahead` steps; an agent needs `out` steps to leave its rows.
+    The block reaches the column `ahead` after `delay + ahead` steps; an agent needs `out` steps to leave its rows.
     """
     grid, ground = team.grid, team.ground
     top, left, weight = team.blocks[block, ROW], team.blocks[block, COL], team.blocks[block, WEIGHT]
@@ -58,9 +58,9 @@ def _draw_bow(team: Team, j: int, block: int, delay: int) -> None:
 
 @compiled
 def _time_to_start(team: Team, j: int) -> int:
-    """Steps until a task can begin to push, at least: the way of its farthest member.
+    """Return the minimum steps until a task can start to push: the distance of its farthest member.
 
-    K when one is busy elsewhere, as all of a task that is done are.
+    K if a member is busy elsewhere, as are all members of a finished task.
     """
     if team.phase[j] == PUSHING:
         return 0

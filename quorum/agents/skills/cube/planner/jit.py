@@ -1,4 +1,4 @@
-"""The kernels of the planner, and what they are compiled by."""
+"""The planner's set of kernels and their compiler."""
 
 from __future__ import annotations
 

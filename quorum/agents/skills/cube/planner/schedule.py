@@ -1,13 +1,13 @@
-"""Who pushes which block, and in which order: a schedule by estimated times, improved by local search.
+"""Which agents push which block, and in which order: a schedule with estimated times, improved by local search.
 
 A priority list of blocks becomes a schedule by serial schedule generation, the standard scheme of project scheduling
 under resource constraints (Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited",
-EJOR 90, 1996): block by block, the agents that can be there first are its team, and it starts when all of them are
-there and every block ahead of it in its rows has started. So a team is never asked to push a block into another that
-waits, and every agent meets its blocks in the order of the list: no two teams wait for each other.
+EJOR 90, 1996): block by block, the agents that can be there first form its team, and it starts when all of them are
+there and every block ahead of it in its rows has started. So no team pushes a block into another that waits, and every
+agent visits its blocks in the order of the list: no two teams wait for each other.
 
-Blocks ahead may also be pushed on by the team of the one behind (a chain), if that is strong enough for all of them.
-The search goes by estimated times first, then by what rollouts really take.
+The team of a block may also push blocks ahead along with it (a chain), if it is strong enough for all of them. The
+search uses estimated times first, then the times measured in rollouts.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from quorum.agents.skills.cube.planner.jit import compiled
 NOT_SCHEDULED = -1
 
 LEFT_BEHIND = 10
-"""What a unit of weight costs that a schedule does not deliver, in sides of the grid."""
+"""Cost of an undelivered unit of weight, in sides of the grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long a planner searches.
+    """Search effort of a planner.
 
     Attributes:
-        starts: schedules that are annealed from scratch.
-        changes: changes tried on each of them.
-        rollouts: schedules that are rolled out, at most.
-        work: rollouts end when agents times cells of the grid times steps rolled out have come to this.
+        starts: number of schedules annealed from scratch.
+        changes: number of changes tried on each of them.
+        rollouts: maximum number of schedules rolled out.
+        work: limit on all rollouts, in agents times cells of the grid times steps.
     """
 
     starts: int
@@ -46,14 +46,14 @@ class Effort:
 
 
 class Choice(NamedTuple):
-    """What the search varies."""
+    """The variables of the search."""
 
     priority: Integers
     """(B,): the blocks, most urgent first."""
     chain: Flags
-    """(B,): whether its team may push on those ahead of a block, rather than wait for their own teams."""
+    """(B,): whether a block's team may push blocks ahead along with it instead of waiting for their own teams."""
     latest: Flags
-    """(B,): whether of the agents that are there in time the last ones make its team, to spare the early ones."""
+    """(B,): whether the last of the agents that are there in time form its team, to spare the early ones."""
 
 
 @dataclass(frozen=True)
@@ -65,29 +65,29 @@ class Schedule:
     members: Flags
     """(J, n): its team."""
     carrier: Integers
-    """(B,): rank of the task that delivers a block; -1 where none can."""
+    """(B,): rank of the task that delivers a block; -1 if none can."""
     cost: float
-    """Estimated steps until all is delivered, a little for the mean time of a block, and much for what is left."""
+    """Estimated steps until all is delivered, plus a little for the mean time of a block and much for what is left."""
 
     @property
     def key(self) -> bytes:
-        """Equal for equal schedules."""
+        """A key, equal for equal schedules."""
         return self.order.tobytes() + self.members.tobytes() + self.carrier.tobytes()
 
 
 class Project(NamedTuple):
-    """What is to be scheduled."""
+    """The input of scheduling."""
 
     agents: Integers
-    """(n, 2): cells."""
+    """(n, 2): cells of the agents."""
     blocks: Integers
-    """(B, 4): row, col, weight, and 1 while it is there."""
+    """(B, 4): row, col, weight, and 1 while it is present."""
     ahead: Flags
     """(B, B): whether the second block is ahead of the first; see `blocks_ahead`."""
     room: Integers
-    """(B,): how many agents can stand where they push a block to the right."""
+    """(B,): number of agents that can stand where they push a block to the right."""
     side: int
-    """Of the grid."""
+    """Side of the grid."""
 
     def schedule(self, choice: Choice) -> Schedule:
         """Make the schedule of a choice."""
@@ -102,7 +102,7 @@ def blocks_ahead(blocks: Integers) -> Flags:
     """Return which blocks a block would meet if it were pushed to the goal, directly or through others.
 
     Args:
-        blocks: (B, 4) row, col, weight, and 1 while it is there.
+        blocks: (B, 4) row, col, weight, and 1 while it is present.
 
     Returns:
         (B, B): whether the second is ahead of the first.
@@ -117,7 +117,7 @@ def blocks_ahead(blocks: Integers) -> Flags:
 
 @compiled
 def generate(project: Project, choice: Choice, order: Integers, members: Flags, carrier: Integers) -> tuple[int, float]:
-    """Generate a schedule; the last three arrays, those of `Schedule`, are written.
+    """Generate a schedule into the last three arrays, which are those of `Schedule`.
 
     Returns:
         Number of tasks and estimated cost.
@@ -164,10 +164,10 @@ def generate(project: Project, choice: Choice, order: Integers, members: Flags, 
 
 @compiled
 def _next_block(project: Project, choice: Choice, carrier: Integers, wanted: int) -> tuple[int, int]:
-    """Find the block to begin with when one is wanted: itself, or the most urgent of those in its way.
+    """Find the block to start with: the wanted one, or the most urgent one in its way.
 
     Returns:
-        The block and the force that it takes; -1 when it cannot be delivered to the right.
+        The block and the force that it needs; -1 if it cannot be delivered to the right.
     """
     block = wanted
     while True:
@@ -186,7 +186,7 @@ def _next_block(project: Project, choice: Choice, carrier: Integers, wanted: int
 
 @compiled
 def _pick_team(block: Integers, force: int, latest: bool, free_at: Integers, cells: Integers) -> Integers:
-    """Pick the agents that can be at a block first; or, of those that can be there by then, the last ones.
+    """Pick the agents that can reach a block first or, of those that can be there by then, the last ones.
 
     Returns:
         The team, from the top row to the bottom one.
@@ -207,7 +207,7 @@ def _pick_team(block: Integers, force: int, latest: bool, free_at: Integers, cel
 
 @compiled
 def _walk(cell: Integers, block: Integers, goal_row: int) -> int:
-    """Steps from a cell to a cell of a block's left face, round the block itself but nothing else."""
+    """Return the steps from a cell to a cell of a block's left face, around that block but no other obstacle."""
     row, col = cell[0], cell[1]
     top, left, weight = block[ROW], block[COL], block[WEIGHT]
     across = int(abs(col - left + 1))
@@ -218,16 +218,16 @@ def _walk(cell: Integers, block: Integers, goal_row: int) -> int:
 
 @dataclass(frozen=True)
 class Rollout:
-    """What became of a schedule in T steps."""
+    """The result of carrying out a schedule for T steps."""
 
     actions: Integers
     """(T, n): the joint actions."""
     pushes: Integers
-    """(T, n): the block that an agent pushes in a step, -1 when it walks or stays."""
+    """(T, n): the block that an agent pushes in a step; -1 if it walks or stays."""
     agents: Integers
-    """(T + 1, n, 2): the cells of the agents before each step and at the end."""
+    """(T + 1, n, 2): cells of the agents before each step and at the end."""
     blocks: Integers
-    """(T + 1, B, 4): row, col, weight of the blocks, and 1 while they are there, likewise."""
+    """(T + 1, B, 4): row, col, weight, and presence of the blocks before each step and at the end."""
 
     @property
     def steps(self) -> int:
@@ -236,12 +236,12 @@ class Rollout:
 
     @property
     def value(self) -> tuple[int, int, int]:
-        """What a team wants little of: weight left undelivered, steps, and the sum of blocks left over all steps."""
+        """The objectives to minimize: weight left undelivered, steps, and the sum of blocks left over all steps."""
         weight, alive = self.blocks[-1, :, 2], self.blocks[:, :, 3]
         return int((weight * alive[-1]).sum()), self.steps, int(alive.sum())
 
     def until_last_push(self) -> Rollout:
-        """Return the steps up to the last one that moves a block; all of them when none does."""
+        """Return the steps up to the last one that moves a block; all steps if none does."""
         working = np.flatnonzero((self.pushes >= 0).any(axis=1))
         if working.size == 0:
             return self
@@ -250,12 +250,12 @@ class Rollout:
 
 
 HEAT = 3.0
-"""Steps by which an accepted change may well be worse at the beginning of annealing."""
+"""Initial temperature of annealing, in steps."""
 MARGIN = 1.1
-"""Schedules whose estimate is worse than the best known steps by this factor are not rolled out."""
+"""Schedules whose estimate exceeds the best known steps by this factor are not rolled out."""
 
 PERSISTENCE = 4
-"""How many times its work a search may spend while it has found no schedule that delivers everything."""
+"""Multiple of its work that a search may spend until it finds a schedule that delivers everything."""
 
 
 def search(
@@ -265,14 +265,14 @@ def search(
     effort: Effort,
     generator: np.random.Generator,
 ) -> Rollout:
-    """Find a good schedule and give its rollout.
+    """Find a good schedule and return its rollout.
 
     Args:
         project: the agents and blocks.
-        roll_out: carries a schedule out in at most so many steps.
-        limit: steps that are left.
-        effort: how long to search.
-        generator: what all draws come from.
+        roll_out: carries out a schedule in at most the given number of steps.
+        limit: remaining steps.
+        effort: search effort.
+        generator: random generator of all draws.
     """
     choices = [anneal(project, effort.changes, generator) for _ in range(effort.starts)]
     choice, best = choices[0], roll_out(project.schedule(choices[0]), limit)
@@ -296,7 +296,7 @@ def search(
 
 
 def anneal(project: Project, changes: int, generator: np.random.Generator) -> Choice:
-    """Find a schedule of little estimated cost by simulated annealing."""
+    """Find a schedule of low estimated cost by simulated annealing."""
     count = len(project.blocks)
     draws = generator.random((2, count)) < 0.5
     choice = Choice(generator.permutation(count), draws[0], draws[1])
@@ -314,7 +314,7 @@ def anneal(project: Project, changes: int, generator: np.random.Generator) -> Ch
 
 
 def change(choice: Choice, generator: np.random.Generator) -> Choice:
-    """Move a block in the priority list, or turn over one of its two options."""
+    """Move a block in the priority list, or flip one of its two options."""
     new = Choice(choice.priority.copy(), choice.chain.copy(), choice.latest.copy())
     kind, count = generator.random(), len(new.priority)
     block, place = generator.integers(count), generator.integers(count)

@@ -1,4 +1,4 @@
-"""The tasks of a step, as kernels: who gathers where, and which teams push."""
+"""Kernels for the tasks of a step: where agents gather, and which teams push."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quorum.agents.skills.cube.planner.jit import compiled
 
 @compiled
 def begin_step(team: Team) -> None:
-    """Bring tasks, targets and the ground up to date, and decide the actions of the teams that push."""
+    """Update tasks, targets and the ground, and decide the actions of pushing teams."""
     team.actions[:] = STAY
     team.claimed[:] = False
     team.decided[:] = False
@@ -44,9 +44,9 @@ def _open_and_close_tasks(team: Team) -> None:
 
 @compiled
 def _give_targets(team: Team, j: int) -> None:
-    """Hand out the staging cells at a block's left face: from top to bottom, so that no two ways cross.
+    """Assign the staging cells at a block's left face from top to bottom, so that paths do not cross.
 
-    Lines behind the face follow when it is full. Those who will come later keep their share.
+    Lines behind the face follow when it is full. Agents that come later keep their share.
     """
     coming = 0
     for i in range(len(team.agents)):
@@ -83,7 +83,7 @@ def _give_targets(team: Team, j: int) -> None:
 
 @compiled
 def _start(team: Team, j: int) -> None:
-    """Begin to push when all members stand at the block."""
+    """Start to push when all members are at the block."""
     for i in range(len(team.agents)):
         if team.members[j, i] and (
             team.current[i] != j
@@ -98,7 +98,7 @@ def _start(team: Team, j: int) -> None:
 
 @compiled
 def _push(team: Team) -> None:
-    """Let the teams that push go on, unless somebody stands before their blocks or these may not advance."""
+    """Continue the pushes, unless an agent is in front of the blocks or these may not advance."""
     moving = np.empty(len(team.blocks), dtype=np.int64)
     for j in range(len(team.order)):
         if team.phase[j] != PUSHING:

@@ -1,16 +1,16 @@
-"""The planner for CUBE: a schedule of teams, rolled out in the world's own rules before anybody moves.
+"""The planner for CUBE: a schedule of teams, rolled out in the world's own rules before any agent moves.
 
-The team object commands all agents, who send no messages: it is an upper reference, not a rival under the same
+The team object commands all agents, who send no messages: it is an upper reference, not a baseline under the same
 conditions. It sees the whole board at once, as every agent does, and plans in three layers.
 
-1. `schedule`: which agents push which block, in which order. Blocks are pushed to the right only, and only when all
-   blocks ahead in their rows are delivered, on their way, or pushed on with them. So no push ever seals a block in.
+1. `schedule`: which agents push which block, in which order. Blocks are pushed only to the right, and only if all
+   blocks ahead in their rows are delivered, moving, or pushed along with them. So no push ever seals a block in.
 2. `tasks`, `blocks`, `ground`, `ways` and `walking`: how the agents walk, wait, make way and push, step by step and
-   free of collisions.
-3. Schedules are changed, rolled out on a copy of the board, and the best rollout is the joint plan.
+   without collisions.
+3. Schedules are varied and rolled out on a copy of the board; the best rollout is the joint plan.
 
-Each agent gets its part delivery by delivery. The joint plan holds as long as the board is as foreseen; when it is not,
-or the plan ends with blocks left because the team would be stuck, the team plans again, with fresh draws.
+Each agent receives its part delivery by delivery. The joint plan holds as long as the board is as predicted. If it is
+not, or if the plan ends with blocks left because the team would be stuck, the team plans again with new draws.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from quorum.agents.skills.cube.planner.ways import measure_ways
 from quorum.agents.skills.cube.plans import Wording
 
 PATIENCE = 3
-"""Steps without any block moving after which a team counts as stuck, in sides of the grid."""
+"""Steps without a moving block after which a team counts as stuck, in sides of the grid."""
 
 
 def roll_out(schedule: Schedule, state: CubeState, limit: int) -> Rollout:
     """Let a team carry out a schedule.
 
     Args:
-        schedule: who does what.
-        state: where it begins; it is left as it is.
-        limit: steps to take at most.
+        schedule: the schedule.
+        state: initial state; it is not changed.
+        limit: maximum number of steps.
 
     Returns:
-        The steps until all that is scheduled is delivered; or until the team is stuck, or the limit.
+        The steps until everything scheduled is delivered, the team is stuck, or the limit is reached.
     """
     state = state.copy()
     team = _team(schedule, state)
@@ -66,7 +66,7 @@ def roll_out(schedule: Schedule, state: CubeState, limit: int) -> Rollout:
         moved = (state.block_table != blocks[-1]).any(axis=1)
         if moved.any():
             stuck_at = len(actions) + 1 + PATIENCE * state.side
-        # A push that moves nothing is the same as staying, and reads better.
+        # A push that moves nothing is equivalent to staying, which is easier to read.
         in_vain = (pushed >= 0) & ~moved[pushed]
         actions.append(np.where(in_vain, 0, team.actions))
         pushes.append(np.where(in_vain | (team.actions == 0), -1, pushed))
@@ -106,27 +106,27 @@ def _team(schedule: Schedule, state: CubeState) -> Team:
 
 
 DELAY = 10
-"""Steps that a mate may be late at a meeting before those who wait for it ask for another plan."""
+"""Steps that a mate may be late at a meeting before the waiting agents ask for another plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes plans in the words of a vocabulary: a place to meet is named only where there is a word for it.
+    """Writes plans in the actions of a vocabulary; meeting places are named only if it has an action for them.
 
     Attributes:
-        wording: of the vocabulary.
+        wording: the vocabulary.
     """
 
     wording: Wording
 
     def plan(self, rollout: Rollout, ids: tuple[int, ...], agent: int, begin: int) -> Plan:
-        """Write what an agent does up to the end of its next delivery, or of the rollout when it has none.
+        """Write an agent's actions up to the end of its next delivery, or of the rollout if it has none.
 
         Args:
             rollout: the joint plan.
             ids: the blocks' ids by their index in it.
-            agent: whose part.
-            begin: step of the rollout at which it begins.
+            agent: index of the agent.
+            begin: first step, in the rollout.
         """
         pushes = rollout.pushes[:, agent].tolist()
         push = next((t for t in range(begin, rollout.steps) if pushes[t] >= 0), None)
@@ -172,7 +172,7 @@ class Writer:
 
 
 def _meeting(rollout: Rollout, agent: int, push: int) -> tuple[int, int, int]:
-    """How the team that pushes in a step comes together, in steps of the rollout.
+    """Return how the team that pushes in a step gathers, in steps of the rollout.
 
     Returns:
         How many meet; when the agent stands in a gap-free line at the block; when all of them do.
@@ -185,7 +185,7 @@ def _meeting(rollout: Rollout, agent: int, push: int) -> tuple[int, int, int]:
 
 
 def _arrival(rollout: Rollout, agent: int, push: int) -> int:
-    """Step from which on an agent stands where it begins to push."""
+    """Return the step from which an agent stands where it starts to push."""
     while push > 0 and rollout.actions[push - 1, agent] == STAY:
         push -= 1
     return push
@@ -196,9 +196,9 @@ class PlannedTeam:
 
     Args:
         agents: number of agents.
-        vocabulary: what plans are written in.
-        effort: how long to search.
-        generator: what all draws come from.
+        vocabulary: the vocabulary of plans.
+        effort: search effort.
+        generator: random generator of all draws.
     """
 
     def __init__(self, agents: int, vocabulary: Vocabulary, effort: Effort, generator: np.random.Generator) -> None:
@@ -219,7 +219,7 @@ class PlannedTeam:
 
         Args:
             agent: its index.
-            observation: what it sees; all agents see the same board.
+            observation: its observation; all agents see the same board.
         """
         rollout = self._rollout
         if rollout is None or not self._is_foreseen(rollout, observation):
@@ -249,16 +249,16 @@ class PlannedTeam:
 
 
 def plan_jointly(state: CubeState, limit: int, effort: Effort, generator: np.random.Generator) -> Rollout:
-    """Plan for all agents from a state on.
+    """Plan for all agents from a given state.
 
     Args:
-        state: where they are; it is left as it is.
-        limit: steps that are left.
-        effort: how long to search.
-        generator: what all draws come from.
+        state: initial state; it is not changed.
+        limit: remaining steps.
+        effort: search effort.
+        generator: random generator of all draws.
 
     Returns:
-        The best rollout found. One that ends stuck is cut after the last step that moved a block, if any did.
+        The best rollout found. A rollout that ends stuck is cut after the last step that moved a block, if any did.
     """
     n = len(state.agents)
     room = np.array([staging_cells(state.grid, block, n)[0] for block in state.block_table], dtype=np.int64)

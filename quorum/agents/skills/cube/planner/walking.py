@@ -1,12 +1,11 @@
-"""The walking of a step, as kernels: who goes where, and who makes way.
+"""Kernels for the walking of a step: where agents go, and which agents make way.
 
-Each step is decided for all agents at once, in the order of a priority, after Okumura et al., "Priority Inheritance
-with Backtracking for Iterative Multi-agent Path Finding" (IJCAI 2019; Artificial Intelligence 310, 2022): an agent that
-is in the way of one before it in the order inherits its priority and steps aside. In CUBE nobody enters a cell that
-is left in the same step, so what is passed on is not a move but a hole: the agent nearest to a free cell steps into
-it, and the rest follows step by step. Two mates in each other's way exchange their targets instead, as in TSWAP
-(Okumura and Defago, "Solving Simultaneous Target Assignment and Path Planning Efficiently with Time-Independent
-Execution", ICAPS 2022).
+Each step is decided for all agents at once, in order of priority, after Okumura et al., "Priority Inheritance with
+Backtracking for Iterative Multi-agent Path Finding" (IJCAI 2019; Artificial Intelligence 310, 2022): an agent in the
+way of one with higher priority inherits its priority and steps aside. In CUBE no agent enters a cell that is left in
+the same step, so agents pass on a hole rather than a move: the agent nearest to a free cell steps into it, and the rest
+follow step by step. Two mates in each other's way exchange their targets instead, as in TSWAP (Okumura and Defago,
+"Solving Simultaneous Target Assignment and Path Planning Efficiently with Time-Independent Execution", ICAPS 2022).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ def move(team: Team, order: Integers) -> None:
     """Decide the actions of all agents that do not push.
 
     Args:
-        team: its arrays, with the ways measured.
+        team: its arrays, with distances measured.
         order: (n,) the agents, most urgent first.
     """
     for i in order:
@@ -30,7 +29,7 @@ def move(team: Team, order: Integers) -> None:
 
 @compiled
 def _step(team: Team, i: int) -> None:
-    """Decide the action of one agent: towards its target if a cell is free; else see that the way is made free."""
+    """Decide an agent's action: step towards its target if a cell is free; else have the way cleared."""
     team.decided[i] = True
     action, taken = _nearer_cell(team, i)
     if action != STAY:
@@ -53,10 +52,10 @@ def _step(team: Team, i: int) -> None:
 
 @compiled
 def _nearer_cell(team: Team, i: int) -> tuple[int, int]:
-    """Find a free neighbour cell that brings an agent nearer, and one on which another stands.
+    """Find a free neighbouring cell that brings an agent nearer, and one with another agent on it.
 
     Returns:
-        The two actions that lead there, STAY for none.
+        The two actions that lead there; STAY for none.
     """
     grid, ground, field = team.grid, team.ground, team.field[i]
     row, col = team.agents[i, 0], team.agents[i, 1]
@@ -80,7 +79,7 @@ def _nearer_cell(team: Team, i: int) -> tuple[int, int]:
 
 @compiled
 def _make_hole(team: Team, row: int, col: int, direction: int) -> None:
-    """Let the agent on a cell, or one behind it, step into the nearest free cell, to the sides first."""
+    """Let the agent on a cell, or one behind it, step into the nearest free cell, sideways first."""
     grid, ground, seen, side = team.grid, team.ground, team.seen, len(team.grid)
     sides = (UP, DOWN, RIGHT, LEFT) if direction in (LEFT, RIGHT) else (LEFT, RIGHT, DOWN, UP)
     seen[:] = False

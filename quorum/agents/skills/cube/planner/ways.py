@@ -1,4 +1,4 @@
-"""The ways of a step, as kernels: how far each walking agent is from its target, and whose turn it is."""
+"""Kernels for the ways of a step: each walking agent's distance from its target, and the order of the agents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from quorum.agents.skills.cube.planner.jit import compiled
 
 @compiled
 def measure_ways(team: Team) -> Integers:
-    """Measure the ways of all agents that walk, and let mates exchange targets where that is shorter.
+    """Measure the distances of all walking agents, and let mates exchange targets if that is shorter.
 
     Returns:
-        The agents in the order in which they choose: those before a moving block; then by the rank of their task, those
-        first who have walked longest without standing at its block (Okumura et al.), and of these the nearest.
+        The agents in the order in which they choose: those in front of a moving block; then by the rank of their task,
+        then those that have walked longest without reaching its block (Okumura et al.), then the nearest.
     """
     far = team.grid.size
     priority = np.empty(len(team.agents), dtype=np.int64)
@@ -40,7 +40,7 @@ def measure_ways(team: Team) -> Integers:
 
 @compiled
 def _measure(team: Team, i: int) -> None:
-    """Measure the ways to an agent's target round all that stands; through it when there is no other way."""
+    """Measure distances to an agent's target around all obstacles; through standing agents if there is no other way."""
     goal_row, goal_col = team.target[i, 0], team.target[i, 1]
     for through in (False, True):
         field = team.field[i]
@@ -53,7 +53,7 @@ def _measure(team: Team, i: int) -> None:
 
 @compiled
 def _measure_way_out(team: Team, i: int) -> None:
-    """Measure the ways out of the bow in which an agent stands."""
+    """Measure distances to the way out of the bow in which an agent stands."""
     field, ground = team.field[i], team.ground
     side = len(field)
     tail = 0
@@ -69,7 +69,7 @@ def _measure_way_out(team: Team, i: int) -> None:
 
 @compiled
 def _flood(team: Team, field: Integers, tail: int, passable: int, i: int) -> bool:
-    """Search breadth first from the cells in the queue over ground up to `passable`; a little beyond the agent's mates.
+    """Search breadth first from the queued cells over ground up to `passable`, slightly beyond the agent's mates.
 
     Standing agents that may not be passed are reached, but nothing behind them.
 
@@ -109,7 +109,7 @@ def _flood(team: Team, field: Integers, tail: int, passable: int, i: int) -> boo
 
 @compiled
 def _exchange_targets(team: Team) -> None:
-    """Let two mates on their way exchange targets when that makes the sum of the squares of their ways smaller."""
+    """Let two walking mates exchange targets if that reduces the sum of their squared distances."""
     n, tasks = len(team.agents), len(team.order)
     for i in range(n):
         if team.current[i] == tasks or not _walks(team, i):

@@ -1,4 +1,4 @@
-"""What the servers of this project share: one address on this machine, and connections that slow clients lose."""
+"""Code shared by the servers of this project: a local address, and connections that close on slow clients."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HOST = "127.0.0.1"
 HEAD_SECONDS = 10.0
-"""Seconds that the head of a request may take, from the connection or from its first byte."""
+"""Maximum seconds for the head of a request, from the connection or from its first byte."""
 STALL_SECONDS = 30.0
-"""Seconds for which a client may read nothing of an answer before its connection ends."""
+"""Seconds after which a connection ends if its client reads nothing of a response."""
 
 
 class Connections:
-    """The open connections of a server. Uvicorn bounds how long a connection is idle, not how long a request takes.
+    """The open connections of a server. Uvicorn limits how long a connection is idle, not how long a request takes.
 
     Attributes:
         open: their transports, by the client's address.
-        head_seconds: seconds that the head of a request may take.
-        stall_seconds: seconds for which a client may read nothing of an answer.
+        head_seconds: maximum seconds for the head of a request.
+        stall_seconds: maximum seconds for which a client may read nothing of a response.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Connections:
         self.stall_seconds = STALL_SECONDS
 
     def protocol(self) -> type[H11Protocol]:
-        """Return uvicorn's HTTP protocol, which registers its connections here and ends the slow ones."""
+        """Return uvicorn's HTTP protocol, extended to register its connections here and end the slow ones."""
         connections = self
 
         class Protocol(H11Protocol):
@@ -75,12 +75,12 @@ class Connections:
 
 
 def server_config(app: ASGIApp, connections: Connections, **options: Any) -> uvicorn.Config:
-    """Return how an application is served: quietly, and not for clients that take their time.
+    """Return the server configuration of an application: quiet, and without patience for slow clients.
 
     Args:
         app: the application.
-        connections: of the server.
-        options: more options of uvicorn, or others than the usual ones.
+        connections: connections of the server.
+        options: more uvicorn options, which override the defaults.
     """
     usual: dict[str, Any] = {
         "log_level": "warning",
@@ -96,10 +96,10 @@ def server_config(app: ASGIApp, connections: Connections, **options: Any) -> uvi
 
 
 def listen(port: int) -> socket.socket:
-    """Take a port of this machine; 0 for any free one.
+    """Bind a port of this machine; 0 for any free one.
 
     Raises:
-        OSError, OverflowError: the port is taken, or is no port.
+        OSError, OverflowError: the port is taken or not valid.
     """
     listener = socket.socket()
     try:

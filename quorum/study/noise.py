@@ -1,8 +1,8 @@
-"""The noise floor: by how much two equal arms differ.
+"""The noise floor: how much two equal arms differ.
 
-The same team in other draws differs from itself by chance alone. If the signs of these differences are coins', their
-mean exceeds the noise floor in 5 % of cases. An effect is **above** it where the mean difference is greater and the
-sign-flip test is significant: the first asks whether it exceeds what draws alone can do, the second whether it holds
+The same team in other draws differs from itself by chance alone. With random signs, the mean of these differences
+exceeds the noise floor in 5 % of cases. An effect is **above** it if the mean difference is greater and the sign-flip
+test is significant. The first condition asks whether it exceeds what draws alone can do, the second whether it holds
 over boards.
 """
 
@@ -28,10 +28,10 @@ class NoiseVerdict(StrEnum):
 def noise_floor(noise: Floats) -> float:
     """Return the size that the mean difference of two equal arms exceeds in at most 5 % of cases.
 
-    NaN over fewer than six boards, where no size does so.
+    NaN over fewer than six boards, for which there is no such size.
 
     Args:
-        noise: differences of two equal arms, one a board, shape (boards,).
+        noise: differences of two equal arms, one per board, shape (boards,).
     """
     if len(noise) < FEWEST:
         return math.nan
@@ -43,10 +43,10 @@ def noise_verdict(mean: float, p: float, differing: int, noise: Floats) -> Noise
     """Judge an effect.
 
     Args:
-        mean: of its differences over boards.
-        p: of its sign-flip test, corrected for all effects that are judged.
-        differing: boards on which its arms differ.
-        noise: differences of two equal arms, played over as many boards with as many draws, shape (boards,).
+        mean: mean of its differences over boards.
+        p: p-value of its sign-flip test, corrected for all judged effects.
+        differing: number of boards on which its arms differ.
+        noise: differences of two equal arms, over as many boards with as many draws, shape (boards,).
     """
     floor = noise_floor(noise)
     if differing < FEWEST or math.isnan(floor):

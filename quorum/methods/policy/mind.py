@@ -1,14 +1,15 @@
-"""`agents=policy`: a policy that was learned on the environments of a world plays its agents, one step at a time.
+"""`agents=policy`: a policy trained on a world's environments plays its agents, one step at a time.
 
-Its file is an `.npz` of NumPy with the weights of a multilayer perceptron, as `examples/learners/ppo.py` writes it:
+The policy is a NumPy `.npz` file with the weights of a multilayer perceptron, as written by
+`examples/learners/ppo.py`:
 
 | array | shape | meaning |
 |---|---|---|
 | `weight_0`, `weight_1`, ... | (inputs, outputs) | layer k: `tanh(x @ weight_k + bias_k)`; the last without `tanh` |
 | `bias_0`, `bias_1`, ... | (outputs,) | |
 
-The first layer takes the observation (`maeil.mind.Arrays`), flat; the last gives a logit for each action. All are
-floating-point numbers of any precision. Nothing in the file is executed.
+The first layer takes the flattened observation (`maeil.mind.Arrays`); the last outputs one logit per action. All arrays
+hold floating-point numbers of any precision. Nothing in the file is executed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from quorum_base.digests import digest
 from quorum_base.user_errors import UserError
 
 LARGEST = 64 * 2**20
-"""Bytes of a file, and of the weights in it, at most."""
+"""Maximum size of a file, and of the weights in it, in bytes."""
 _OWN = Path(__file__).parent
 
 Floats = npt.NDArray[np.float64]
@@ -44,23 +45,23 @@ Layers = Sequence[tuple[Floats, Floats]]
 
 
 class PolicyConfig(ComponentConfig):
-    """Which policy plays, and how."""
+    """Settings of `policy`."""
 
     name: Literal["policy"]
     path: Annotated[Annotated[str, Field(min_length=1)], NamesFile()]
-    """File of its weights, or the name of one that comes with Quorum."""
+    """Path of the weights file, or the name of a policy shipped with Quorum."""
     choice: Literal["sampled", "greedy"]
-    """`sampled`: actions are drawn with the probabilities that it gives them; `greedy`: the likeliest is taken."""
+    """`sampled`: draw actions from the policy's probabilities; `greedy`: take the most likely action."""
 
 
 class Policy:
     """Chooses the actions of one agent.
 
     Args:
-        layers: of its network.
-        world: makes symbolic actions of the numbers of actions.
-        path: of its file, for messages.
-        rng: for the draws; None: the likeliest action is taken.
+        layers: the layers of its network.
+        world: converts action numbers to symbolic actions.
+        path: path of the file, for messages.
+        rng: draws the actions; None: take the most likely action.
     """
 
     def __init__(self, layers: Layers, world: GivesArrays, path: str, rng: np.random.Generator | None) -> None:
@@ -70,10 +71,10 @@ class Policy:
         self._rng = rng
 
     def decide(self, view: View) -> Plan:
-        """Return the plan of one step.
+        """Return a plan for one step.
 
         Raises:
-            UserError: the observation has another length than the policy takes.
+            UserError: the observation length does not match the policy.
         """
         assert view.arrays is not None
         observation, mask = view.arrays()
@@ -82,7 +83,7 @@ class Policy:
             raise UserError(f"{self._path}: {problem}")
         logits = np.where(mask == 1, self._logits(observation.ravel()), -np.inf)
         if self._rng is not None:
-            logits += self._rng.gumbel(size=len(logits))  # the largest then is a draw by the probabilities
+            logits += self._rng.gumbel(size=len(logits))  # Gumbel-max trick: the argmax is then a draw from the softmax
         return Plan((self._world.action_of(view.agent, int(logits.argmax())),), None, "learned")
 
     def _logits(self, values: npt.NDArray[np.floating]) -> Floats:
@@ -93,11 +94,11 @@ class Policy:
 
 
 def build(config: PolicyConfig, context: TeamContext) -> Sequence[Mind]:
-    """Make the minds of a team, one for each agent, each with its own random stream.
+    """Build one mind per agent, each with its own random stream.
 
     Raises:
-        ValueError: the file is no policy, or one for other observations or actions; the world gives no arrays; or the
-            topology wants a coordinator.
+        ValueError: the file is not a policy, or does not fit the observations or actions; the world gives no arrays; or
+            the topology requires a coordinator.
     """
     refuse_coordinator(config, context)
     world: World = context.world
@@ -119,10 +120,10 @@ def read_policy(path: str) -> Layers:
     """Read the layers of a policy.
 
     Args:
-        path: of its file, or the name of one that comes with Quorum.
+        path: path of its file, or the name of a policy shipped with Quorum.
 
     Raises:
-        ValueError: it cannot be read, or is no policy; the message says why.
+        ValueError: the file cannot be read or is not a policy; the message gives the reason.
     """
     try:
         return _layers(_content(path))
@@ -170,7 +171,7 @@ def _content(path: str) -> bytes:
 
 
 def _misfit(layers: Layers, name: str, sizes: tuple[int, int]) -> str:
-    """Return why a policy does not fit what an agent observes and can do; empty if it does."""
+    """Return why a policy does not fit an agent's observation and action sizes; empty if it fits."""
     own = len(layers[0][0]), len(layers[-1][1])
     if own == sizes:
         return ""
@@ -184,7 +185,7 @@ def inputs(config: PolicyConfig, _world: str) -> Mapping[str, str]:
     """Return the digest of the file.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: the file cannot be read.
     """
     try:
         return {"path": digest(_content(config.path))}

@@ -1,4 +1,4 @@
-"""What the agents of a conversation have said they offer and need, and the edges that follow from it."""
+"""The agents' offers and needs in a conversation, and the edges derived from them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from quorum.methods.dytopo.events import Described, Routed
 from quorum.methods.dytopo.matchers import MATCHERS, Matcher
 
 DESCRIBE = "describe"
-"""What a turn asks for (`Turn.asks`) and a thought answers with (`Thought.answers`): a `Descriptor`."""
+"""The name under which a turn requests (`Turn.asks`) and a thought returns (`Thought.answers`) a `Descriptor`."""
 DIGITS = 6
-"""Decimals of a score, in the trace and for the topology alike: so edges can be found again from a trace."""
+"""Decimals of a score, both in the trace and for the topology, so that edges can be recomputed from a trace."""
 TEMPLATE = Path(__file__).with_name("needs.jinja")
 
 Needs = tuple[tuple[int, Need], ...]
-"""What those need to whom an agent writes, by their indices, ascending: the content of a note."""
+"""The recipients' needs, by index, ascending: the content of a note to the agent that writes to them."""
 
 
 @runtime_checkable
@@ -34,11 +34,11 @@ class Routing(Protocol):
     """A topology whose turns ask agents to describe themselves."""
 
     def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
-        """Return who is to write to whom, when a round of such turns is over. A pure function.
+        """Return the edges, sender to recipient, once a round of such turns is over. A pure function.
 
         Args:
-            affinity: how well what each offers answers what others need.
-            conversation: its state, with the edges of the rounds before (`routes`).
+            affinity: how well each offer matches the needs of others.
+            conversation: its state, with the edges of earlier rounds (`routes`).
         """
 
 
@@ -48,11 +48,11 @@ def routes(conversation: ConversationState) -> Sequence[Sequence[Edge]]:
 
 
 def needs_note(needs: Needs, names: Sequence[str]) -> Note:
-    """Return the note that shows what others need.
+    """Return the note that shows the needs of others.
 
     Args:
-        needs: by the index of each, ascending; empty in a turn to describe oneself.
-        names: of all participants by index.
+        needs: the needs by agent index, ascending; empty in a turn to describe oneself.
+        names: names of all participants, by index.
     """
     shown = {names[agent]: {"text": need.text, "tasks": list(need.tasks)} for agent, need in needs}
     wanted = {agent: need.tasks for agent, need in needs}
@@ -60,7 +60,7 @@ def needs_note(needs: Needs, names: Sequence[str]) -> Note:
 
 
 class Describing(Extension):
-    """Keeps the descriptors of a conversation, and has them matched when a round of them is over.
+    """Collects the descriptors of a conversation and matches them after each round.
 
     Args:
         matcher: compares needs with offers.
@@ -83,7 +83,7 @@ class Describing(Extension):
         self._due = False
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:
-        """Return what those need to whom the participant writes, and how it is to describe itself."""
+        """Return a note with the needs of the participant's recipients, or with instructions to describe itself."""
         edges = self._routes[-1] if self._routes else ()
         needs: Needs = tuple(
             (other, self._needs[other]) for other in sorted({b for a, b in edges if a == participant.index})
@@ -93,7 +93,7 @@ class Describing(Extension):
         return (needs_note(needs, self.episode.team.names),)
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
-        """Return why a descriptor is refused."""
+        """Return the reasons to refuse a descriptor."""
         descriptor = thought.answers.get(self.name)
         if self.name not in view.turn.asks:
             return () if descriptor is None else ("this turn does not ask what you offer and need",)
@@ -103,7 +103,7 @@ class Describing(Extension):
         return ()
 
     def answered(self, view: View, answer: Any) -> None:
-        """Note that a turn to describe is over; without a descriptor when its holder has not given one."""
+        """Record the end of a turn to describe oneself, and the descriptor if the agent gave one."""
         if self.name not in view.turn.asks:
             return
         self._due = True
@@ -116,10 +116,10 @@ class Describing(Extension):
         return self._routes
 
     async def conversation_rests(self, topology: Topology, conversation: ConversationState) -> None:
-        """Match what was said since the last time, if anything was asked, and have the topology say who writes to whom.
+        """Match the descriptors since the last match, if any were requested, and let the topology choose the edges.
 
         Raises:
-            ContractError: the topology does not say it, or its edges do not join agents that have said something.
+            ContractError: the topology chooses no edges, or edges between agents that have not described themselves.
         """
         if not self._due:
             return
@@ -143,7 +143,7 @@ class Describing(Extension):
 
 
 def _checked(topology: Routing, affinity: Affinity, conversation: ConversationState) -> tuple[Edge, ...]:
-    """The edges that a topology chooses, which join agents that have said what they offer and need."""
+    """Return the topology's edges, after checking that they link agents that described themselves."""
     choose = topology.route
     edges = check_items(choose(affinity, conversation), tuple, choose, "a list of edges, a sender and a recipient each")
     for edge in edges:
@@ -162,7 +162,7 @@ class DescribeConfig(ExtensionConfig):
     """Values that a topology gives to `describe`."""
 
     matcher: MatcherName
-    """What needs are compared with offers by."""
+    """The name of the matcher."""
 
 
 def build(config: DescribeConfig, _context: ExtensionContext) -> Describing:

@@ -1,24 +1,24 @@
-"""Test and interval of paired differences that hold however often one looks, and whenever one stops.
+"""Anytime-valid test and interval of paired differences: valid however often one looks, and whenever one stops.
 
-Null hypothesis: whatever came before, the difference of the next board is as likely `centre + x` as `centre - x`. So
-a bet on its sign is fair once its size is known, and a gambler who starts with 1 and bets on every board ever owns 20
-or more in at most 5 % of cases (Ville 1939; de la Pena 1999, A General Class of Exponential Inequalities for
-Martingales and Ratios; Ramdas, Ruf, Larsson and Koolen 2020, Admissible Anytime-Valid Sequential Inference Must Rely on
-Nonnegative Martingales). The **evidence** against a centre is the most that the gambler has owned; its inverse is a
-p-value at any time, and the interval is made of all centres with evidence below 20. It leaves out 0 exactly where the
-evidence against 0 is 20 or more.
+Null hypothesis: whatever came before, the difference of the next board is as likely `centre + x` as `centre - x`. So a
+bet on its sign is fair once its size is known, and a gambler who starts with 1 and bets on every board ever owns 20 or
+more in at most 5 % of cases (Ville 1939; de la Pena 1999, A General Class of Exponential Inequalities for Martingales
+and Ratios; Ramdas, Ruf, Larsson and Koolen 2020, Admissible Anytime-Valid Sequential Inference Must Rely on Nonnegative
+Martingales). The **evidence** against a centre is the most that the gambler has owned. Its inverse is an anytime-valid
+p-value, and the interval consists of all centres with evidence below 20. It excludes 0 exactly if the evidence against
+0 is 20 or more.
 
 - The money is spread over bets of several sizes. A bet of size b multiplies it by exp(b x) / cosh(b x) = 1 + tanh(b x),
-  with x in units of the scatter of the boards before, which starts at the planned one. Most of the money bets on the
+  with x in units of the spread of the boards before, which starts at the planned one. Most of the money bets on the
   planned effect, three quarters of it in the planned direction as seen from the centre.
-- No bet is for more than it takes to reach 20, and the less is lost if it fails (Fischer and Ramdas 2024, Improving
-  Wald's Sequential Probability Ratio Test by Avoiding Overshoot).
+- No bet is larger than needed to reach 20, so that less is lost if it fails (Fischer and Ramdas 2024, Improving Wald's
+  Sequential Probability Ratio Test by Avoiding Overshoot).
 - Differences of shares are seldom symmetric about anything but 0. They lie between -1 and 1, so the bets are on their
   mean: 1 + k (d - centre) with k at most 1 / (1 + |centre|) (Waudby-Smith and Ramdas 2024, Estimating Means of Bounded
   Random Variables by Betting).
 
-Boards must come in an order that does not depend on their results, such as that of their seeds.
-`benchmarks/sequential.py` measures errors, and boards against those of a fixed design.
+The order of the boards must not depend on their results; the order of their seeds is valid. `benchmarks/sequential.py`
+measures error rates, and numbers of boards against those of a fixed design.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from numpy.typing import NDArray
 from quorum.comparison.statistics.intervals import Floats, agree
 
 LIMIT = 20.0
-"""Evidence that a centre is rejected by: 1 / 0.05."""
+"""Evidence at which a centre is rejected: 1 / 0.05."""
 _SIZES = np.array([0.25, 0.5, 1.0, 2.0])
-"""Of bets, in planned effects; without a plan in units of the scatter."""
+"""Sizes of bets, in planned effects; without a plan in units of the spread."""
 _PARTS = np.array([0.04, 0.04, 0.9, 0.02])
-"""Their shares of the money; without a plan these are equal."""
+"""Their shares of the money; without a plan the shares are equal."""
 _TOWARD = 0.75
-"""Of the money that bets in the planned direction."""
+"""Share of the money that bets in the planned direction."""
 _PRIOR_BOARDS = 5
-"""Boards that the planned scatter counts for."""
+"""Number of boards that the planned spread counts as."""
 _FUTILE = 0.1
-"""Likelihood of the planned effect, by that of none, below which a study is futile."""
+"""A study is futile if the likelihood ratio of the planned effect to no effect falls below this."""
 _CAP = LIMIT * (1 + 1e-9)
-"""Most that is owned where the limit is reached, above it in spite of rounding."""
+"""Cap on the money where the limit is reached; above the limit in spite of rounding."""
 _MOST = 1 - 1e-9
-"""Share of the money that may be lost at once: who has nothing left can win nothing back."""
+"""Share of the money that a bet may lose: a gambler with nothing left can win nothing back."""
 _GRID = 65
-"""Centres that are tried at once where the ends of an interval are sought."""
+"""Number of centres tried at once when searching for the ends of an interval."""
 _REACH = 100.0
-"""How far from the mean, in greatest distances of a board."""
+"""Search range around the mean, in units of the greatest distance of a board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Plan:
     Attributes:
         effect: the mean difference, not 0.
         deviation: standard deviation of the differences over boards, above 0.
-        directed: whether the sign of the effect was expected, too.
+        directed: whether the sign of the effect was expected as well.
     """
 
     effect: float
@@ -76,18 +76,18 @@ def evidence(differences: Floats, plan: Plan | None = None, *, share: bool = Fal
     """Return the evidence that the mean difference is not 0: 20 or more is significant at 5 %, at any time.
 
     Args:
-        differences: one a board, in the order of the boards, shape (boards,).
+        differences: one per board, in the order of the boards, shape (boards,).
         plan: what was expected before the first of them; None: nothing.
-        share: whether they are differences of values that lie between 0 and 1 by their nature.
+        share: whether they are differences of values that always lie between 0 and 1.
     """
     return float(evidence_path(differences, plan, share=share).max(initial=1.0))
 
 
 def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bool = False) -> tuple[float, float]:
-    """Return all means with evidence below 20 as an interval, which only shrinks with more boards.
+    """Return the interval of all means with evidence below 20, which only shrinks with more boards.
 
-    NaN where it has no end: over very few boards, and where all agree and no plan says how they scatter, but for
-    shares. The arguments are those of `evidence`.
+    NaN if it has no end: over very few boards, and, except for shares, if all boards agree and no plan gives their
+    spread. The arguments are those of `evidence`.
     """
     if len(differences) == 0 or (plan is None and not share and agree(differences)):
         return math.nan, math.nan
@@ -96,7 +96,7 @@ def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bo
     reach = _REACH * np.sinh(np.linspace(-6, 6, _GRID)) / math.sinh(6) * unit  # denser near the mean
     grid = np.unique(np.clip(middle + reach, -1, 1)) if share else middle + reach
     found = _against(differences, plan, grid, share)
-    held = np.flatnonzero(found < max(LIMIT, found.min() * 1.0001))  # the best one, where all are rejected
+    held = np.flatnonzero(found < max(LIMIT, found.min() * 1.0001))  # the best one if all are rejected
     if not share and (held[0] == 0 or held[-1] == len(grid) - 1):
         return math.nan, math.nan
     low, high = (
@@ -105,15 +105,15 @@ def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bo
     )
     if evidence(differences, plan, share=share) >= LIMIT:
         return low, high
-    # Evidence can jump at 0: a first board without a difference is then just what is expected.
+    # Evidence can jump at 0: a first board without a difference is then exactly as expected.
     return min(low, 0.0), max(high, 0.0)
 
 
 def futile(differences: Floats, plan: Plan) -> NDArray[np.bool_]:
-    """Whether by each board the data were ever ten times as likely without the planned effect, in either direction.
+    """Whether, up to each board, the data were ever ten times as likely without the planned effect (either sign).
 
-    To stop then costs little power, and spares most boards where there is no effect (Wald 1945, Sequential Tests of
-    Statistical Hypotheses). Like any reason to stop, it leaves the error where it is.
+    Stopping then costs little power and saves most boards if there is no effect (Wald 1945, Sequential Tests of
+    Statistical Hypotheses). Like any reason to stop, it does not change the error rate.
 
     Args:
         differences: shape (..., boards).
@@ -130,12 +130,12 @@ def futile(differences: Floats, plan: Plan) -> NDArray[np.bool_]:
 def evidence_path(
     differences: Floats, plan: Plan | None = None, centre: Floats | float = 0.0, *, share: bool = False
 ) -> Floats:
-    """Return what the gambler owns after each board, same shape as the differences, for many studies at once.
+    """Return the gambler's money after each board, same shape as the differences, for many studies at once.
 
     Args:
         differences: shape (..., boards).
         plan: what was expected.
-        centre: the mean that is tested, shape (...).
+        centre: the tested mean, shape (...).
         share: whether they are differences of shares.
     """
     centres = np.broadcast_to(np.asarray(centre, dtype=np.float64)[..., None], (*differences.shape[:-1], 1))
@@ -170,10 +170,10 @@ def _stakes(plan: Plan | None, centres: Floats) -> tuple[Floats, Floats]:
 
 
 def _scale(differences: Floats, distances: Floats, plan: Plan | None) -> Floats:
-    """Return the scatter by which each board is measured, same shape as the differences.
+    """Return the spread that scales each board, same shape as the differences.
 
-    With a plan it is that of the boards before. Without one, there is none before the first board: it is the root mean
-    square of the distances from the centre so far, which signs do not change.
+    With a plan, it is the spread of the boards before. Without a plan, there is none before the first board: it is the
+    root mean square of the distances from the centre so far, which does not depend on signs.
     """
     boards = np.arange(1, differences.shape[-1] + 1)
     if plan is None:
@@ -188,9 +188,10 @@ def _scale(differences: Floats, distances: Floats, plan: Plan | None) -> Floats:
 
 
 def _scale_of_shares(distances: Floats) -> Floats:
-    """Return the scatter of shares by which each board is measured, without a plan: that of the boards before.
+    """Return the spread that scales each board for shares without a plan: that of the boards before.
 
-    A bet on a mean must not know its board. At most 1, so that evidence does not fall again for centres farther away.
+    A bet on a mean must not depend on its board. The spread is at most 1, so that evidence does not fall for more
+    distant centres.
     """
     boards = np.arange(1, distances.shape[-1] + 1)
     squares = np.cumsum(distances**2, axis=-1) - distances**2
@@ -198,8 +199,8 @@ def _scale_of_shares(distances: Floats) -> Floats:
 
 
 def _capped(before: Floats, after: Floats) -> Floats:
-    """Return the factors by which winners own no more than the limit, and losers what winners gave up."""
-    other = 2 * before - after  # what would be owned with the other sign
+    """Return the factors that cap winnings at the limit, and return to losers what winners gave up."""
+    other = 2 * before - after  # money with the other sign
     factor = np.where(after > _CAP, _CAP / after, np.where(other > _CAP, (2 * before - _CAP) / after, 1.0))
     return np.asarray(np.where(before < LIMIT, factor, 1.0))
 

@@ -23,7 +23,7 @@ from quorum_base.user_errors import UserError
 from tests.conftest import ROOT
 
 TEAM = ("agents=policy", "n=2", "max_steps=30")
-POLICIES = ROOT / "quorum" / "agents" / "policy"
+POLICIES = ROOT / "quorum" / "methods" / "policy"
 
 
 def weights(seed: int, *sizes: int) -> dict[str, np.ndarray]:

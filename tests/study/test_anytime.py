@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quorum.comparison.statistics import anytime
-from quorum.comparison.statistics.anytime import LIMIT, Plan, anytime_interval, evidence, evidence_path, futile
+from quorum.study import anytime
+from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence, evidence_path, futile
 
 PLAN = Plan(0.5, 1.0)
 PLANS = (PLAN, Plan(-0.5, 1.0), Plan(0.5, 1.0, directed=False), Plan(0.05, 4.0), None)

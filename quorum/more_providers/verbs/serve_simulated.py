@@ -37,7 +37,7 @@ def serve_simulated(
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1
     """
-    from quorum.serving.simulated import serve_simulated as serve
+    from quorum.more_providers.serving.simulated import serve_simulated as serve
 
     serve(overrides or [], echo, port=port, faults=faults or [], latency=latency)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,16 +12,16 @@ from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
 from quorum.what_if.branch.branches import BranchGrid
 from tests.loopback import Batches
-from tests.sweeps.test_batches import BY_BATCH, DEBATE, PLAIN, plain_run
+from tests.more_providers.test_batches import BY_BATCH, DEBATE, PLAIN, plain_run
 
 
 def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -> None:
     batches, prices = Batches(), "llm.prices={input: 1, output: 10}"
     more = ("env=squeeze", DEBATE, "seed=0,1", prices)
-    branches, mind = BranchGrid((tmp_path / "plain",), ("2",)), "agents.members.agent_1=heuristic"
+    planner, mind = BranchGrid((tmp_path / "plain",), ("2",)), "agents.members.agent_1=heuristic"
     with plain_run("openai", tmp_path, *more, batches=batches) as (brain, _):
         before = brain.asked.total()
-        bounded = {"branches": branches, "budget_calls": 1000}
+        bounded: dict[str, Any] = {"planner": planner, "budget_calls": 1000}
         one = run_sweep_command(SweepRequest((*PLAIN, mind), tmp_path, "each", **bounded), quiet=True)
         each = brain.asked.total() - before
         by_batch = run_sweep_command(SweepRequest((*BY_BATCH, mind), tmp_path, "s", **bounded), quiet=True)

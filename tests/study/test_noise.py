@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from quorum.comparison.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
+from quorum.study.noise import NoiseVerdict, noise_floor, noise_verdict
 
 
 @pytest.mark.parametrize("boards", [6, 9])

@@ -1,4 +1,4 @@
-"""The server's side of the formats of OpenAI and Anthropic: it reads requests and writes replies."""
+"""The server side of the OpenAI and Anthropic formats: reads requests and writes replies."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Fini
 DEFAULT_MAX_TOKENS = 4096
 _DATA = "data:image/png;base64,"
 DEEPEST_SCHEMA = 100
-"""Levels of a schema: far more than a form of ours has, far less than Python's stack."""
+"""Maximum nesting of a schema: far more than our schemas have, far less than Python's stack."""
 
 
 class BadBody(ValueError):
-    """The body of a request is refused; the text says why.
+    """The body of a request is refused; the text gives the reason.
 
     Attributes:
         status: HTTP status of the response.
@@ -32,12 +32,12 @@ class BadBody(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """What the body of a request asks.
+    """A parsed request body.
 
     Attributes:
         model: name of the model.
-        request: the request, as ours.
-        tool: whether the answer is wanted as the call of a tool.
+        request: the request in our format.
+        tool: whether the answer should be a tool call.
     """
 
     model: str
@@ -46,13 +46,13 @@ class WireRequest:
 
 
 class Format(ABC):
-    """One provider's format. Subclasses name its fields."""
+    """One provider's format. Subclasses define its fields."""
 
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request.
 
         Raises:
-            BadBody: it is not of the format, or asks for something that this server does not do.
+            BadBody: it does not match the format, or asks for an unsupported feature.
         """
         if body.get("stream"):
             raise BadBody("stream: this server does not stream")
@@ -81,15 +81,15 @@ class Format(ABC):
 
     @abstractmethod
     def _wanted(self, body: Mapping[str, Any], tool: Mapping[str, Any] | None) -> AnswerFormat | None:
-        """Return the form of the answer; None for free text."""
+        """Return the answer schema; None for free text."""
 
     @abstractmethod
     def _max_tokens(self, body: Mapping[str, Any]) -> int:
-        """Return the longest answer, in tokens."""
+        """Return the maximum length of the answer, in tokens."""
 
     @abstractmethod
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
-        """Write a reply to the request of a number."""
+        """Write a reply to the request with a number."""
 
     @abstractmethod
     def error(self, kind: str, text: str) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class OpenAIFormat(Format):
         return integer(body, "max_completion_tokens") or integer(body, "max_tokens") or DEFAULT_MAX_TOKENS
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
-        """Write a reply to the request of a number."""
+        """Write a reply to the request with a number."""
         message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
         finish = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.REFUSAL: "content_filter"}[reply.finish]
         if reply.finish is Finish.REFUSAL:
@@ -162,7 +162,7 @@ class AnthropicFormat(Format):
         return most
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
-        """Write a reply to the request of a number. The input of a tool is JSON here: other text is sent as text."""
+        """Write a reply to the request with a number. Tool input must be JSON here, so other text is sent as text."""
         finish = {Finish.STOP: "end_turn", Finish.LENGTH: "max_tokens", Finish.REFUSAL: "refusal"}[reply.finish]
         content: dict[str, Any] = {"type": "text", "text": reply.text}
         if asked.tool and asked.request.answer is not None and reply.finish is Finish.STOP:
@@ -206,7 +206,7 @@ def part(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def integer(body: Mapping[str, Any], key: str) -> int | None:
-    """Return the whole number under a key; None where there is none.
+    """Return the whole number under a key; None if there is none.
 
     Raises:
         BadBody: it is something else, or negative.
@@ -246,7 +246,7 @@ def read_content(content: Any) -> tuple[str, tuple[Picture, ...]]:
     """Return the text and the pictures of a message, in either format.
 
     Raises:
-        BadBody: it is something else, or a picture is no whole PNG.
+        BadBody: the content has another type, or a picture is not a complete PNG.
     """
     if isinstance(content, str):
         return content, ()

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from quorum.runs import as_csv, read_results
+from tests.cluster.slurm_cluster import MISSING, NO_BOOKKEEPERS, SlurmCluster, can_keep_books, can_run, slurm_cluster
 from tests.conftest import PATIENCE, command, environment
 from tests.sweeps.conftest import MODULES, leftovers
-from tests.sweeps.slurm_cluster import MISSING, NO_BOOKKEEPERS, SlurmCluster, can_keep_books, can_run, slurm_cluster
 
 pytestmark = [
     pytest.mark.conformance,

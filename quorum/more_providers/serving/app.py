@@ -21,15 +21,15 @@ from starlette.routing import Route
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import NAME
-from quorum.serving.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
-from quorum.serving.http import HOST, Connections, listen, server_config
+from quorum.more_providers.serving.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
+from quorum.process.http import HOST, Connections, listen, server_config
 
 KEEP_ALIVE = 75
-"""Seconds that an unused connection stays open: longer than clients do."""
+"""Seconds that an unused connection stays open: longer than clients keep it."""
 MOST_BYTES = 16 * 2**20
-"""Longest body of a request."""
+"""Maximum size of a request body."""
 BODY_SECONDS = 30.0
-"""Seconds that a body may take to arrive."""
+"""Timeout for receiving a body, in seconds."""
 
 Failure = tuple[int, str, str]
 """Status, type and text of an error."""
@@ -38,12 +38,12 @@ FAILURES: Mapping[str, Failure] = {
     "server_error": (500, "api_error", "Something broke."),
     "overloaded": (529, "overloaded_error", "Overloaded."),
 }
-"""How requests may be made to fail, by name."""
+"""Injectable failures, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the server listens.
+    """The addresses of the server.
 
     Attributes:
         openai: `base_url` for OpenAI's format.
@@ -55,7 +55,7 @@ class Addresses:
 
     @classmethod
     def at(cls, port: int) -> Addresses:
-        """Return those of a port."""
+        """Return the addresses for a port."""
         return cls(f"http://{HOST}:{port}/v1", f"http://{HOST}:{port}")
 
 
@@ -64,10 +64,10 @@ class App:
     """The routes of the server.
 
     Args:
-        brain: what answers.
-        models: names of the models that it has, with or without a family before them (`claude-sonnet-5/simulated`).
-        latency: seconds that every answer takes.
-        failing: returns how a request fails, by its number; None where it is answered.
+        brain: the model that answers.
+        models: names of its models, accepted with or without a leading family (`claude-sonnet-5/simulated`).
+        latency: seconds per answer.
+        failing: returns how a request fails, by its number; None to answer it.
     """
 
     formats: ClassVar[Mapping[str, Format]] = {
@@ -85,8 +85,8 @@ class App:
     _number: int = field(default=0, init=False)
 
     def starlette(self) -> Starlette:
-        """Return it as an application of Starlette."""
-        # Pages of other sites can be made to name this address; their host's name gives them away.
+        """Return the Starlette application."""
+        # DNS rebinding can point other sites' pages at this address; their host name exposes them.
         known = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         return Starlette(routes=self.routes(), middleware=[known])
 
@@ -111,11 +111,11 @@ class App:
         return endpoint
 
     async def respond(self, http: HttpRequest, wire: Format, number: int) -> Response:
-        """Respond to the request of a number.
+        """Respond to the request with a number.
 
         Raises:
-            BadBody: the request is not of the format.
-            starlette.requests.ClientDisconnect: the client has gone.
+            BadBody: the request does not match the format.
+            starlette.requests.ClientDisconnect: the client has disconnected.
             quorum.agents.llm.errors.LanguageModelError: the brain has no answer.
         """
         body = await read_body(http, self.most_bytes, self.body_seconds)
@@ -129,8 +129,8 @@ class App:
     async def answer(
         self, http: HttpRequest, wire: Format, asked: WireRequest, body: Mapping[str, Any], number: int
     ) -> Response:
-        """Answer a request that was read."""
-        del http, body  # for servers that do more with them
+        """Answer a parsed request."""
+        del http, body  # for subclasses that need them
         if (failure := self.failing(number)) is not None:
             status, kind, text = failure
             return as_json(wire.error(kind, text), status)
@@ -140,15 +140,15 @@ class App:
 async def read_body(http: HttpRequest, most_bytes: int, seconds: float) -> Mapping[str, Any]:
     """Read the body of a request as a JSON object.
 
-    Browsers send another site's words as JSON only if the server allows it, which this one does not.
+    Browsers send JSON across sites only if the server allows it, which this one does not.
 
     Args:
         http: the request.
-        most_bytes: bound on its length.
-        seconds: bound on the time that it takes to arrive.
+        most_bytes: maximum size.
+        seconds: timeout for receiving it.
 
     Raises:
-        BadBody: it is no JSON object, or exceeds a bound.
+        BadBody: it is not a JSON object, or exceeds a limit.
     """
     if http.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise BadBody("content-type: application/json is needed", 415)
@@ -162,10 +162,10 @@ async def read_body(http: HttpRequest, most_bytes: int, seconds: float) -> Mappi
 
 
 async def read_bytes(http: HttpRequest, most_bytes: int, seconds: float) -> bytes:
-    """Read the body of a request within bounds.
+    """Read the body of a request within limits.
 
     Raises:
-        BadBody: it exceeds a bound.
+        BadBody: it exceeds a limit.
     """
     content = bytearray()
     try:
@@ -185,9 +185,9 @@ def as_json(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, st
 
 
 def refused(wire: Format, error: BadBody) -> Response:
-    """Return the response to a body that was refused.
+    """Return the response to a refused body.
 
-    Of a body that was not read to its end, the rest would be taken for the next request: its connection ends.
+    If the body was not fully read, its rest would be taken for the next request, so the connection closes.
     """
     headers = {} if error.status == 400 else {"connection": "close"}
     return as_json(wire.error("invalid_request_error", str(error)), error.status, headers)
@@ -198,8 +198,8 @@ def run(app: App, *, port: int = 0, ready: Callable[[Addresses], None] = lambda 
 
     Args:
         app: the application.
-        port: 0 for any free one.
-        ready: called with the addresses when the port is taken and before the first request is answered.
+        port: the port; 0 for any free one.
+        ready: called with the addresses once the port is bound, before the first request is answered.
 
     Raises:
         OSError: the port is taken.

@@ -9,7 +9,7 @@ from quorum.agents.simulated import NAME
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
-from quorum.serving.app import FAILURES, Addresses, App, Failure, run
+from quorum.more_providers.serving.app import FAILURES, Addresses, App, Failure, run
 from quorum.storage.files import os_errors
 from quorum_base.user_errors import UserError, choices_hint
 
@@ -20,14 +20,14 @@ def serve_simulated(
     """Serve the simulated model until the process is interrupted.
 
     Args:
-        arguments: `llm.KEY=VALUE`: values of the simulated model.
-        echo: prints the addresses, and commands to try.
-        port: 0 for any free one.
-        faults: `FAULT=RATE` each: the share of the requests that fail in this way.
-        latency: seconds that every answer takes.
+        arguments: values of the simulated model, as `llm.KEY=VALUE`.
+        echo: prints the addresses and example commands.
+        port: the port; 0 for any free one.
+        faults: `FAULT=RATE` each: the share of requests that fail in this way.
+        latency: seconds per answer.
 
     Raises:
-        UserError: there is no such fault or value, or the port is taken.
+        UserError: a fault or value does not exist, or the port is taken.
     """
     others = [argument for argument in arguments if not argument.startswith("llm.")]
     if others:
@@ -39,7 +39,7 @@ def serve_simulated(
 
 
 def _failing(faults: Sequence[str]) -> Callable[[int], Failure | None]:
-    """Return what draws the fault of each request by its number, so that equal runs meet equal faults."""
+    """Return a function that draws a request's fault from its number, so that equal runs meet equal faults."""
     rates = {}
     for text in faults:
         name, _, share = text.partition("=")
@@ -49,7 +49,7 @@ def _failing(faults: Sequence[str]) -> Callable[[int], Failure | None]:
             rates[name] = float(share)
         except ValueError:
             raise UserError(f"--faults {text}: {share!r} is not a number", f"For example: {name}=0.1") from None
-    if not (all(rate >= 0 for rate in rates.values()) and sum(rates.values()) <= 1):  # also what is no number
+    if not (all(rate >= 0 for rate in rates.values()) and sum(rates.values()) <= 1):  # also rejects NaN
         raise UserError("--faults: rates are at least 0, and at most 1 together")
     ends = [*(FAILURES[name] for name in rates), None]
     weights = [*rates.values(), 1 - sum(rates.values())]

@@ -1,1 +1,0 @@
-"""The simulated model over HTTP, in the formats of OpenAI and Anthropic. No run imports this."""
