@@ -45,9 +45,7 @@ def budget_curves(comparison: Comparison, kind: str) -> AtBudgets:
     read = {key: _read(group, kind, left_out) for key, group in comparison.groups.items()}
     budgets = {point: _budgets([read[key] for key in read if key[1] == point], kind) for point in comparison.points}
     if not any(map(max, budgets.values())):
-        raise UserError(
-            f"--budget {kind}: none of the runs is known to have spent any {BUDGETS[kind]}", "Try --budget thoughts."
-        )
+        raise UserError(f"--budget {kind}: no run records any {BUDGETS[kind]} spent", "Try --budget thoughts.")
     metrics = tuple(name for name in comparison.metrics if name in AT_BUDGETS) or (_USUAL,)
     moments = [
         _groups(comparison, read, {point: own[place] for point, own in budgets.items()}) for place in range(STEPS + 1)

@@ -272,7 +272,7 @@ def _across(name: str | None, rows: Sequence[Row], by: Sequence[str]) -> str | N
         return next((usual for usual in _ACROSS if usual not in by and factors.varies(usual, pooled)), None)
     across = factors.resolve(name, rows, "--across")
     if across in by:
-        raise UserError(f"--across {name}: the comparison is by it already", "Give another factor, or --across none.")
+        raise UserError(f"--across {name}: --by already compares by it", "Give another factor, or --across none.")
     return across
 
 
@@ -311,8 +311,8 @@ def _room(name: str | None, baseline: str | None, levels: Sequence[str]) -> str 
         return None
     _check_known("room", name, "level", levels)
     if baseline in (None, name):
-        hint = "Name its level: --baseline LEVEL."
-        raise UserError(f"--room {name}: room is measured from another level, the baseline", hint)
+        hint = "Name another level: --baseline LEVEL."
+        raise UserError(f"--room {name}: room needs another level as its baseline", hint)
     return name
 
 

@@ -86,7 +86,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
     keys = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
     if name == "seed":
         raise UserError(
-            f"{option} seed: the seed names the board, which every arm meets; the comparison is over the seeds",
+            f"{option} seed: seeds cannot be compared, because each seed is a board that all arms play",
             "Give another factor.",
         )
     if name in _OWN or name in keys:
@@ -97,7 +97,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
     if len(ends) == 1:
         return ends[0]
     if ends:
-        raise UserError(f"{option} {name}: several factors end so", f"Give one of them: {', '.join(ends)}.")
+        raise UserError(f"{option} {name}: several factors end in this name", f"Give one of them: {', '.join(ends)}.")
     hint = nearest(name, [*_SHORT, *_OWN, *keys]) or choices_hint("", "Some factors", [*_SHORT, *_OWN, "n"])
     raise UserError(f"{option} {name}: the runs have no such factor", hint)
 

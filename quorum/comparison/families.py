@@ -72,7 +72,7 @@ def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Fam
         for row in part.rows:
             own = wanted.get(row.name, ())
             versions |= dict.fromkeys(
-                f"{row.name} by {row.version}, branches of it by {other}"
+                f"{row.name} has {row.version}, its branches have {other}"
                 for other in of_run.get(row.name, ())
                 if other != row.version
             )
@@ -99,11 +99,10 @@ def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
     if found[True] & found[False]:
         return
     if baseline != NO_CHANGE:
-        raise UserError(f"--baseline {baseline}: no other change was made at a branch point at which this one was")
+        raise UserError(f"--baseline {baseline}: no other change has a branch point in common with this one")
     raise UserError(
         f"--by {CHANGE}: no branch has a counterpart without a change from the same branch point of the same run",
-        "Give the folder of the runs that they come off, too, or make branches without a change:"
-        " `quorum branch RUN --at STEP`.",
+        "Also give the folder of their parent runs, or make branches without a change: `quorum branch RUN --at STEP`.",
     )
 
 

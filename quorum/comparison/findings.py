@@ -76,9 +76,9 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
     seen = f"The largest is {size}{unit_of(largest.metric)}, {place} ({_chances(largest)})."
     needed, there = boards_needed(largest) or FEWEST, largest.mean.boards
     if needed <= there:
-        found_in = "one of this size is found in four of five cases at most"
+        found_in = "a difference of this size is found in at most four of five cases"
         return f"{start} {seen} Over these {there} {comparison.unit}, {found_in}."
-    return f"{start} {seen} To find one of this size, about {needed} {comparison.unit} are needed; there are {there}."
+    return f"{start} {seen} To find one of this size, you need about {needed} {comparison.unit}; there are {there}."
 
 
 def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ def _axes(pattern: str) -> dict[str, str]:
 
 
 RADARS: Mapping[str, tuple[Mapping[str, str], str]] = {
-    "attempts": (_axes("constraints.satisfied_{}"), "share of attempts in which it held"),
+    "attempts": (_axes("constraints.satisfied_{}"), "share of attempts that satisfied it"),
     "improvements": (_axes("constraints.improvement_ratio_{}"), "improved / (improved + worsened) tasks"),
     "emcoop": (_axes("emcoop.improvement_ratio_{}"), "EmCoop's improved / (improved + worsened) tasks"),
 }
@@ -49,14 +49,15 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
     chosen = _registered(name)
     chosen = [metric for metric in chosen if metric in there] or chosen
     if len(chosen) > 1:
-        raise UserError(f"--metric {name}: several metrics end so", f"Give one of them: {', '.join(chosen)}.")
+        raise UserError(f"--metric {name}: several metrics end in this name", f"Give one of them: {', '.join(chosen)}.")
     if not chosen:
         raise UserError(f"--metric {name}: there is no such metric", _hint(name, there))
     if chosen[0] not in there:
         raise UserError(
             f"--metric {chosen[0]}: the runs do not have it",
-            "They were made by another version, or without its plug-in;"
-            " `quorum results FOLDER --recompute --write` computes the metrics again (--plugin MODULE for its own).",
+            "Another version made them, or its plug-in was missing;"
+            " `quorum results FOLDER --recompute --write` computes the metrics again (for a plug-in's metrics, add"
+            " --plugin MODULE).",
         )
     return chosen[0]
 
@@ -86,5 +87,5 @@ def _registered(name: str) -> list[str]:
 
 def _hint(name: str, there: Sequence[str]) -> str:
     if any(name in (metric, metric.partition(".")[2]) for metric in there):
-        return "The runs have it, but nothing says what it is: name the module that defines it, --plugin MODULE."
+        return "The runs have it, but no loaded module defines it: name its module, --plugin MODULE."
     return metric_hint(name)

@@ -36,11 +36,11 @@ def _simulated(comparison: Comparison) -> Iterator[str]:
 def _drawn(comparison: Comparison) -> Iterator[str]:
     """Report random answers, and how to add the chance level to runs of a real model."""
     if comparison.chance:
-        yield f"Chance: in {', '.join(sorted(comparison.chance))} every answer is drawn at random from its form."
+        yield f"Chance: in {', '.join(sorted(comparison.chance))} every answer is sampled at random from its schema."
     if comparison.set_aside:
-        yield f"{comparison.set_aside} runs of chance are left aside, as they are no draws of a model: see --by model."
+        yield f"{comparison.set_aside} runs with random answers are excluded. To include them: --by model."
     for command in comparison.chance_commands:
-        yield f"To see what chance alone comes to: {command}"
+        yield f"To measure the chance level: {command}"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
@@ -52,15 +52,15 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     why = ", ".join(f"{number} {outcome}" for outcome, number in sorted(left_out.items()))
     yield f"{len(pool.rows)} of {total} {comparison.things} are pooled" + (f"; left out: {why}." if why else ".")
     if comparison.bounds:
-        yield "Shares are also given with the runs that are left out counted as failures, and as successes."
+        yield "Shares are also shown with the left-out runs counted as failures, and as successes."
     if budget := sum(tally.budget for tally in pool.tallies):
-        yield f"{budget} of the pooled runs were ended by their budget: they are scored as far as they came."
+        yield f"{budget} of the pooled runs used up a budget: they are scored with their result so far."
     if pool.missing:
         yield f"{pool.missing} planned cells have not been run: the sweep is not finished."
     if pool.unfinished:
         yield f"{pool.unfinished} folders hold unfinished runs."
     if pool.repeated:
-        yield f"{pool.repeated} runs are of a cell that is there already: each counts once."
+        yield f"{pool.repeated} runs repeat a cell: each cell counts once."
     damaged = [f"{name} is damaged and left out: {reason}" for name, reason in pool.damaged.items()]
     yield from _first_few(damaged, "damaged folders")
     if len(pool.versions) > 1:
@@ -69,7 +69,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
 
 def _curves(comparison: Comparison) -> Iterator[str]:
     left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
-    texts = [f"Left out of the curves, since its trace is not whole: {reason}" for reason in left_out]
+    texts = [f"Left out of the curves, because its trace is incomplete: {reason}" for reason in left_out]
     yield from _first_few(texts, "runs are left out of the curves")
     if comparison.budgets is not None:
         texts = [f"Left out of the budgets: {reason}" for reason in comparison.budgets.left_out]
@@ -92,7 +92,7 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
         count = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{count}."
         if empty := sum(tally.empty_answers for tally in tallies):
-            yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), not among those."
+            yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), not counted above."
 
 
 def _fallbacks(comparison: Comparison) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _fallbacks(comparison: Comparison) -> Iterator[str]:
         calls, fallen = _sum(rows, "model.calls"), _sum(rows, "model.fallbacks")
         names = ", ".join(dict.fromkeys(name for row in rows for name in row.fallbacks))
         yield (
-            f"In {len(rows)} runs another model answered in the place of one that could not be reached: {names},"
+            f"In {len(rows)} runs, a fallback model answered for one that could not be reached: {names},"
             f" in {fallen:g} of their {calls:g} calls."
         )
 
@@ -111,8 +111,8 @@ def _reduced(comparison: Comparison) -> Iterator[str]:
     if rows:
         calls, reduced = _sum(rows, "model.calls"), _sum(rows, "model.asked_otherwise")
         yield (
-            f"In {len(rows)} runs {reduced:g} of {calls:g} calls were sent in a reduced form, since the service refused"
-            " the usual one: see asked_otherwise in their traces."
+            f"In {len(rows)} runs, {reduced:g} of {calls:g} calls were sent in a reduced form because the service"
+            " refused the usual one: see asked_otherwise in their traces."
         )
 
 
@@ -130,7 +130,7 @@ def _cached(comparison: Comparison) -> Iterator[str]:
     rows = comparison.pool.rows
     cached, answers = _sum(rows, "model.cached_answers"), _sum(rows, "model.answers")
     if cached:
-        what = "their money was paid earlier, and latencies are those of the others"
+        what = "they were paid for earlier, and latencies exclude them"
         yield f"{cached:g} of {answers:g} answers came from the cache: {what}."
 
 
@@ -141,7 +141,8 @@ def _wasted(comparison: Comparison) -> Iterator[str]:
     if answers:
         known = all(row.metrics.get("model.wasted_usd", 0) is not None for row in rows)
         money = f"{_sum(rows, 'model.wasted_usd'):.4g} USD" if known else "money unknown"
-        yield f"Answers of dropped attempts: {answers:,g}, with {tokens:,g} tokens, {money}; no other figure has them."
+        sizes = f"{answers:,g}, with {tokens:,g} tokens, {money}"
+        yield f"Answers of dropped attempts: {sizes}; no other figure includes them."
 
 
 def _sum(rows: Sequence[Row], metric: str) -> float:
@@ -155,11 +156,11 @@ def _boards(comparison: Comparison) -> Iterator[str]:
     runs, boards = sum(len(group.rows) for group in groups), sum(len(set(group.boards)) for group in groups)
     if boards < runs:
         sizes = f"{runs} runs, {boards} boards in {len(groups)} groups"
-        yield f"Runs of one seed are one board, which counts once with the mean of its runs: {sizes}."
+        yield f"Runs with the same seed are one board, which counts once, with the mean of its runs: {sizes}."
     partial = sum(group.partial_boards for group in groups)
     if partial:
-        how = "they count with the mean of those that they have"
-        yield f"{partial} boards lack runs that others of their group have: {how}."
+        how = "they count with the mean of the runs they have"
+        yield f"{partial} boards lack runs that other boards of their group have: {how}."
 
 
 def _family(comparison: Comparison) -> Iterator[str]:
@@ -169,29 +170,29 @@ def _family(comparison: Comparison) -> Iterator[str]:
         return
     runs = {row.factors[PARENT] for row in comparison.pool.rows if row.origin is not None}
     found = _beginnings(comparison)
-    yield f"Branches come off {_points(len(set().union(*found.values())))} of {_count(len(runs), 'run')}."
+    yield f"The branches start at {_points(len(set().union(*found.values())))} of {_count(len(runs), 'run')}."
     if comparison.unit == "draws":
-        board = "one run" if len(runs) == 1 else "runs of one seed"
-        place = f"At each {comparison.across} they" if comparison.across is not None else "They"
+        board = "one run" if len(runs) == 1 else "runs with one seed"
+        place = f"At each {comparison.across}, they" if comparison.across is not None else "They"
         over = "intervals are over draws at these branch points, and say nothing about other runs"
-        yield f"{place} come off {board}: {over}."
+        yield f"{place} all start from {board}: {over}."
     if family.stand_ins:
-        yield f"At {_points(family.stand_ins)} the run itself is the branch without a change: it equals draw 0."
+        yield f"At {_points(family.stand_ins)}, the run itself serves as the branch without a change: it equals draw 0."
     control = found.get(str(baseline), {}).keys()
     for level, own in found.items():
         alone = len(own.keys() - control)
         if alone:
             counterpart = baseline_label(comparison)
-            hint = " A run stands in for its own: give their folder, too." if baseline == NO_CHANGE else ""
+            hint = " A run can serve as its own: give the folder of the runs, too." if baseline == NO_CHANGE else ""
             yield f"{level}: {alone} of its {_points(len(own))} lack {counterpart}, and are left out.{hint}"
     paired = {frozenset(own.keys() & control) for level, own in found.items() if level != baseline}
     if len(paired) > 1:
-        situations = "their gains are of other situations"
+        situations = "their gains come from different situations"
         yield f"Not all changes were made at the same branch points of the same runs: {situations}."
     if family.aside:
-        yield f"Left aside, as no branch and in the place of none: {_count(family.aside, 'run')}."
+        yield f"Left out: {_count(family.aside, 'run')} (no branch, and no substitute for one)."
     for text in family.versions[:_FEW]:
-        yield f"Of another version than its branches: {text}."
+        yield f"A run and its branches have different versions: {text}."
 
 
 def _draws(comparison: Comparison) -> Iterator[str]:
@@ -214,9 +215,9 @@ def _draws(comparison: Comparison) -> Iterator[str]:
         paired, averaged = "only draws that both have are paired", "each counts with the mean of its draws"
         times = f"{min(counts)} to {max(counts)} draws"
         how = paired if comparison.unit == "draws" else averaged
-        yield f"At {_points(len(unequal))} changes were not drawn equally often ({times}): {how}."
+        yield f"At {_points(len(unequal))}, changes have unequal numbers of draws ({times}): {how}."
     if comparison.design.alike:
-        yield "All draws of a change agree in every metric: what follows is not up to chance, and draws count as one."
+        yield "All draws of a change agree in every metric: nothing that follows is random, and draws count as one."
 
 
 def _chance(comparison: Comparison) -> Iterator[str]:
@@ -230,16 +231,16 @@ def _chance(comparison: Comparison) -> Iterator[str]:
         boards = sum(len(sizes) for _, sizes in counts)
         lacking = sum(size < max(sizes) for _, sizes in counts for size in sizes)
         if lacking:
-            how = "each counts with the mean of those that it has"
-            yield f"{lacking} of {boards} boards lack draws that others of their group have: {how}."
+            how = "each counts with the mean of the draws it has"
+            yield f"{lacking} of {boards} boards lack draws that other boards of their group have: {how}."
         if agree(groups):
-            yield "All draws of a board agree in every metric: nothing in these runs is up to chance."
+            yield "All draws of a board agree in every metric: nothing in these runs is random."
     alone = {group.level for group in groups if group.level not in several and any(map(may_draw, group.rows))}
     if alone:
         of = f" of {', '.join(level for level in comparison.levels if level in alone)}" if several else ""
         yield (
-            f"Each board{of} has one draw, of minds that draw at random: what chance alone changes is not known."
-            " To find out, add 'draw=range(0,3)' to the sweep."
+            f"Each board{of} has one draw, and its minds are random: the effect of chance alone is unknown."
+            " To measure it, add 'draw=range(0,3)' to the sweep."
         )
 
 
@@ -257,8 +258,8 @@ def _gaps(comparison: Comparison) -> Iterator[str]:
             ]
             more = f", and {len(below) - _FEW} more" if len(below) > _FEW else ""
             yield (
-                f"{metric}: smaller than the A/A gap, which two sweeps of one team with one draw a board exceed in 5 %"
-                f" of cases, is the difference of {', '.join(named)}{more}."
+                f"{metric}: some differences are smaller than the A/A gap, which two sweeps of one team with one draw"
+                f" per board exceed in 5 % of cases: {', '.join(named)}{more}."
             )
 
 
@@ -288,8 +289,8 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     more = "seeds" if one == "board" else comparison.unit
     if boards and (least := smallest_p(boards)) > _LEVEL:
         yield (
-            f"Differences are over at most {_count(boards, one)}, where no p-value can be below {written(least)},"
-            f" and no interval can have ends: more {more} are needed to find one."
+            f"Differences are over at most {_count(boards, one)}: no p-value can be below {written(least)},"
+            f" and no interval can have ends. To find a difference, add {more}."
         )
 
 
@@ -302,7 +303,7 @@ def _unused(comparison: Comparison) -> Iterator[str]:
     for (group, agents, why), rows in without.items():
         keys = keys_of(row.factors for row in rows)
         if any(varies(key, rows) for key in keys if key.partition(".")[0] == group):
-            yield f"Of agents={agents}, which {why}, {group} changes no decision: {len(rows)} runs differ in it."
+            yield f"agents={agents} {why}, so {group} changes no decision, but {len(rows)} runs differ in it."
 
 
 def _design(comparison: Comparison) -> Iterator[str]:
@@ -311,13 +312,13 @@ def _design(comparison: Comparison) -> Iterator[str]:
         values = _values(design.confounded)
         yield f"Confounded with {heading(comparison)}: {values}. Each of these varies with the levels."
     if design.crossed:
-        yield f"Pooled over, alike in every level: {_values(design.crossed)}."
+        yield f"Pooled over, the same in every level: {_values(design.crossed)}."
     if design.pooled_over:
-        yield f"Pooled over, not alike in every level: {_values(design.pooled_over)}."
+        yield f"Pooled over, different between levels: {_values(design.pooled_over)}."
     for metric in comparison.metrics:
         undefined = sum(len(group.rows) - len(group.values(metric)) for group in comparison.groups.values())
         if undefined:
-            yield f"{metric} is not defined in {undefined} of {len(comparison.pool.rows)} runs, which it leaves out."
+            yield f"{metric} is not defined in {undefined} of {len(comparison.pool.rows)} runs, which are left out."
     empty = [
         f"{level} at {comparison.across} = {point}"
         for level in comparison.levels

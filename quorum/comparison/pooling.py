@@ -126,8 +126,8 @@ def refuse_mixed_versions(pool: Pool) -> None:
         which = ", ".join(f"{counts[version]} by {version}" for version in pool.versions)
         raise UserError(
             f"the runs were made by different versions of the code: {which}",
-            "A difference between them may be one of the code. Compare the versions with --by version, run the sweep"
-            " again into a new folder, or take the runs as they are with --accept-versions.",
+            "The code itself may make a difference. Compare the versions with --by version, run the sweep"
+            " again in a new folder, or take the runs as they are with --accept-versions.",
         )
 
 

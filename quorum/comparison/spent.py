@@ -152,7 +152,7 @@ class _Purse:
         keys = ("usd",) if self._kind == "usd" else ("prompt_tokens", "completion_tokens")
         amounts = [number for key in keys if (number := call_number(call, key)) is not None]
         if answers and len(amounts) < len(keys):
-            raise Unknown(f"a call of it does not say its {BUDGETS[self._kind]}")
+            raise Unknown(f"one of its calls does not record its {BUDGETS[self._kind]}")
         return [math.fsum(amounts) / answers] * answers if answers else []
 
 

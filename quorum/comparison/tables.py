@@ -26,7 +26,7 @@ from quorum.configuration.origin import NO_CHANGE, Scalar
 from quorum.runs import Row
 from quorum.runs.sweep_file import Published, Value
 
-SIMULATED = "Simulated language model: no result of it says anything of a real model."
+SIMULATED = "Simulated language model: its results say nothing about a real model."
 _Line = tuple[str, Scalar, Sequence[str]]
 """A level, a value of `across`, and the cells of their row."""
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
@@ -73,7 +73,7 @@ def runs_table(comparison: Comparison) -> Table:
         row += [failure_rate(tally.calls, tally.empty_answers)]
         row += [", ".join(tally.models) if tally.simulated else "real" if tally.models else "none"]
         rows.append(tuple(row))
-    return Table("runs", tuple(header), tuple(rows), words="Runs that are pooled, and those that are left out")
+    return Table("runs", tuple(header), tuple(rows), words="Pooled runs and left-out runs")
 
 
 def failure_rate(calls: float, failures: float) -> str:
@@ -146,7 +146,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each share: a row for each group with excluded runs."""
     header = (comparison.things, "left out", "as shown", "all failures", "all successes")
     caption = (
-        "Errors, limits and unfinished runs. Whatever they would have come to, the"
+        "Errors, limits and unfinished runs. Whatever their results would have been, the"
         f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
     )
     for metric in comparison.metrics:
@@ -156,7 +156,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
                 shown = comparison.estimates[metric, level, point]
                 sizes = (str(shown.runs), str(len(group.left_out)))
                 lines.append((level, point, (*sizes, *(interval(one, 3) for one in (shown, *bounds)))))
-        title = f"{metric}{arrow(metric)}: runs that are left out counted as failures and as successes"
+        title = f"{metric}{arrow(metric)}: left-out runs counted as failures and as successes"
         yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} left out")
 
 
@@ -175,20 +175,20 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         places = decimals(item.mean for item in found)
         lines = [(item.level, item.point, _difference(item, comparison, places, bounded=bounded)) for item in found]
         one = comparison.unit[:-1]
-        more = f", and would not with one more {one} of -1 and one of 1" if METRICS[metric].rate else ""
+        more = f", or would not with one more {one} of -1 and one of 1" if METRICS[metric].rate else ""
         caption = (
-            f"{_mean_of_differences(comparison)} with its 95 % interval: all that the sign-flip test (two-sided) does"
-            f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"
-            f" that could reject at their number of {comparison.unit}. {better} counts ties half; its interval holds"
-            " whatever the distribution, and so may be wider than the test's."
+            f"{_mean_of_differences(comparison)} with its 95 % interval: all values that the two-sided sign-flip test"
+            f" does not reject{more}. So it leaves out 0 exactly if p is at most 0.05. Holm's correction covers the"
+            f" rows with enough {comparison.unit} to reject. {better} counts a tie as half; its interval holds"
+            " for any distribution, so it may be wider than the test's."
         )
         if bounded:
             caption += (
-                " At worst, all runs that are left out failed for the level and succeeded for the baseline; at best the"
-                " other way round."
+                " At worst, all left-out runs failed for the level and succeeded for the baseline; at best, the"
+                " reverse."
             )
         if comparison.design.boards_differ:
-            caption += " The levels meet other boards under one seed: the pairs are of seeds only."
+            caption += " One seed gives the levels different boards, so pairs share only the seed."
         title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
         yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} {what}")
 
@@ -202,9 +202,9 @@ def _noise(comparison: Comparison) -> Iterator[Table]:
         most = max(len(noise.passes) for noise in found.values())
         header = ["boards", "draws", "SD of boards", "SD of draws", "share of draws", "largest A/A gap", "A/A gap"]
         caption = (
-            "SD: root of the variance between boards, and between draws of a board (unbiased, 0 where it is below)."
+            "SD: root of the variance between boards, and between draws of a board (unbiased, 0 if negative)."
             " Largest A/A gap: between the means of two draws over the same boards. A/A gap: exceeded in 5 % of cases"
-            " by two sweeps of these boards with one draw each, 1.96 sqrt(2 v / boards), v the mean variance of draws."
+            " by two sweeps of these boards with one draw each: 1.96 sqrt(2 v / boards), v the mean variance of draws."
         )
         if most:
             header += ("boards that flip", "flip rate", *(f"pass^{k + 1}" for k in range(most)))
@@ -270,8 +270,8 @@ def _room(comparison: Comparison) -> Iterator[Table]:
                 lines.append((level, point, (str(found.boards), str(found.without), interval(found.share, 2))))
         title = f"{metric}: share of the room between {silent} and {reference}"
         caption = (
-            f"On a board the room is what {reference} does better than {silent}, the gain what the level does better."
-            " The share is the sum of gains over the sum of room, over the boards with room, with its 95 % interval."
+            f"Room of a board: how much better {reference} is than {silent}. Gain: how much better the level is."
+            " Share: the sum of gains divided by the sum of room, over the boards with room, with its 95 % interval."
         )
         header = ("boards with room", "without", "share closed")
         yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} room")
@@ -291,7 +291,7 @@ def coordination_table(comparison: Comparison) -> Iterator[Table]:
             lines.append((level, point, (str(found.synergy.boards), *(interval(one, 2) for one in measures))))
     header = ("boards", "efficiency E_c", "overhead O", "error amplification A_e", "synergy")
     caption = (
-        'As "Towards a science of scaling agent systems" (arXiv 2512.08296) defines them, of means over the same'
+        'As defined in "Towards a science of scaling agent systems" (arXiv 2512.08296), from means over the same'
         " boards: success / (turns / turns of the single mind), turns / turns of the single mind - 1, runs without"
         " success / those of the single mind, and completion minus that of the single mind."
     )
@@ -340,8 +340,8 @@ def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> 
             ]
             lines.append((level, point, (*cells, *(", ".join(budgets) or NONE for budgets in (crossings, apart)))))
     caption = (
-        "Paired over boards, with the interval of the sign-flip test at one budget each: over all budgets together they"
-        f" hold less often. Changes are looked for at {len(line) - 1} budgets in equal steps."
+        "Paired over boards. Each interval of the sign-flip test holds at one budget; for all budgets together, they"
+        f" hold less often. Sign changes are searched at {len(line) - 1} budgets in equal steps."
     )
     title = f"{title}: difference from {baseline_label(comparison)}"
     yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} difference at {words}")
@@ -361,7 +361,7 @@ def baseline_label(comparison: Comparison) -> str:
 def _mean_of_differences(comparison: Comparison) -> str:
     if comparison.family is None:
         return "Mean difference over the same boards"
-    within = "At each branch point of a run the mean over draws with the change minus that without; its mean"
+    within = "At each branch point of a run, the mean over draws with the change minus that without, averaged"
     if comparison.unit == "draws":
         return "Mean over draws of the difference between equal draws from the same branch points of the same run"
     return f"{within} over the branch points of a {comparison.unit[:-1]}, and then over {comparison.unit},"
@@ -456,7 +456,7 @@ def _published(published: Published, runs: Sequence[Row]) -> Table:
             texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
         rows.append(tuple(texts))
     caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
-    words = "Published figures, and the same of the runs here"
+    words = "Published figures, and the same figures here"
     return Table("published and here", tuple(header), tuple(rows), caption, labels=named, words=words)
 
 

@@ -196,14 +196,12 @@ def test_a_run_of_which_it_cannot_be_known_is_left_out_and_named(tmp_path: Path)
     assert {level for _, level, _ in curves.estimates} == {"one"}
     remarks = [note for note in notes(replace(found, budgets=curves)) if "budgets" in note]
     assert remarks[0].startswith("Left out of the budgets: two: trace.jsonl: damaged: ")
-    assert remarks[1] == "Left out of the budgets: three: a call of it does not say its US dollars"
+    assert remarks[1] == "Left out of the budgets: three: one of its calls does not record its US dollars"
 
 
 def test_what_no_run_spends_is_refused_with_the_way_out(tmp_path: Path) -> None:
     found = by_hand(tmp_path, {"one": (score(0), *thought(), score(2)), "two": (score(0), *thought(), score(2))})
-    with pytest.raises(
-        UserError, match="--budget usd: none of the runs is known to have spent any US dollars"
-    ) as error:
+    with pytest.raises(UserError, match="--budget usd: no run records any US dollars spent") as error:
         budget_curves(found, "usd")
     assert "--budget thoughts" in error.value.hint
     assert budget_curves(found, "thoughts").budgets[None][-1] == 1

@@ -19,7 +19,7 @@ BOARDS = 8
 CHANCE = {"models": ["chance"], "simulated": True}
 REAL = {"models": ["gpt-5-mini"], "simulated": False}
 COMMAND = "quorum sweep agents=naive topology=individual,debate llm=openai llm.model=gpt-5-mini 'seed=range(0,6)'"
-ADDS = "To see what chance alone comes to: "
+ADDS = "To measure the chance level: "
 
 
 def write(folder: Path, provider: str, meta: dict[str, Any], steps: int, **factors: Any) -> None:
@@ -60,7 +60,7 @@ def test_the_row_is_marked_and_makes_no_real_result_a_simulated_one(sweep: Path)
     assert sorted(level_label(found, level) for level in found.levels) == ["gpt-5", "random (chance)"], "as configured"
     assert not [table.title for table in tables(found) if SIMULATED in table.caption]
     remarks = notes(found)
-    assert "Chance: in random every answer is drawn at random from its form." in remarks
+    assert "Chance: in random every answer is sampled at random from its schema." in remarks
     assert not [note for note in remarks if SIMULATED in note or ADDS in note]
     written = as_json(found, remarks)
     assert (written["chance"], written["simulated"]) == (["random"], [])
@@ -70,9 +70,7 @@ def test_the_row_is_marked_and_makes_no_real_result_a_simulated_one(sweep: Path)
 def test_chance_is_never_pooled_with_a_model(sweep: Path) -> None:
     found = answer(sweep, "topology")
     assert {group.mean("outcome.steps") for group in found.groups.values()} == {27}
-    assert f"{2 * BOARDS} runs of chance are left aside, as they are no draws of a model: see --by model." in notes(
-        found
-    )
+    assert f"{2 * BOARDS} runs with random answers are excluded. To include them: --by model." in notes(found)
     apart = answer(sweep, "topology", across="model")
     assert {point: group.mean("outcome.steps") for (_, point), group in apart.groups.items()} == {
         "gpt-5-mini": 27,

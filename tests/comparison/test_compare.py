@@ -98,7 +98,7 @@ def test_across_n_a_difference_is_taken_at_each_n(tmp_path: Path) -> None:
     pooled = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual", across="none")
     assert [(d.point, d.mean.value, d.mean.runs, d.mean.boards) for d in pooled.differences] == [(None, 3.0, 12, 3)]
     assert pooled.design.crossed == {"n": ("2", "4")}
-    assert "Pooled over, alike in every level: n (2, 4)." in reported(pooled)
+    assert "Pooled over, the same in every level: n (2, 4)." in reported(pooled)
 
 
 def test_what_goes_along_with_the_levels_is_reported(tmp_path: Path) -> None:
@@ -121,9 +121,7 @@ def test_what_follows_from_what_is_compared_or_pooled_over_is_not_reported_again
 
 
 def test_too_few_boards_for_a_small_p_value_are_reported(sweep: Path) -> None:
-    assert "over at most 4 boards, where no p-value can be below 0.125" in reported(
-        answer(sweep, baseline="individual")
-    )
+    assert "over at most 4 boards: no p-value can be below 0.125" in reported(answer(sweep, baseline="individual"))
     for topology in STEPS:
         for seed in range(4, 6):
             write_run(sweep, outcome(steps=seed), seed=seed, topology__name=topology)
@@ -151,7 +149,7 @@ def test_only_whole_and_budgeted_episodes_are_pooled(tmp_path: Path, ended: str 
     assert found.estimates["outcome.steps", "individual", None].value == (50 if pooled else 10)
     expected = "2 of 2 runs are pooled." if pooled else f"1 of 2 runs are pooled; left out: 1 {ended or 'unfinished'}."
     assert expected in reported(found)
-    assert ("ended by their budget" in reported(found)) == (ended == "budget")
+    assert ("used up a budget" in reported(found)) == (ended == "budget")
 
 
 def test_what_is_missing_unfinished_and_damaged_is_reported(tmp_path: Path) -> None:
@@ -171,7 +169,7 @@ def test_a_cell_that_two_folders_hold_counts_once(tmp_path: Path) -> None:
             write_run(tmp_path / folder, outcome(steps=10 * seed), seed=seed)
     found = answer(tmp_path / "before", tmp_path / "after")
     assert found.estimates["outcome.steps", "individual", None].runs == 2
-    assert "2 runs are of a cell that is there already" in reported(found)
+    assert "2 runs repeat a cell" in reported(found)
     by_sweep = answer(tmp_path / "before", tmp_path / "after", by=["sweep"], baseline="before")
     assert by_sweep.levels == ("before", "after")
     assert [d.mean.boards for d in by_sweep.differences] == [2, 2, 2]
@@ -214,7 +212,7 @@ def test_a_simulated_model_is_reported_everywhere(tmp_path: Path) -> None:
     assert "It answered in: naive." in notes(some)[0]
     assert "Parse failures: 2.5% of 40 calls (1)." in reported(some)
     runs, shown = tables(some)
-    assert "Empty answers: 5.0% of 40 calls (2), not among those." in reported(some)
+    assert "Empty answers: 5.0% of 40 calls (2), not counted above." in reported(some)
     assert ("naive", "1", "40", "2.5%", "5.0%", "simulated") in runs.rows
     assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
     assert all(SIMULATED in table.caption for table in tables(some))
@@ -269,7 +267,7 @@ def test_boards_that_lack_runs_of_others_are_reported(sweep: Path) -> None:
         write_run(sweep, outcome(steps=5), seed=seed, agents__poor=0.5)
         write_run(sweep, outcome(steps=5), seed=seed, topology__name="debate", agents__poor=0.5)
         write_run(sweep, outcome(steps=5), seed=seed, topology__name="chain", agents__poor=0.5)
-    assert "3 boards lack runs that others of their group have" in reported(answer(sweep, by=["topology"]))
+    assert "3 boards lack runs that other boards of their group have" in reported(answer(sweep, by=["topology"]))
 
 
 def test_rows_that_cannot_reject_do_not_use_up_holms_correction(tmp_path: Path) -> None:
@@ -352,7 +350,7 @@ def test_runs_that_are_left_out_are_counted_as_failures_and_as_successes_beside(
     assert (success.mean.value, success.mean.boards, success.differing) == (0.0, 13, 0)
     assert (success.lowest, success.highest) == pytest.approx((0.65 - 0.7, 1.0 - 0.7))
     assert np.isnan(steps.lowest)
-    assert "left out counted as failures, and as successes" in reported(found)
+    assert "left-out runs counted as failures, and as successes" in reported(found)
 
 
 def test_the_bounds_stand_in_tables_records_and_json_alike(failing: Path) -> None:
@@ -370,9 +368,9 @@ def test_the_bounds_stand_in_tables_records_and_json_alike(failing: Path) -> Non
     ("question", "message"),
     [
         ({"by": ["topolgy"]}, r"--by topolgy: the runs have no such factor\nDid you mean 'topology'"),
-        ({"by": ["seed"]}, "the seed names the board"),
-        ({"by": ["name"]}, "several factors end so\nGive one of them: env.name"),
-        ({"by": ["topology"], "across": "topology"}, "the comparison is by it already"),
+        ({"by": ["seed"]}, "seeds cannot be compared, because each seed is a board"),
+        ({"by": ["name"]}, "several factors end in this name\nGive one of them: env.name"),
+        ({"by": ["topology"], "across": "topology"}, "--by already compares by it"),
         ({"across": "m"}, "--across m: the runs have no such factor"),
         ({"metrics": ["completon"]}, r"Did you mean 'completion'"),
         ({"metrics": ["outcome.return"]}, "the runs do not have it"),
@@ -441,7 +439,7 @@ def test_runs_of_one_configuration_with_other_inputs_are_not_pooled_unless_accep
         answer(tmp_path)
     found = answer(tmp_path, by=["inputs"])
     assert [tally.pooled for tally in found.pool.tallies] == [2, 1]
-    assert f"not alike in every level: {PROMPT}" not in reported(found)
+    assert f"different between levels: {PROMPT}" not in reported(found)
     assert [found.levels for found in [answer(tmp_path, by=[PROMPT])]] == [("aaaaaaaa", "bbbbbbbb")]
     assert f"{PROMPT} (aaaaaaaa, bbbbbbbb)" in reported(answer(tmp_path, accept_versions=True))
 

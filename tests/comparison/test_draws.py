@@ -141,7 +141,7 @@ def test_boards_with_fewer_draws_are_counted_and_reported(tmp_path: Path) -> Non
     failed = {"outcome": str(Outcome.ERROR)}
     write_run(tmp_path, outcome(steps=1), seed=1, draw=2, topology__name="alone", meta=failed)
     found = answer(tmp_path)
-    assert "1 of 4 boards lack draws that others of their group have" in reported(found)
+    assert "1 of 4 boards lack draws that other boards of their group have" in reported(found)
     assert "left out: 1 error" in reported(found)
     alone = found.noise[BOARDS, "alone", None]
     assert (alone.fewest, alone.most, alone.several) == (2, 3, 2)
@@ -170,7 +170,7 @@ def test_a_difference_below_the_gap_is_named_even_where_it_is_significant(tmp_pa
     found = answer(tmp_path)
     gap = 1.959964 * math.sqrt(2 * 18 / 8)  # that of `talk` is 0
     assert found.gap(found.differences[0]) == pytest.approx(gap)
-    assert f"exceed in 5 % of cases, is the difference of talk (+1.00, gap {gap:.2f})." in reported(found)
+    assert f"exceed in 5 % of cases: talk (+1.00, gap {gap:.2f})." in reported(found)
     assert f", smaller than the A/A gap of {gap:.2f})" in findings(found)[0]
     above = answer(write(tmp_path / "above", {"alone": [[0, 6]] * 8, "talk": [[20, 26]] * 8}))
     assert "smaller than" not in reported(above) + findings(above)[0]

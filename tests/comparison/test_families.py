@@ -87,9 +87,9 @@ def test_a_gain_is_taken_over_the_draws_of_one_instant_and_then_over_runs(tmp_pa
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(by_run))
     assert (gain.mean.boards, gain.mean.runs, gain.strata) == (8, 40, 8)
     assert found.estimates["outcome.steps", POOR, None].value == pytest.approx(edited.mean())
-    assert "Branches come off 8 branch points of 8 runs." in sentences(found)
+    assert "The branches start at 8 branch points of 8 runs." in sentences(found)
     assert (
-        "At 8 branch points changes were not drawn equally often (2 to 3 draws): each counts with the mean"
+        "At 8 branch points, changes have unequal numbers of draws (2 to 3 draws): each counts with the mean"
         in sentences(found)
     )
 
@@ -130,17 +130,18 @@ def test_a_run_stands_in_for_the_branch_without_a_change_that_it_equals(tmp_path
     parent(runs, 7, 1_000)
     found = answer(branches, runs)
     assert [(item.mean.value, item.strata) for item in found.differences] == [((6.5 + 7) / 2, 4)]
-    assert "At 3 branch points the run itself is the branch without a change" in sentences(found)
-    assert "Left aside, as no branch and in the place of none: 1 run." in sentences(found)
+    assert "At 3 branch points, the run itself serves as the branch without a change" in sentences(found)
+    assert "Left out: 1 run (no branch, and no substitute for one)." in sentences(found)
 
 
 def test_where_nothing_pairs_it_is_refused_with_the_way_out(tmp_path: Path) -> None:
     branch(tmp_path, 0, POOR, 10)
     branch(tmp_path, 1, "", 10)
-    with pytest.raises(UserError, match=r"no branch has a counterpart without a change.*\nGive the folder of the runs"):
+    unpaired = r"no branch has a counterpart without a change.*\nAlso give the folder of their parent runs"
+    with pytest.raises(UserError, match=unpaired):
         answer(tmp_path)
     branch(tmp_path, 2, TERSE, 10)
-    with pytest.raises(UserError, match=r"--baseline prompts=terse: no other change was made at a branch point"):
+    with pytest.raises(UserError, match=r"--baseline prompts=terse: no other change has a branch point in common"):
         answer(tmp_path, baseline=TERSE)
     with pytest.raises(UserError, match=r"--baseline terse: there is no such level"):
         answer(tmp_path, baseline="terse")
@@ -168,7 +169,7 @@ def test_branches_of_one_run_have_an_interval_over_draws_that_says_nothing_of_ot
     assert found.unit == "draws"
     assert gain.mean.boards == 7
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(edited - plain))
-    assert "They come off one run: intervals are over draws" in sentences(found)
+    assert "They all start from one run: intervals are over draws" in sentences(found)
     assert "say nothing about other runs" in sentences(found)
     header, (row,) = tables(found)[-1].header, tables(found)[-1].rows
     assert header[:4] == ("change", "draws", "branch points", "gain")
@@ -179,7 +180,7 @@ def test_draws_of_one_run_without_a_counterpart_are_not_paired(tmp_path: Path) -
     found = answer(family(tmp_path, [[9, 8, 9, 7]], [[4, 6]]))
     (gain,) = found.differences
     assert (gain.mean.value, gain.mean.boards, gain.unpaired) == ((5 + 2) / 2, 2, 2)
-    assert "not drawn equally often (2 to 4 draws): only draws that both have are paired" in sentences(found)
+    assert "unequal numbers of draws (2 to 4 draws): only draws that both have are paired" in sentences(found)
 
 
 def test_continuations_without_chance_are_reported(tmp_path: Path) -> None:
@@ -194,7 +195,7 @@ def test_continuations_without_chance_are_reported(tmp_path: Path) -> None:
     )
     single = answer(family(tmp_path / "single", [[9]], [[4]]))
     assert "Each change has one draw at each branch point." in sentences(single)
-    assert "Differences are over at most 1 draw, where no p-value can be below 1" in sentences(single)
+    assert "Differences are over at most 1 draw: no p-value can be below 1" in sentences(single)
     assert np.isnan(single.differences[0].mean.low)
 
 
@@ -235,10 +236,10 @@ def test_a_parent_of_another_version_is_reported_and_is_no_control_unasked(tmp_p
     parent(runs, 0, 3)
     with pytest.raises(UserError, match="different versions of the code"):
         answer(branches, runs)
-    assert "run-0 by 1.0.0, branches of it by 2.0.0" in sentences(answer(branches, runs, accept_versions=True))
+    assert "run-0 has 1.0.0, its branches have 2.0.0" in sentences(answer(branches, runs, accept_versions=True))
     branch(branches, 0, "", 4, version="2.0.0")
     found = answer(branches, runs)
-    assert "run-0 by 1.0.0, branches of it by 2.0.0" in sentences(found)
+    assert "run-0 has 1.0.0, its branches have 2.0.0" in sentences(found)
     assert found.differences[0].mean.value == 6
 
 

@@ -48,7 +48,7 @@ def test_without_a_significant_difference_the_sentence_says_how_many_boards_woul
     assert steps.startswith("Steps: no significant difference from alone. The largest is -0.38 [")
     needed = boards_needed(found.differences[0])
     assert needed is not None
-    assert f"To find one of this size, about {needed} boards are needed; there are 8." in steps
+    assert f"To find one of this size, you need about {needed} boards; there are 8." in steps
 
 
 def test_a_difference_that_only_the_correction_takes_away_is_reported_with_both_p_values(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_plugins_metric_and_figure_are_computed_compared_drawn_and_reported(sw
     assert quorum("results", "--recompute", *runs, "--write", *PLUGIN).returncode == 0
     without = quorum("compare", str(sweep), "--metric", METRIC)
     assert without.returncode == 2
-    assert "name the module that defines it, --plugin MODULE" in without.stderr
+    assert "name its module, --plugin MODULE" in without.stderr
 
     done = quorum("compare", str(sweep), *asked, "--by", "n", "--json", "--out", "files")
     assert done.returncode == 0, done.stderr

@@ -43,8 +43,8 @@ def test_without_the_option_there_is_no_such_table(tmp_path: Path) -> None:
     ("room", "baseline", "message"),
     [
         ("referee", "silent", "--room referee: there is no such level"),
-        ("reference", None, "--room reference: room is measured from another level"),
-        ("silent", "silent", "--room silent: room is measured from another level"),
+        ("reference", None, "--room reference: room needs another level as its baseline"),
+        ("silent", "silent", "--room silent: room needs another level as its baseline"),
     ],
 )
 def test_a_level_that_there_is_not_is_refused(room: str, baseline: str | None, message: str, tmp_path: Path) -> None:

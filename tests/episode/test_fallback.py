@@ -109,7 +109,7 @@ def test_a_comparison_says_that_another_model_answered(sound, broken, tmp_path: 
     _run(tmp_path / "runs", *_uncached(broken), f"llm.fallback=[{_anthropic(sound)}]")
     _run(tmp_path / "runs", *_uncached(sound), f"llm.fallback=[{_anthropic(sound)}]")
     remarks = notes(compare([read_results(tmp_path / "runs")], Question()))
-    assert any(note.startswith("In 1 runs another model answered") for note in remarks), remarks
+    assert any(note.startswith("In 1 runs, a fallback model answered") for note in remarks), remarks
 
 
 def test_without_a_failure_nobody_else_is_asked_and_nothing_is_named(sound, broken, tmp_path: Path) -> None:

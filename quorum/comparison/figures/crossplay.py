@@ -43,8 +43,8 @@ def crossplay(comparison: Comparison) -> Iterator[Drawing]:
         for _, axes, point in style.panels(drawn, comparison):
             _matrix(axes, minds, {cells[key]: value for key, value in values.items() if key[1] == point})
         what = f"{STATISTIC_NAMES[comparison.statistic]} of {METRICS[metric].title}{arrow(metric)}".capitalize()
-        remark = f"{what}. Row: the mind of the team; column: the mind that some of its members have instead. {ARROWS}"
-        title = f"{metric} of teams in which each mind plays with each"
+        remark = f"{what}. Row: the mind of the team; column: the mind that replaces it in some members. {ARROWS}"
+        title = f"{metric} of teams that mix two minds, for each pair"
         yield Drawing(title, style.finish(drawn, comparison, remark, legend=False), f"crossplay.{metric}")
 
 

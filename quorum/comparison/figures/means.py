@@ -95,7 +95,7 @@ def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
 _UPRIGHT = 2
 """Most labels that fit side by side without touching."""
-_LABELS = {"none": "nothing of these"}
+_LABELS = {"none": "none of these"}
 
 
 @figure("failures")
@@ -120,12 +120,12 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
         if not any(means[level, point, metric] for level in comparison.levels for metric in shown):
             axes.text(0.5, 0.5, "none failed", transform=axes.transAxes, ha="center", va="center")
         axes.tick_params(axis="x", length=0)
-        axes.set_ylabel("failed attempts a run" if drawn.first_column(place) else "")
+        axes.set_ylabel("failed attempts per run" if drawn.first_column(place) else "")
         axes.tick_params(axis="y", labelleft=drawn.first_column(place))
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
-    remark = "Failed attempts by cause: the first condition that each lacked. Means over boards."
+    remark = "Failed attempts by cause: the first condition that each failed. Means over boards."
     title = f"Failed attempts by cause, by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark, line=False))
 
@@ -174,7 +174,7 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
         axes.set_xlabel(f"{METRICS[cost].title} a run" if drawn.bottom_row(place) else "")
         axes.set_ylabel(METRICS[outcome].title + arrow(outcome) if drawn.first_column(place) else "")
         style.grid(axes)
-    remark = "Means over boards. Dotted: the Pareto front, which nothing beats in outcome and in cost."
+    remark = "Means over boards. Dotted: the Pareto front, where nothing is better in both outcome and cost."
     title = f"{outcome} against {cost} by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark))
 

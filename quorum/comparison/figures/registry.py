@@ -77,7 +77,7 @@ def draw_figure(comparison: Comparison, name: str) -> Figure:
     with styled():
         drawing = next(drawings_of(name, FIGURES[name], comparison), None)
     if drawing is None:
-        raise UserError(f"plot(): these runs have nothing for the figure {name!r} to show")
+        raise UserError(f"plot(): these runs have no data for the figure {name!r}")
     return drawing.figure
 
 

@@ -242,7 +242,7 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     number = boards[0] if len(boards) == 1 else f"{boards[0]} to {boards[-1]}"
     unit = comparison.unit if number != 1 else comparison.unit[:-1]
     remark = f"Mean {f'gain over {baseline_label(comparison)}, of' if gain else 'difference over'} {number} {unit}"
-    remark += " with the 95 % interval of the sign-flip test; without a line, none has ends."
+    remark += " with the 95 % interval of the sign-flip test; without a line, the interval has no ends."
     words = "gain over" if gain else "differences from"
     title = f"{metric}: {words} {baseline_label(comparison)}, by {', '.join(comparison.by)}"
     return Drawing(title, style.finish(drawn, comparison, remark, legend=False), f"difference.{metric}")

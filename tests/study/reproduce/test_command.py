@@ -24,7 +24,7 @@ def test_it_plays_what_is_missing_and_judges_every_point(quorum: Quorum, tmp_pat
     assert first.returncode == 0, first.stderr
     assert "feedback_crafter: 4/4 done" in first.stderr
     assert first.stdout.count("published and here, point by point") == 2
-    assert "Simulated language model: no result of it says anything of a real model." in first.stdout
+    assert "Simulated language model: its results say nothing about a real model." in first.stdout
     answer = json.loads(quorum(*FEW, "--json", "--quiet").stdout)
     assert [part["sweep"]["run_now"] for part in answer["parts"]] == [0, 0]
     points = [point for part in answer["parts"] for point in part["points"]]
