@@ -110,7 +110,7 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
     if parent.ancestor is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
         raise UserError(
             f"{run}: its prompts cannot be compared",
-            "Give a run that asked language models, is no branch, and whose clock does not count seconds.",
+            "Give a run with language models that is not a branch and whose clock does not count seconds.",
         )
     treatment = _played(parent, parent.cell(), {})
     return [_compared(arm, treatment, _played(parent, _controlled(parent, arm, donors), treatment)) for arm in arms]

@@ -41,7 +41,7 @@ def write_bundle(folder: Path) -> Path:
     Raises:
         UserError: a file cannot be read, or the zip cannot be written.
     """
-    hint = "Make room; then type it again."
+    hint = "Free some disk space, then run the command again."
     with os_errors(f"{folder / BUNDLE}: cannot be written", hint):
         require_file(folder / BUNDLE)
         remove_inside(folder, _PASSING)
@@ -73,7 +73,7 @@ def _chunks(folder: Path, name: str) -> Iterator[bytes]:
     try:
         handle = open_inside(folder, name, os.O_RDONLY)
     except (OSError, ValueError) as error:
-        raise UserError(f"{folder / name}: it cannot be read: {error}") from error
+        raise UserError(f"{folder / name}: cannot be read: {error}") from error
     with open(handle, "rb") as file:
         yield from iter(lambda: file.read(MIB), b"")
 

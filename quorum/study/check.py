@@ -52,9 +52,9 @@ class StudyCheck:
             if run.difference:
                 yield f"differs: {run.name}: {run.difference}"
         equal = sum(not run.difference and not run.reason for run in self.reruns)
-        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again, and their traces are equal"
+        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again with equal traces"
         for reason, number in Counter(run.reason for run in self.reruns if run.reason).items():
-            yield f"not played again, {number} of them: {reason}"
+            yield f"not played again ({number}): {reason}"
 
 
 def is_study(place: Path) -> bool:
@@ -101,6 +101,6 @@ def _sheet_problems(folder: Path) -> Iterator[str]:
         if stored is None:
             yield f"{SHEET}: there is no such file"
         elif differing := differing_fields(stored, sheet):
-            yield f"{SHEET}: {', '.join(differing)}: the runs give something else"
+            yield f"{SHEET}: the runs give other values for {', '.join(differing)}"
     except UserError as error:
-        yield f"{SHEET}: it cannot be made again: {error.message.removeprefix(f'{folder}/')}"
+        yield f"{SHEET}: cannot be rebuilt: {error.message.removeprefix(f'{folder}/')}"

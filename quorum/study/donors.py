@@ -32,7 +32,7 @@ def _said(run: Path) -> list[Donor]:
     trace = RunFolder(run).trace()
     sent = [(stamped.t, stamped.event) for stamped in trace.events if isinstance(stamped.event, MessageSent)]
     if not sent:
-        raise UserError(f"{run}: nobody has said anything in it", "Give a run whose team talks.")
+        raise UserError(f"{run}: nobody says anything in this run", "Give a run whose team talks.")
     return [Donor(t, one.sender, one.content, MessageKind(one.what), trace.start.seed) for t, one in sent]
 
 

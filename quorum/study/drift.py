@@ -114,8 +114,8 @@ def repetition(run: Path) -> Repetition:
             if recorded is not None:
                 found.setdefault(str(call["key"]), recorded)
     if replayed and not found:
-        hint = f"Check the run that they come from: quorum check --drift {replayed}."
-        raise UserError(f"{run}: its answers are replayed: no service gave them", hint)
+        hint = f"Check the original run: quorum check --drift {replayed}."
+        raise UserError(f"{run}: its answers are replayed, so no service gave them", hint)
     if not found:
         hint = f"Give a run whose minds asked a language model: it has answers in {CALLS}."
         raise UserError(f"{run}: no service answered in this run", hint)
@@ -139,7 +139,7 @@ def _recorded(
         request = recorded_request(run, call, in_words=configuration.prompts.get("form") == "words")
         reply = read_reply(call["reply"])
         if request_key(request) != call["key"]:
-            raise ValueError("a request is not the one that its key stands for")
+            raise ValueError("a request does not match its key")
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{run / CALLS} is damaged: {error}") from error
     return None if wants_embeddings(request) else Recorded(request, reply, config)
@@ -195,6 +195,6 @@ async def _twice(pool: ModelPool, call: Recorded, spending: Spending) -> tuple[R
     try:
         return await model.complete(call.request), await model.complete(call.request)
     except BudgetReached as error:
-        raise UserError(f"the budget is used up before all prompts are asked: {error}") from error
+        raise UserError(f"the budget ran out before all prompts were sent: {error}") from error
     except (LanguageModelError, EpisodeStop) as error:
         raise UserError(f"{call.config.label}: {error}", model_hint(error.__cause__ or error, call.config)) from error

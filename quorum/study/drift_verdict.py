@@ -155,11 +155,11 @@ class Drift:
             )
         if not found.telling:
             return (
-                f"nothing can be said: today the service repeats its decision in {found.now_now} of {found.prompts} "
+                f"inconclusive: today the service repeats its decision in {found.now_now} of {found.prompts} "
                 "prompts, too few to separate drift from noise"
             )
         return (
-            f"no drift is shown: of the decisions that the service repeats today, at most {found.most:.0%} differ from "
+            f"no drift found: of the decisions that the service repeats today, at most {found.most:.0%} differ from "
             f"the recorded ones, at 95 % confidence ({_test(found)})"
         )
 
@@ -242,6 +242,6 @@ def _test(found: Agreement) -> str:
     if not found.two_equal:
         return f"all three answers are equal in {found.kept} of {found.prompts} prompts"
     return (
-        f"the recorded answer is the odd one of the three in {found.odd} of {found.two_equal} prompts that have one; "
-        f"a third is chance, p = {found.p:.2g}"
+        f"the recorded answer is the odd one out in {found.odd} of {found.two_equal} prompts with two equal answers; "
+        f"by chance, a third; p = {found.p:.2g}"
     )

@@ -36,7 +36,7 @@ def findings(played: Played) -> list[str]:
 
 def _effects(analysis: Analysis) -> Iterator[str]:
     if analysis.answer is None:
-        yield "The question has no answer: an arm that it takes has no runs on the boards of the treatment."
+        yield "The question has no answer: an arm that it needs has no runs on the treatment's boards."
     for effect in analysis.effects:
         yield _sentence(analysis, effect)
         if effect is analysis.answer:
@@ -61,7 +61,7 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
         return f"{says}: {'better' if better else 'worse'}. {measured}."
     needed = boards_needed(found) or 0
     within_reach = found.mean.boards < needed <= _MANY
-    more = f" To find one of this size, about {needed} boards are needed." if within_reach else ""
+    more = f" To find one of this size, you need about {needed} boards." if within_reach else ""
     return f"{says}: no effect above the noise floor. {measured}.{more}"
 
 
@@ -73,21 +73,21 @@ def _parts(analysis: Analysis) -> Iterator[str]:
         return
     total = found["total"].difference.mean
     if {part.difference.mean.boards for part in parts} == {total.boards}:
-        said = ", ".join(f"{part.difference.mean.value:+.3g} by {part.file.says}" for part in parts)
-        yield f"Of the {total.value:+.3g}{unit_of(analysis.metric.name)} of talk in all: {said}."
+        said = ", ".join(f"{part.difference.mean.value:+.3g} from {part.file.says}" for part in parts)
+        yield f"Talk in all has {total.value:+.3g}{unit_of(analysis.metric.name)}: {said}."
     if "truth" in found and found["content"].verdict is NoiseVerdict.ABOVE:
         share = found["truth"].difference.mean.value / found["content"].difference.mean.value
-        yield f"True statements in the place of messages give {share:.0%} of the effect of what messages say."
+        yield f"True statements instead of messages have {share:.0%} of the effect of what messages say."
 
 
 def _noise(analysis: Analysis) -> Iterator[str]:
     if analysis.same is None or math.isnan(analysis.floor):
-        yield "The noise floor is unknown: there are too few runs of the same team in other draws."
+        yield "The noise floor is unknown: there are too few runs of the same team with other draws."
         return
     own = interval(analysis.same.mean, decimals([analysis.same.mean]), signed=True)
     yield (
         f"The noise floor is {analysis.floor:.3g}{unit_of(analysis.metric.name)}: the means of two equal arms differ by"
-        f" more in 5 % of cases. The same team in other draws differs from itself by {own}."
+        f" more in 5 % of cases. The same team with other draws differs from itself by {own}."
     )
 
 
@@ -97,7 +97,7 @@ def _room(analysis: Analysis) -> Iterator[str]:
     found = analysis.room[TREATMENT]
     without = f" {found.without} of {found.boards + found.without} boards have no room." if found.without else ""
     if not found.boards:
-        yield f"No board has room: the reference is nowhere better than the silent team.{without}"
+        yield f"No board has room: the reference is never better than the silent team.{without}"
         return
     share = interval(found.share, 2)
     yield f"The team closes {share} of the room between the silent team and the reference with full knowledge.{without}"
@@ -124,7 +124,7 @@ def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
         for arm, item in others.items()
         if item.p_holm <= LEVEL
     ]
-    start = f"At equal tokens, {budgets[place]:,.0f} a run"
+    start = f"At equal tokens ({budgets[place]:,.0f} per run)"
     if differ:
         yield f"{start}, {metric.title} differs from that of the treatment: {', '.join(differ)}."
     else:
@@ -137,7 +137,7 @@ def _prompts(played: Played) -> Iterator[str]:
         yield f"The prompts of control arms were not compared with the treatment's: {played.not_audited}."
     calls, equal = sum(audit.calls for audit in audits), sum(audit.equal for audit in audits)
     if calls:
-        but = "but for the bytes of messages"
+        but = "except for the bytes of messages"
         yield f"The prompts of control arms equal the treatment's, {but}, in {equal} of {calls} calls."
 
 
@@ -146,4 +146,4 @@ def _missing(analysis: Analysis) -> Iterator[str]:
         if (arm, None) not in analysis.comparison.groups:
             yield f"The arm {arm} has no run that counts."
     for arm, number in analysis.left_out.items():
-        yield f"Of the arm {arm}, {number} runs ended in an error, and are left out."
+        yield f"In the arm {arm}, {number} runs ended in an error and are left out."

@@ -86,7 +86,7 @@ def expect(study: Study, *, quiet: bool) -> Expected:
     first = study.question.effects[0]
     if missing := [name for name in (first.plus, first.minus) if name not in study.arms]:
         raise UserError(
-            f"--plan: the arm {missing[0]} does not go with this team: {study.skipped.get(missing[0])}", _STATE
+            f"--plan: the arm {missing[0]} is not possible with this team: {study.skipped.get(missing[0])}", _STATE
         )
     arms = {name: replace(study.arms[name], draws=(0, 1)) for name in (first.plus, first.minus)}
     pilot = replace(study, arms=arms, request=replace(request, name=f"{study.name}-pilot"))
@@ -97,7 +97,7 @@ def expect(study: Study, *, quiet: bool) -> Expected:
     )
     both = whole_boards(plus, minus)
     if len(both) < _FEWEST:
-        raise UserError(f"the pilot in {pilot.folder} has too few runs that count", f"Type it again. {_STATE}")
+        raise UserError(f"the pilot in {pilot.folder} has too few runs that count", f"Run the command again. {_STATE}")
     effect, between, within = components(plus, minus, both)
     if effect == 0:
         raise UserError(f"the pilot of {len(both)} boards shows no difference in {study.metrics[0]}", _STATE)
@@ -178,12 +178,12 @@ def table(expected: Expected, found: Sequence[Design], wanted: str) -> Table:
     scatter += f", {expected.within:.3g} between draws" if expected.within else ""
     caption = (
         f"For an effect of {expected.effect:+.3g} with a standard deviation of {scatter} ({expected.basis}). All arms"
-        " but `shuffled`, which costs what the treatment does."
+        " except `shuffled`, which costs as much as the treatment."
     )
     simulated = any(design.forecast.simulated or design.forecast.stands_in for design in found)
     return Table(
         f"boards and draws for {wanted}",
         ("draws", "boards", "runs", "calls", "tokens", "USD"),
         rows,
-        f"{caption} Calls and tokens are of the simulated model." if simulated else caption,
+        f"{caption} Calls and tokens are those of the simulated model." if simulated else caption,
     )

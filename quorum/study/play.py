@@ -70,7 +70,7 @@ def play(study: Study, *, quiet: bool) -> Played:
             record = _screened(study, block, record, quiet=quiet)
         seeds = [seed for seed in tried if str(seed) not in record.no_room]
         if not seeds:
-            raise UserError("--with-room: none of the boards has room", "Name others, or leave out --with-room.")
+            raise UserError("--with-room: none of the boards has room", "Name other boards, or leave out --with-room.")
         swept = _play_arms(study, seeds, quiet=quiet)
         results = read_results(study.folder)
         if not any(row.arm == TREATMENT and row.pooled and row.seed in seeds for row in results.rows):
@@ -149,7 +149,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
     missing = [arm for arm in (SILENT, REFERENCE) if arm not in study.arms]
     if missing:
         reason = study.skipped.get(missing[0], f"study {study.request.question} has no such arm")
-        raise UserError(f"--with-room: it needs the arm {missing[0]}: {reason}")
+        raise UserError(f"--with-room needs the arm {missing[0]}: {reason}")
     arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
     swept = run_sweep_command(replace(study.request_of(arms, new), retry_failed=True), quiet=quiet)
     if swept.stop is not None:

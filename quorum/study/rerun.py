@@ -64,12 +64,12 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
     except UserError as error:
         return Rerun(folder.name, reason=_line(error))
     if changed := {name for name, _ in meta.inputs.items() ^ cell.inputs.items()} - _FROM_THE_RUN:
-        return Rerun(folder.name, reason=f"what decides in it is not the same here: {', '.join(sorted(changed))}")
+        return Rerun(folder.name, reason=f"its inputs are different here: {', '.join(sorted(changed))}")
     repetition = Repetition(run.whole_trace())
     try:
         calls = recorded_calls(folder, folder.name) if run.files.names(CALLS) else Replay(())
         play_in_memory(cell, [repetition], start=Start(read_memory(folder, MEMORY_BEFORE)), recorded=calls)
-        difference = "" if repetition.complete else f"event {repetition.events}: it ends earlier"
+        difference = "" if repetition.complete else f"event {repetition.events}: the replay ends earlier"
     except Exception as error:  # a world or a mind may raise anything on altered replies
         place = f"event {repetition.events}: "
         difference = _line(error) if _line(error).startswith(place[:-2]) else place + _line(error)
@@ -83,7 +83,7 @@ def _why_not(meta: RunMeta) -> str:
     if meta.outcome == Outcome.ERROR:
         return f"it ended with an error{f': {meta.error.class_}' if meta.error is not None else ''}"
     if meta.origin is not None:
-        return "it is a branch, and begins with what another run has"
+        return "it is a branch, which starts from the record of another run"
     return ""
 
 

@@ -110,7 +110,7 @@ class Study:
                 skipped[name] = str(error).partition("\n")[0]
                 continue
             if cell in known:
-                skipped[name] = f"it is the arm {known[cell]}"
+                skipped[name] = f"same as the arm {known[cell]}"
                 continue
             known[cell] = name
             arms[name] = arm
@@ -151,7 +151,7 @@ class Study:
         first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
         if METRICS[first[0]].better is None:
             raise UserError(
-                f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better."
+                f"--metric {first[0]}: neither more nor less of it is better", "Choose one with a better direction."
             )
         also = [self.until.metric] if self.until is not None else []
         return tuple(dict.fromkeys((*first, *also, *_AS_WELL)))

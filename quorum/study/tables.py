@@ -43,8 +43,8 @@ def _effects(analysis: Analysis) -> Table:
     )
     if analysis.study.until is not None:
         caption += (
-            " p and interval of the first row hold however often one looks at the study; those of the others are as if"
-            " these boards had been the design."
+            " p and interval of the first row hold however often you look at the study; those of the others are as if"
+            " you had planned these boards."
         )
     header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
     name = analysis.metric.name
@@ -63,9 +63,9 @@ def _room(analysis: Analysis) -> Iterator[Table]:
         (arm, str(found.boards), str(found.without), interval(found.share, 2)) for arm, found in analysis.room.items()
     )
     caption = (
-        "Room is what the reference with full knowledge does better than the silent team on a board. Share: the gains"
-        " over the silent team, summed over boards with room, of their room. Boards without room are counted, and can"
-        " be left out beforehand (--with-room)."
+        "Room of a board: how much better the reference with full knowledge is than the silent team. Share: the gains"
+        " over the silent team divided by the room, both summed over boards with room. Boards without room are counted;"
+        " --with-room leaves them out beforehand."
     )
     header = ("arm", "boards with room", "without", "share closed")
     yield Table("share of the room that arms close", header, rows, caption, name="room")
@@ -79,11 +79,11 @@ def _acted(analysis: Analysis) -> Iterator[Table]:
         (found.level, METRICS[found.metric].title, *_paired(found, decimals([found.mean]))) for found in analysis.acted
     )
     caption = (
-        "Over the steps before which somebody had read a message, as the traces show. Which steps these are may itself"
-        " be an effect of the arm, so no finding rests on this table."
+        "Covers the steps before which somebody had read a message. The arm itself may affect which steps these are, so"
+        " no finding rests on this table."
     )
     header = ("effect", "metric", "boards", "difference", "p", "p (Holm)")
-    yield Table("effects in the steps in which talk can have acted", header, rows, caption, labels=2, name="acted")
+    yield Table("effects in the steps that talk can have influenced", header, rows, caption, labels=2, name="acted")
 
 
 def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
@@ -105,9 +105,10 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
         for arm, own in arms.items()
     )
     caption = (
-        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm"
-        " gives to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls"
-        " that a mind makes only when it has read something. Digests are of all prompts without message bytes."
+        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and the messages"
+        " of each arm. Equal: the same except for the bytes of messages. Altered: the arm changed what agents read."
+        " Missing: calls that a mind makes only after reading something. Digests cover all prompts, without message"
+        " bytes."
     )
     header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
     yield Table("prompts of control arms", header, rows, caption, name="prompts")
@@ -121,4 +122,4 @@ def _arms(analysis: Analysis) -> Table:
         for name, arm in study.arms.items()
     ]
     rows += [(name, "not played", reason, NONE) for name, reason in study.skipped.items()]
-    return Table("arms", ("arm", "what it is", "words", "draws"), tuple(rows), labels=3)
+    return Table("arms", ("arm", "description", "words", "draws"), tuple(rows), labels=3)

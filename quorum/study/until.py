@@ -39,7 +39,7 @@ class Until:
         found = _FORM.fullmatch(text)
         if found is None or (found["width"] and not float(found["width"])):
             raise UserError(
-                f"--until {text!r}: this is no condition",
+                f"--until {text!r}: not a condition",
                 "Write 'half_width(METRIC) < NUMBER', with a number above 0, or 'significant(METRIC)'.",
             )
         metric = find_metric(found["of_width"] or found["of_effect"], f"--until {text!r}")

@@ -53,7 +53,7 @@ def test_a_whole_study_is_verified_and_played_again(study: Path, quorum: Quorum)
         ended = quorum("check", str(place))
         assert (ended.returncode, ended.stdout.splitlines()) == (
             0,
-            [f"{place}: 6 runs: 6 whole", f"{place}: 6 of 6 runs played again, and their traces are equal"],
+            [f"{place}: 6 runs: 6 whole", f"{place}: 6 of 6 runs played again with equal traces"],
         ), ended.stderr
     plain = check_study(study).plain()
     assert json.loads(json.dumps(plain))["problems"] == []
@@ -113,7 +113,7 @@ def test_a_sheet_that_the_runs_do_not_give_is_found_with_its_fields(study: Path)
     stored = json.loads(content(study / BUNDLE, SHEET))
     stored["boards"], stored["cost"]["answers"], stored["written_by"] = [0], 1, "0.0.1"
     found = check_study(forged(study / BUNDLE, **{SHEET: orjson.dumps(stored)}))
-    assert found.problems == (f"{SHEET}: boards, cost: the runs give something else",)
+    assert found.problems == (f"{SHEET}: the runs give other values for boards, cost",)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_runs_that_cannot_be_played_again_are_named_with_the_reason(tmp_path: Pa
     )
     assert rerun(run).reason == "it ended with an error: LimitReached"
     (run / "meta.json").write_text(json.dumps({**meta, "inputs": {**meta["inputs"], "prompts/cube/rules.jinja": "0"}}))
-    assert rerun(run).reason.endswith("not the same here: prompts/cube/rules.jinja")
+    assert rerun(run).reason.endswith("its inputs are different here: prompts/cube/rules.jinja")
 
 
 def test_a_difference_under_other_code_is_no_damage(

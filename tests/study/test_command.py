@@ -60,9 +60,9 @@ def test_a_plan_without_one_plays_a_pilot_on_boards_that_no_study_has(tmp_path: 
     ("words", "reported"),
     [
         (("tlk",), "study tlk: there is no such question"),
-        (("talk", *TEAM, "--expect", "5"), "--expect 5: this is no effect with its deviation"),
-        (("talk", *TEAM, "--expect", "0,3"), "--expect 0,3: this is no effect with its deviation"),
-        (("talk", *TEAM, "--until", "soon"), "--until 'soon': this is no condition"),
+        (("talk", *TEAM, "--expect", "5"), "--expect 5: not an effect with its deviation"),
+        (("talk", *TEAM, "--expect", "0,3"), "--expect 0,3: not an effect with its deviation"),
+        (("talk", *TEAM, "--until", "soon"), "--until 'soon': not a condition"),
         (("talk", *TEAM, "--metric", "stepz"), "there is no metric stepz"),
         (("talk", *TEAM, "--metric", "communication.messages"), "neither more nor less of it is better"),
         (

@@ -259,7 +259,7 @@ def test_what_an_extension_gives_to_read_has_to_be_messages():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "no list of messages"), ("[]", "no list of messages"), ('{"t": 1}', "no list of messages"),
+        ("{", "not a list of messages"), ("[]", "not a list of messages"), ('{"t": 1}', "not a list of messages"),
         ('[{"t": 0, "sender": 0}]', "0.content"), ('[{"t": -1, "sender": 0, "content": ""}]', "0.t"),
         ('[{"t": 0, "sender": 0, "content": "", "more": 1}]', "0.more"),
     ],

@@ -67,8 +67,8 @@ def test_a_recorded_run_can_be_read_without_its_donors(donors: Path, tmp_path: P
     ("words", "message"),
     [
         (["extension=shuffled"], "extension.control.donors"),
-        (["extension=shuffled", "extension.control.donors=null"], "shuffled needs the file"),
-        (["extension=mute", "extension.control.donors=some.json"], "mute takes none"),
+        (["extension=shuffled", "extension.control.donors=null"], "shuffled needs a file"),
+        (["extension=mute", "extension.control.donors=some.json"], "the arm mute takes no donors"),
         (["extension=shuffled", "extension.control.donors=nowhere.json"], "nowhere.json: there is no such file"),
         (["extension=mute", "extension.control.arm=louder"], "extension.control.arm"),
     ],
@@ -104,7 +104,7 @@ def test_donors_are_the_messages_of_a_run(donors: Path) -> None:
 
 
 def test_a_silent_run_gives_no_donors(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="nobody has said anything"):
+    with pytest.raises(UserError, match="nobody says anything"):
         write_donors([recorded_run("agents=idle", "n=2", "max_steps=2")], tmp_path / "donors.json")
 
 

@@ -91,7 +91,7 @@ def test_a_service_that_answers_alike_shows_no_drift(run: Path, service: Service
     assert service.asked - asked == 2 * SAMPLE == 2 * len(found.requests)
     assert (found.texts, found.decisions) == (Agreement(20, 40, 20, 0, 0, 20),) * 2
     assert not found.changed
-    assert found.verdict.startswith("no drift is shown: of the decisions that the service repeats today, at most 14%")
+    assert found.verdict.startswith("no drift found: of the decisions that the service repeats today, at most 14%")
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
@@ -128,7 +128,7 @@ def test_a_service_that_was_always_noisy_shows_no_drift(service: Service, addres
 def test_a_service_that_never_repeats_itself_leaves_nothing_to_say(run: Path, service: Service) -> None:
     found = drift(run, service, "never twice")
     assert not found.changed
-    assert found.verdict.startswith("nothing can be said: today the service repeats its decision in 0 of 20 prompts")
+    assert found.verdict.startswith("inconclusive: today the service repeats its decision in 0 of 20 prompts")
 
 
 def test_the_sample_is_always_the_same_and_its_cost_is_known_before(run: Path) -> None:
@@ -224,7 +224,7 @@ def test_damaged_calls_are_reported(service: Service, address: str, tmp_path: Pa
     meta = json.loads((run / "meta.json").read_text())
     del meta["files"]["calls.jsonl"]
     (run / "meta.json").write_text(json.dumps(meta))
-    with pytest.raises(UserError, match=r"calls\.jsonl is damaged: a request is not the one that its key stands for"):
+    with pytest.raises(UserError, match=r"calls\.jsonl is damaged: a request does not match its key"):
         repetition(run)
 
 

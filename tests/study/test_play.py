@@ -173,5 +173,5 @@ def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_
 def test_with_room_needs_a_silent_team_and_a_reference(tmp_path: Path) -> None:
     study = Study.of(request(tmp_path, with_room=True))
     arms = {name: arm for name, arm in study.arms.items() if name != "reference"}
-    with pytest.raises(UserError, match="--with-room: it needs the arm reference"):
+    with pytest.raises(UserError, match="--with-room needs the arm reference"):
         play(replace(study, arms=arms), quiet=True)

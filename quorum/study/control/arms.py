@@ -37,9 +37,9 @@ class ControlConfig(ExtensionConfig):
     @model_validator(mode="after")
     def _names_donors(self) -> Self:
         if (self.arm == "shuffled") != (self.donors is not None):
-            reason = f"{self.arm} takes none: leave it out"
+            reason = f"the arm {self.arm} takes no donors: leave this key out"
             if self.donors is None:
-                reason = "shuffled needs the file of what was said on another board: extension.control.donors=FILE"
+                reason = "shuffled needs a file of messages from another board: extension.control.donors=FILE"
             raise WrongKey("donors", reason)
         return self
 

@@ -60,5 +60,5 @@ def read_donors(file: Path) -> Sequence[Donor]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        needed = "it is no list of messages with t, sender and content"
+        needed = "not a list of messages with t, sender and content"
         raise ValueError(f"donors: {file}: {needed}: {place}: {first['msg']}") from error

@@ -153,15 +153,15 @@ def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
         means = [group.mean(metric) for metric in metrics]
         whole = sum(means)
         rows.append((level, written(point), f"{whole:.1f}", *(f"{m / whole:.1%}" if whole else NONE for m in means)))
-    header = (short(comparison.by[0]), short(across), "a run", *(metric.partition("_")[2] for metric in metrics))
+    header = (short(comparison.by[0]), short(across), "per run", *(metric.partition("_")[2] for metric in metrics))
     title = f"shares of {metrics[0].rpartition('_')[0]} by {short(comparison.by[0])} across {short(across)}"
-    return Table(title, header, tuple(rows), "Of the means over boards.", labels=2)
+    return Table(title, header, tuple(rows), "Computed from means over boards.", labels=2)
 
 
 def verdict_table(points: Sequence[Point]) -> Table:
     """Return the points as a table."""
     rows = tuple((p.what, p.published, p.here, str(p.verdict), p.reason) for p in points)
     counts = ", ".join(f"{sum(p.verdict is v for p in points)} {v}" for v in Verdict)
-    caption = f"{counts}. [95 % interval]; of an order the paired difference here. The rules: docs/reproduce.md."
+    caption = f"{counts}. [95 % interval]; for an order, the paired difference here. Rules: docs/reproduce.md."
     header = ("point", "published", "here", "verdict", "reason")
     return Table("published and here, point by point", header, rows, caption, labels=5)

@@ -61,7 +61,7 @@ def judge_number(metric: Metric, value: Value, here: Estimate | None, table: Pub
         table: its published table.
     """
     if here is None or not here.runs:
-        return Judged(Verdict.NOT_COMPARABLE, "no run of it here")
+        return Judged(Verdict.NOT_COMPARABLE, "no such run here")
     if not metric.reproducible:
         return Judged(Verdict.NOT_COMPARABLE, "wall time of another machine")
     if here.boards < 2:
@@ -98,7 +98,7 @@ def judge_order(sign: int, difference: Difference | None) -> Judged:
         difference: difference of the level from the other one, paired over boards; None if either has no runs.
     """
     if difference is None or not difference.mean.boards:
-        return Judged(Verdict.NOT_COMPARABLE, "no runs of both on the same boards")
+        return Judged(Verdict.NOT_COMPARABLE, "the two share no boards")
     boards = difference.mean.boards
     if smallest_p(boards) > _LEVEL:
         return Judged(Verdict.NOT_COMPARABLE, f"too few boards ({boards}) for a significant difference")

@@ -32,7 +32,7 @@ def reproduce(
     ] = None,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="Set these keys in place of those of the experiment."),
+        typer.Argument(metavar="KEY=VALUES", help="Override these keys of the experiment."),
     ] = None,
     *,
     runs: Annotated[Path, options.value("--runs", "DIR", "Keep the episodes in this folder.")] = Path("runs"),
@@ -93,7 +93,8 @@ def reproduce(
         codes.append(answer.sweep.exit_code)
         _show(answer, as_json=as_json, quiet=quiet)
     if len(data) < len(figure.parts) and request.budget.any:
-        echo(f"{len(figure.parts) - len(data)} experiments were not started; go on with: {request.command}", err=True)
+        unstarted = len(figure.parts) - len(data)
+        echo(f"{unstarted} experiments were not started; continue with: {request.command}", err=True)
     if as_json:
         echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
     if code := max(codes):

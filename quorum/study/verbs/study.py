@@ -27,7 +27,7 @@ def study(
     ] = None,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="Set up the team that it is about, its boards and its draws."),
+        typer.Argument(metavar="KEY=VALUES", help="Set up the team to study, its boards and its draws."),
     ] = None,
     *,
     metric: options.Metrics = None,
@@ -41,10 +41,10 @@ def study(
         int, options.value("--most-boards", "BOARDS", "With --until, stop at this many boards.", min=1)
     ] = 200,
     with_room: Annotated[
-        bool, typer.Option("--with-room", help="Leave out boards without room, by runs that are not analysed.")
+        bool, typer.Option("--with-room", help="Leave out boards without room, found by runs that are not analysed.")
     ] = False,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say how many boards it takes, and what they cost; run no study.")
+        bool, typer.Option("--plan", help="Show how many boards you need and what they cost; run no study.")
     ] = False,
     expect: Annotated[
         str | None,
@@ -54,12 +54,14 @@ def study(
     ] = None,
     power: Annotated[
         float,
-        options.value("--power", "SHARE", "With --plan, find the effect in this share of studies.", min=0.05, max=0.99),
+        options.value(
+            "--power", "SHARE", "With --plan, detect the effect in this share of studies.", min=0.05, max=0.99
+        ),
     ] = 0.9,
     half_width: Annotated[
         float | None,
         options.value(
-            "--half-width", "SIZE", "With --plan, want this half-width, in units of the metric.", unset="by --power"
+            "--half-width", "SIZE", "With --plan, aim for this half-width, in units of the metric.", unset="by --power"
         ),
     ] = None,
     out: options.Out = Path("runs"),
@@ -144,7 +146,7 @@ def _expected(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         effect = deviation = 0.0
     if not (effect and deviation > 0 and isfinite(effect) and isfinite(deviation)):
-        raise UserError(f"--expect {text}: this is no effect with its deviation", "For example: --expect 5,12")
+        raise UserError(f"--expect {text}: not an effect with its deviation", "For example: --expect 5,12")
     return effect, deviation
 
 

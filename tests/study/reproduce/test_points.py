@@ -47,7 +47,7 @@ def test_a_published_number_stands_next_to_the_runs_of_its_factors(tmp_path: Pat
     assert alone.here.startswith("23.0 [")
     assert alone.reason == "the intervals overlap; simulated here, GPT-4 there"
     assert debate.reason == "higher here by 5.0; simulated here, GPT-4 there"
-    assert (missing.verdict, missing.reason) == ("not comparable", "no run of it here")
+    assert (missing.verdict, missing.reason) == ("not comparable", "no such run here")
 
 
 def test_what_is_not_comparable_needs_no_remark_on_models(tmp_path: Path) -> None:

@@ -59,8 +59,8 @@ def test_where_all_boards_agree_the_value_is_its_own_interval() -> None:
 @pytest.mark.parametrize(
     ("metric", "here", "reason"),
     [
-        (STEPS, None, "no run of it here"),
-        (STEPS, Estimate(math.nan, math.nan, math.nan, 0, 0), "no run of it here"),
+        (STEPS, None, "no such run here"),
+        (STEPS, Estimate(math.nan, math.nan, math.nan, 0, 0), "no such run here"),
         (STEPS, Estimate(20.0, math.nan, math.nan, 3, 1), "one board has no interval"),
         (SECONDS, HERE, "wall time of another machine"),
     ],
@@ -89,4 +89,4 @@ def test_an_order_agrees_only_where_the_paired_difference_is_significant_that_wa
 def test_an_order_over_too_few_boards_is_not_comparable() -> None:
     found = judge_order(1, _difference(1, 2, 3, 2, 1))
     assert (found.verdict, found.reason) == ("not comparable", "too few boards (5) for a significant difference")
-    assert judge_order(1, None).reason == "no runs of both on the same boards"
+    assert judge_order(1, None).reason == "the two share no boards"
