@@ -87,7 +87,7 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
     calls = sum(tally.calls for tally in tallies)
     failures = sum(tally.parse_failures for tally in tallies)
     if not calls:
-        yield "No language model was asked."
+        yield "No run called a language model."
     else:
         count = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{count}."

@@ -145,7 +145,7 @@ class Runs:
         self.rows = tuple(self._whole(folder))
         """The runs, one for each arm that planned it."""
         if not self.rows:
-            raise UserError(f"{folder}: it holds no finished run that is whole", "\n".join(self.remarks))
+            raise UserError(f"{folder}: it holds no finished, undamaged run", "\n".join(self.remarks))
 
     def _whole(self, folder: Path) -> Iterator[Row]:
         results = None if is_run(folder) else read_results(folder)

@@ -53,4 +53,4 @@ def write(runs: Runs, folder: Path) -> None:
                 )
                 found.to_parquet(str(folder / name), compression="zstd")
     except duckdb.Error as error:
-        raise UserError(f"--to parquet: DuckDB does not take the data: {error}") from error
+        raise UserError(f"--to parquet: DuckDB rejects the data: {error}") from error

@@ -28,9 +28,9 @@ def write(runs: Runs, folder: Path) -> None:
         if history := _history(episode):
             (folder / f"{episode.row.name}.json").write_bytes(episode.json(_case(episode, history)))
         else:
-            runs.remarks.append(f"{episode.row.name} is left out: it has no turn")
+            runs.remarks.append(f"{episode.row.name} is left out: it has no turns")
     if not any(folder.iterdir()):
-        raise UserError("--to who-when: no run has a turn", "\n".join(runs.remarks))
+        raise UserError("--to who-when: no run has any turns", "\n".join(runs.remarks))
 
 
 def _case(episode: Episode, history: list[dict[str, str]]) -> dict[str, Any]:

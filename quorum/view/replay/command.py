@@ -43,12 +43,12 @@ def run_replay(
         UserError: the user can fix the problem; no partial file is left.
     """
     if not 0 < fps <= FASTEST or math.isnan(fps):
-        raise UserError(f"--fps {fps:g}: steps a second are more than 0 and at most {FASTEST}")
+        raise UserError(f"--fps {fps:g}: give a number of steps per second above 0 and at most {FASTEST}")
     if output is None:
         if width is not None:
-            raise UserError("--width: it is the width of a film; give --out FILE.gif")
+            raise UserError("--width sets the width of a film; give --out FILE.gif")
         if quiet:
-            raise UserError("--quiet: it hides what the terminal would show; give --out FILE.gif")
+            raise UserError("--quiet would hide the replay in the terminal; give --out FILE.gif")
         from quorum.view.replay.terminal import play, print_frames  # noqa: PLC0415
 
         shown = prepare_replay(list(map(open_episode, runs)), first, last)

@@ -143,7 +143,7 @@ def check_target(output: Output, width: int | None) -> Encode:
     if file.is_dir():
         raise UserError(f"--out {file}: it is a folder", f"Give a file: --out {file / 'film.gif'}.")
     if ending not in ENDINGS:
-        what = f"{file.suffix!r} is no ending of a film" if file.suffix else "a film has an ending"
+        what = f"{file.suffix!r} is not an ending of a film" if file.suffix else "the name of a film needs an ending"
         raise UserError(f"--out {file}: {what}", choices_hint(ending, "Endings", ENDINGS))
     output.check()
     if width is not None and not NARROWEST <= width <= WIDEST:

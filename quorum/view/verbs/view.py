@@ -22,7 +22,7 @@ def view(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
         Path | None,
-        options.value("--export", "FILE", "Write the page to this file, and serve nothing.", unset="serve it"),
+        options.value("--export", "FILE", "Write the page to this file instead of serving it.", unset="serve it"),
     ] = None,
     force: options.Force = False,
     plugin: options.Plugins = None,

@@ -72,7 +72,7 @@ class Calls:
                     unread += 1
                 start = end
                 if unread > _MOST_UNREAD:
-                    self.problems.append(f"{CALLS}: read up to byte {start}, and no further")
+                    self.problems.append(f"{CALLS}: only read up to byte {start}")
                     break
         except FileNotFoundError:
             return

@@ -32,7 +32,7 @@ def view(folders: Sequence[Path], port: int, *, browser: bool, echo: Callable[[s
 
     def ready(address: str) -> None:
         echo(address)
-        echo("Ctrl-C ends it.")
+        echo("Press Ctrl-C to stop.")
         if browser:
             Thread(target=webbrowser.open, args=(_way_in(folder_of_page, address).as_uri(),), daemon=True).start()
 
@@ -92,6 +92,6 @@ def opened_library(folders: Sequence[Path]) -> Library:
         case [one, other]:
             return Library.side_by_side(one, other)
     raise UserError(
-        f"{folders[2]}: {len(folders)} folders; a page shows one of them, or two side by side",
+        f"{folders[2]}: one of {len(folders)} folders, but a page shows one, or two side by side",
         "Give one run or sweep, or two runs of one board.",
     )

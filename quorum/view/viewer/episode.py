@@ -162,7 +162,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     problems = [*reading.problems(under_way=under_way), *calls.problems]
     if builder.left_out:
         problems.append(
-            f"{builder.left_out} events are left out: their step has more than {pages.FULL // MIB} MiB of them."
+            f"{builder.left_out} events are left out, because their step has more than {pages.FULL // MIB} MiB of them."
         )
     if reading.start is not None and not builder.ended and not under_way:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
@@ -171,7 +171,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         if read <= WHOLE and (failures_of_trace := hook("failures_of_trace")) is not None:
             failures = failures_of_trace(Trace(tuple(events))) if events else []
     except Exception as error:  # an untrusted trace may contain anything
-        problems.append(f"Its failures cannot be found: its events contradict each other ({type(error).__name__}).")
+        problems.append(f"Failures cannot be detected: the events contradict each other ({type(error).__name__}).")
     events.clear()
     verdict: Json | None = None
     try:
@@ -179,7 +179,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         verdict = read_verdict(folder, (*start.agents, *start.coordinators) if start is not None else ())
     except (DamagedFile, ValueError) as error:
         reason = error.brief if isinstance(error, DamagedFile) else str(error)
-        problems.append(f"What was found of who made it fail cannot be read: {reason[:500]}")
+        problems.append(f"The result of quorum blame cannot be read: {reason[:500]}")
     overview: Json = {
         **_head(folder, reading, problems, simulated=builder.simulated),
         "steps": builder.steps,
@@ -214,7 +214,7 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
         facts.update(world=start.environment, topology=start.topology, seed=start.seed, clock=start.clock)
     row = folder.row()
     if isinstance(row, Damaged):
-        problems.append(f"What is known of the run as a whole cannot be read: {row.reason}")
+        problems.append(f"The configuration and the result of the run cannot be read: {row.reason}")
         unknown: Json = {"minds": {}, "simulated": simulated, "metrics": {}, "configuration": {}}
         return {**head, "facts": facts, **unknown}
     facts.update(outcome=row.outcome, reason=row.reason, error=row.error, version=row.version, start=row.start)

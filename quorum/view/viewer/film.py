@@ -84,7 +84,7 @@ def built_world(folder: RunFolder, name: str | None) -> tuple[World | None, str]
         return rebuild_world(folder.configuration()), ""
     except UserError as error:
         reason = error.brief if isinstance(error, DamagedFile) else error.message
-        return None, f"The world cannot be built again, so it is not drawn: {reason}"
+        return None, f"The world cannot be rebuilt, so it is not drawn: {reason}"
 
 
 def _page(

@@ -297,13 +297,13 @@ def interruptions(event: Any) -> Iterator[tuple[str, int, str]]:
         case e.PlanChange(status=status) if status in _BROKEN:
             yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"
         case e.PlanChange(status=PlanStatus.COMMITTED, flag=flag) if flag:
-            yield flag.replace("_", " "), event.agent, f"{event.plan} was committed in the mind's stead"
+            yield flag.replace("_", " "), event.agent, f"{event.plan} was committed instead of the mind's plan"
         case e.StageChange(to_stage=Stage.INTERRUPTED):
             yield "interruption", event.agent, event.reason
         case e.ThoughtEnd(refused=refused) if refused:
             yield "refused thought", event.agent, "; ".join(refused)
         case e.ForcedReady():
-            yield "forced ready", event.agent, "it used up its thoughts of this step"
+            yield "forced ready", event.agent, "it used up its thoughts for this step"
         case e.StepOutcome():
             for attempt in event.attempts:
                 if not attempt.get("succeeded", True):

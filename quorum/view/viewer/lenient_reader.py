@@ -46,7 +46,7 @@ class LenientReading:
         """Return the readable events, in order, each with its line; none without a start."""
         name = self._folder.trace_name()
         if name is None:
-            self._damage.append("trace.jsonl: there is none, so there is nothing to show")
+            self._damage.append("trace.jsonl is missing, so there is nothing to show")
             return
         try:
             for line in self._folder.files.lines(name):
@@ -54,7 +54,7 @@ class LenientReading:
                 if stamped is not None:
                     yield stamped, line
                 if self._unread > _MOST_UNREAD:
-                    self._damage.append(f"{name}: it is no trace from line {self._lines} on, and was read no further")
+                    self._damage.append(f"{name}: not a trace from line {self._lines} on; the rest was not read")
                     break
         except (DamagedFile, FileNotFoundError) as error:
             brief = error.brief if isinstance(error, DamagedFile) else f"{name}: there is no such file"
@@ -73,7 +73,7 @@ class LenientReading:
             elif isinstance(stamped.event, EpisodeStart):
                 self.start = stamped.event
             else:
-                raise ValueError("it stands before the start of the episode")
+                raise ValueError("it comes before the start of the episode")
         except UnknownEvent as error:
             name = error.event[:60]
             self._unknown[name if name in self._unknown or len(self._unknown) < _MOST_KINDS else "others"] += 1
@@ -108,13 +108,13 @@ class LenientReading:
             more = f"; and {self._unread - _MOST_NAMED} more" if self._unread > _MOST_NAMED else ""
             problems.append(f"{self._unread} lines could not be read and are left out: {'; '.join(self._wrong)}{more}.")
         if self._torn and not under_way:
-            problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
+            problems.append("The last line is cut off, as after a killed run, and is left out.")
         if not (self._lines or self._torn or problems or under_way):
             problems.append("trace.jsonl: it is empty.")
         elif start is None and self._lines:
-            problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
+            problems.append("The start of the episode cannot be read, so the episode cannot be shown.")
         if self.missing is not None:
-            problems.append(f"Step {self.missing} is missing in the trace.")
+            problems.append(f"Step {self.missing} is missing from the trace.")
         return problems
 
 

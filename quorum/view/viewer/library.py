@@ -219,5 +219,5 @@ def _beginning(folder: Path) -> Beginning:
     """
     root = _resolved(folder)
     if not is_run(root):
-        raise UserError(f"{folder}: it is no run", "Side by side stand two runs: give the folder of each.")
+        raise UserError(f"{folder}: it is not a run", "A page shows two runs side by side: give the folder of each.")
     return replace(read_beginning(root), folder=folder)

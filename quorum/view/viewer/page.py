@@ -119,8 +119,8 @@ def _check_size(folder: RunFolder) -> None:
     for name, most in ((folder.trace_name(), LONGEST_TRACE), (CALLS, MOST_CALLS)):
         if name is not None and folder.files.size(name) > most:
             raise UserError(
-                f"--export: {folder.path / name} has more than {most // MIB} MiB, which is too much for one file",
-                f"Open the run instead, which is read page by page: quorum view {folder.path}",
+                f"--export: {folder.path / name} has more than {most // MIB} MiB, too much for one file",
+                f"Open the run instead, page by page: quorum view {folder.path}",
             )
 
 

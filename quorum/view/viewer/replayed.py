@@ -85,14 +85,14 @@ class Replayed(Generic[Seen]):
             raise
         except ReplayMismatch as mismatch:
             self.problems.append(
-                "The recorded episode is not what its seed and actions give in this version, "
-                f"so {self._said} up to there only: {str(mismatch)[:500]}"
+                "In this version, the seed and the actions do not give the recorded episode, "
+                f"so {self._said} only up to there: {str(mismatch)[:500]}"
             )
         except Exception as error:  # a damaged trace may make impossible requests to a world
             mistake = as_extension_error(error)
             why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
             said = f"{self._said[0].upper()}{self._said[1:]}"
-            self.problems.append(f"{said} up to step {self._instants} only: {why}")
+            self.problems.append(f"{said} only up to step {self._instants}: {why}")
         else:
             self._instants += 1
             return seen

@@ -83,12 +83,12 @@ class AccessControl:
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         if [value for name, value in scope["headers"] if name == b"host"] not in [[host] for host in self._hosts]:
-            return PlainTextResponse("This address is for this machine alone.\n", 403)
+            return PlainTextResponse("This address works only on this machine.\n", 403)
         token, slash, _ = scope["path"].removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self._token) or not slash:
             return PlainTextResponse("The address lacks the token that `quorum view` printed.\n", 403)
         if scope["method"] not in {"GET", "HEAD"}:
-            return PlainTextResponse("This page is for reading only.\n", 405, {"allow": "GET, HEAD"})
+            return PlainTextResponse("This page is read-only.\n", 405, {"allow": "GET, HEAD"})
         return None
 
 
@@ -153,7 +153,7 @@ class Served:
         return Response(static_file(name), media_type=media_type)
 
     async def _pair(self, _: Request) -> Response:
-        return _json(_present(self.library.pair, "Other than two runs were opened."))
+        return _json(_present(self.library.pair, "This page needs two open runs."))
 
     async def _pair_of(self, request: Request) -> Response:
         names = [request.path_params[side] for side in ("one", "other")]

@@ -175,7 +175,7 @@ def test_what_is_damaged_is_left_out_and_named(name: str, sweep: Path) -> None:
     assert bad.name not in str(contents(name, target))
     assert good.name in str(contents(name, target))
     (good.folder / "metrics.json").write_text("")
-    with pytest.raises(UserError, match="no finished run that is whole"):
+    with pytest.raises(UserError, match="no finished, undamaged run"):
         export(sweep, name, None, calls=False, force=False)
 
 

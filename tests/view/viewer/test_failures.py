@@ -61,7 +61,7 @@ def test_a_trace_that_contradicts_itself_is_shown_without_failures(failing: Path
     )
     overview = read_episode(broken).overview
     assert overview["failures"] is None
-    assert any("failures cannot be found" in problem for problem in overview["problems"])
+    assert any("Failures cannot be detected" in problem for problem in overview["problems"])
 
 
 def test_of_a_very_long_trace_nothing_is_kept(failing: Path, monkeypatch: pytest.MonkeyPatch) -> None:

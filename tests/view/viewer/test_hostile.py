@@ -166,8 +166,12 @@ CASES: dict[str, tuple[Callable[[Path], bytes], str, bool]] = {
         f"newer version of Quorum (schema {SCHEMA + 1}",
         True,
     ),
-    "another action": (replaced(b'"joint":[4', b'"joint":[3'), "not what its seed and actions give", True),
-    "an impossible action": (replaced(b'"joint":[4', b'"joint":[77'), "The world is shown up to step", True),
+    "another action": (
+        replaced(b'"joint":[4', b'"joint":[3'),
+        "seed and the actions do not give the recorded episode",
+        True,
+    ),
+    "an impossible action": (replaced(b'"joint":[4', b'"joint":[77'), "The world is shown only up to step", True),
     "no start": (lambda run: b"".join(lines(run)[1:]), "The start of the episode cannot be read", False),
     "empty": (lambda _: b"", "trace.jsonl: it is empty", False),
     "noise": (lambda _: bytes(range(256)) * 50, "could not be read", False),
@@ -228,7 +232,7 @@ def test_a_run_without_its_other_files_is_shown_by_its_trace(
     page, _ = opened(write_export(folder, tmp_path))
     text = page.locator(".problems").inner_text()
     assert "meta.json" in text
-    assert "the world cannot be built again" in text.lower()
+    assert "the world cannot be rebuilt" in text.lower()
     assert page.evaluate("quorum.model.steps") == 42
 
 

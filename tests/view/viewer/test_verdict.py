@@ -60,7 +60,7 @@ def test_a_file_that_is_no_verdict_is_reported_and_the_run_is_shown(
 ) -> None:
     overview = read_episode(blamed(episodes["squeeze"], tmp_path / "run", data)).overview
     assert overview["verdict"] is None
-    assert any("who made it fail cannot be read: blame.json" in problem for problem in overview["problems"])
+    assert any("result of quorum blame cannot be read: blame.json" in problem for problem in overview["problems"])
     assert overview["steps"] > 0
 
 

@@ -188,6 +188,6 @@ def test_a_run_without_a_turn_is_no_case(tmp_path: Path) -> None:
     first, *_, end = [json.loads(line) for line in (run / "trace.jsonl").read_text().splitlines()]
     write_lines(run / "trace.jsonl", [first, {**end, "seq": 1}])
     seal(run)
-    with pytest.raises(UserError, match="no run has a turn"):
+    with pytest.raises(UserError, match="no run has any turns"):
         export(run, "who-when", tmp_path / "cases", calls=True, force=False)
     assert not (tmp_path / "cases").exists()
