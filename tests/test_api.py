@@ -185,8 +185,8 @@ def test_a_branch_is_that_of_the_verb_and_its_notices_are_warnings(
         assert notices() == []
         result.branch("max_steps=10", at="0:174", say="agent_0:hello", out=tmp_path)
     assert notices() == [
-        "this changes nothing that has an effect in this run",
-        "no turn came for it",
+        "this change has no effect in this run",
+        "no turn for it came",
     ]
     assert isinstance(other, api.Result)
     done = quorum("branch", str(result.folder), "--at", "0:50", "--mind", "agent_1=heuristic", "--out", "verb")

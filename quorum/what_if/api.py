@@ -151,7 +151,7 @@ class Result(_Runs):
             _log.warning("%s", planned.notice)
         result = runner.run_cell(planned.cell, Path(out), start=planned.start)
         for what in planned.start.undone:
-            _log.warning("%s: no turn came for it", what)
+            _log.warning("%s had no effect: no turn for it came", what)
         return answer(type(self), result)
 
 

@@ -105,7 +105,7 @@ def test_what_text_alone_says_is_absent_in_every_output_and_nowhere_0(quorum: Qu
     means = {(one["agents.name"], one["metric"]): one["mean"] for one in json.loads(done.stdout)["estimates"]}
     assert means == {(mind, name): mean for mind in known for name, mean in zip(metrics, known[mind], strict=True)}
     drawn = (tmp_path / "compared" / "failure_kinds.svg").read_text()
-    assert drawn.count("not known") == 1, "of the team whose messages are text alone"
+    assert drawn.count("+ unknown") == 1, "of the team whose messages are text alone"
     for run in tmp_path.glob("cube-*"):
         mind = "dmas" if "dmas" in run.name else "naive"
         for shown in (recompute(run).metrics, read_episode(run).overview["metrics"]):
@@ -129,8 +129,8 @@ def test_a_budget_ends_the_reading_and_what_is_not_read_stays_unknown(quorum: Qu
     ("words", "reason"),
     [
         (["--judge", "n=3"], "a judge is a language model"),
-        (["--judge", "llm=vllm", "--judge", "llm.model=m"], "it asks a paid language model"),
-        (["--budget-calls", "3"], "a budget is for a judge, and none is named"),
+        (["--judge", "llm=vllm", "--judge", "llm.model=m"], "--judge calls a paid language model"),
+        (["--budget-calls", "3"], "a budget applies to a judge, and none is named"),
     ],
 )
 def test_a_judge_that_cannot_be_asked_is_refused(quorum: Quorum, words: list[str], reason: str) -> None:

@@ -77,7 +77,7 @@ def test_a_world_that_draws_no_lots_is_left_alone_and_a_trace_that_says_otherwis
     assert list(comparable(path)) == list(comparable(without))
     slippery = tmp_path / "slippery.jsonl"
     played(Slippery(2, length=9), 5, slippery)
-    with pytest.raises(ReplayMismatch, match="draws no lots"):
+    with pytest.raises(ReplayMismatch, match="has no luck to draw again"):
         list(replay(read_trace(slippery), Corridor(2, length=9)))
 
 

@@ -134,7 +134,7 @@ def _lines(blame: Blame) -> Iterator[str]:
     yield f"{blame.run}: {end.outcome} after {end.steps} steps{goals}"
     if not blame.failed:
         yield f"a success ({blame.question.success.text}): nobody is to blame"
-        yield "to ask why it was not better, give another success: 'steps<=N' or 'score>=X'"
+        yield "to ask why it was not better, give a stricter success: 'steps<=N' or 'score>=X'"
         return
     yield f"verdict: {_verdict(blame)}"
     if blame.question.method == SEARCH:
@@ -167,7 +167,7 @@ def _posterior(blame: Blame) -> Iterator[str]:
     verdict = blame.verdict
     if not verdict.agents:
         return
-    yield "probability, successes of corrected re-runs and of placebos, and what the correction gains (95 % interval):"
+    yield "probability, successes of corrected re-runs and of placebos, and the gain of the correction (95 % interval):"
     for cause in verdict.causes[:_MOST_SHOWN]:
         names = " with ".join(f"{one}: {WORDS.get(one.kind, one.kind)}" for one in cause.decisions)
         corrected, placebo, (low, high) = cause.corrected, cause.placebo, cause.gain
@@ -186,7 +186,7 @@ def _posterior(blame: Blame) -> Iterator[str]:
     if len(likely := [f"{name} {chance:.2f}" for name, chance in verdict.agents.items() if chance >= LEAST]) > 1:
         yield f"  by agent: {', '.join(likely)}"
     if blame.exact:
-        yield "each re-run is exact: nobody asks a model and the world has no luck, so one draw is enough"
+        yield "each re-run is exact: no agent uses a model and the world has no luck, so one draw is enough"
 
 
 def _shares(blame: Blame) -> Iterator[str]:

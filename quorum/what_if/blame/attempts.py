@@ -123,7 +123,8 @@ class Journal:
         except FileNotFoundError:
             return
         except DamagedFile as damage:
-            raise UserError(damage.message, f"Move {folder / JOURNAL} away: its re-runs are played again.") from damage
+            hint = f"Move {folder / JOURNAL} away: the command then plays its re-runs again."
+            raise UserError(damage.message, hint) from damage
 
     def _enter(self, line: _Line) -> None:
         match line:
@@ -167,7 +168,7 @@ def _open(folder: Path) -> IO[bytes]:
     Raises:
         UserError: another command uses it, it is not a file, or it cannot be written.
     """
-    with os_errors(f"{folder / JOURNAL}: cannot be written", "Copy the run to your own folder, and blame that."):
+    with os_errors(f"{folder / JOURNAL}: cannot be written", "Copy the run to your own folder, and blame the copy."):
         file = open_lock(folder, JOURNAL)
         if not take_lock(file, fcntl.LOCK_EX):
             file.close()
@@ -254,11 +255,11 @@ class Attempts:
         """
         budget, spent = self.budget, self.spent
         if budget.reruns is not None and self.reruns >= budget.reruns:
-            raise BudgetSpent(f"{budget.reruns} re-runs are played")
+            raise BudgetSpent(f"the limit of {budget.reruns} re-runs is reached")
         for what, used, more, limit in (
             ("calls", spent.answers, needs.answers - had.answers, budget.calls),
             ("tokens", spent.tokens, needs.tokens - had.tokens, budget.tokens),
             ("USD", spent.usd, needs.usd - had.usd, budget.usd),
         ):
             if limit is not None and (used >= limit or used + max(more, 0) > limit):
-                raise BudgetSpent(f"{used:.6g} of {limit:.6g} {what} are used, and a re-run needs more than are left")
+                raise BudgetSpent(f"{used:.6g} of {limit:.6g} {what} are used, and a re-run needs more than the rest")

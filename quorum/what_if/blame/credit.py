@@ -192,7 +192,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
     """
     steps = list(episode.trace.of(StepTaken))
     if start and start >= len(steps):
-        raise UserError(f"{episode.folder}: --idle-from {start}: its last step is {len(steps) - 1}")
+        raise UserError(f"{episode.folder}: --idle-from {start}: the last step is {len(steps) - 1}")
     world = episode.world()
     _refuse_luck(world, str(episode.folder))
     for _ in episode.replay(world):
@@ -209,7 +209,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
         ]
     except ChangeRefused as error:
         raise UserError(
-            f"{episode.folder}: --credit agent: its world was changed, which is not possible without an agent: "
+            f"{episode.folder}: --credit agent: the change of its world is not possible without an agent: "
             f"{sanitize(str(error), 400)}"
         ) from error
 
@@ -286,14 +286,14 @@ class Continuations:
         _refuse_luck(parent.episode.world(), str(parent.run))
         if parent.episode.trace.end is None or parent.episode.trace.end.outcome == Outcome.ERROR:
             raise UserError(
-                f"{parent.run}: --credit: the run broke off, and would go on without an agent or a message",
-                "Run it to its end first. --credit agent evaluates it as far as it goes.",
+                f"{parent.run}: --credit: the run broke off, but without an agent or a message it would continue",
+                "Run it to its end first. --credit agent evaluates the recorded part.",
             )
         bill = bill or Bill()
         reference = Reference(parent, ("idle",), stands_in=bill.stands_in)
         if reference.on_disk and bill.budget.unlimited:
             raise UserError(
-                f"{parent.run}: --credit: its minds ask paid language models again, for each agent or message",
+                f"{parent.run}: --credit: each agent or message needs a re-run with paid language models",
                 "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates the cost.",
             )
         self._parent = parent
@@ -365,11 +365,12 @@ class Continuations:
         try:
             ending = self.attempts.ending(correction)
         except BudgetSpent as spent:
-            raise UserError(f"{self._parent.run}: not played {what}: {spent}", "A larger budget resumes.") from spent
+            hint = "To resume, give a larger budget."
+            raise UserError(f"{self._parent.run}: not played {what}: {spent}", hint) from spent
         except UserError as error:
             raise UserError(f"{self._parent.run}: it cannot be played {what}: {error.message}", error.hint) from error
         if ending.outcome == Outcome.ERROR:
-            raise UserError(f"{self._parent.run}: {what} it ends as an error")
+            raise UserError(f"{self._parent.run}: {what}, it ends in an error")
         return self.whole - _worth(ending)
 
 
@@ -388,5 +389,5 @@ def _refuse_luck(world: World, run: str) -> None:
             f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",
             "Compare teams over many seeds instead, or use a world whose luck is shared: in the open world, "
-            "env.switches={luck: keyed}, as crafter_coop has it.",
+            "env.switches={luck: keyed}, as in crafter_coop.",
         )

@@ -284,7 +284,7 @@ WORDS = {
     "silence": "asked nobody for help",
     "withholding": "withheld what it knew",
     "ignored_input": "ignored an order that it had read",
-    "mismatch": "planned something else than it said",
+    "mismatch": "planned something other than it said",
 }
 """The kinds of mistakes, as phrases about the agent. The last six are kinds of failures (docs/failures.md)."""
 SUSPICION = (*list(WORDS)[-6:], *WORDS)

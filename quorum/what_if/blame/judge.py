@@ -82,12 +82,12 @@ def reading(question: Question, *, dry: bool = False) -> Configuration:
     most = question.budget
     budget = {"calls": most.calls, "tokens": most.tokens, "usd": most.usd}
     if 0 in budget.values():
-        raise UserError(f"--method {question.method}: the runs before have used up the budget")
+        raise UserError(f"--method {question.method}: earlier runs used up the budget")
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     found = Cell.compose(["agents=naive", *question.by, *limits], question.config_dir).configuration
     if asks_real(found) and not limits and not dry:
         raise UserError(
-            f"--method {question.method}: it asks a paid language model",
+            f"--method {question.method}: this calls a paid language model",
             "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X.",
         )
     return found

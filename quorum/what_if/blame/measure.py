@@ -33,7 +33,7 @@ class CreditMeasure(Measure):
         """Refuse a table without columns for a credit, and refuse to store credits from a later step on."""
         if self._idle_from and (write or set(self._kinds) != {Kind.AGENT}):
             raise UserError(
-                "--idle-from: it belongs to --credit agent, and metrics.json holds credits from the first step on",
+                "--idle-from works only with --credit agent, and metrics.json holds credits from the first step on",
                 "Add --credit agent and no other credit, and leave --write out.",
             )
         if strange := [kind for kind in self._kinds if per not in (None, kind.per)]:

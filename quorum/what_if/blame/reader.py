@@ -127,7 +127,7 @@ class Reader:
         """
         method, turns = f"{READER}:{self.procedure}", self.transcript.turns
         if not turns:
-            return Verdict(method, None, None, reason="there is no turn")
+            return Verdict(method, None, None, reason="the run has no turns")
         procedures = {
             Procedure.ALL_AT_ONCE: self._all_at_once,
             Procedure.STEP_BY_STEP: self._step_by_step,

@@ -142,7 +142,7 @@ class Reference:
                 able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
                 raise UserError(
                     f"--reference {self.label}: agents={mind.name} cannot take over during an episode: its state "
-                    "has grown from the start",
+                    "builds up from the start",
                     f"These can: {', '.join(able)}.",
                 )
 

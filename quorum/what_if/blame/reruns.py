@@ -179,7 +179,7 @@ class Reruns:
             raise
         if result.outcome == Outcome.ERROR:
             raise UserError(
-                f"{result.folder}: a re-run ended with an error: {result.reason}", "The same command resumes."
+                f"{result.folder}: a re-run ended with an error: {result.reason}", "Run the same command to resume."
             )
         return _ending(result.folder)
 

@@ -69,9 +69,9 @@ def blame(
     if dry:
         return _found(reference, question, ending, Journal(None, {}), started)
     folder = parent.episode.folder
-    require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
+    require_file(folder / BLAME, "Move it away, or copy the run to your own folder.")
     if reference.asks:
-        require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
+        require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame the copy.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
     write_all(folder, {BLAME: orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n"})
@@ -91,8 +91,8 @@ def _check(reference: Reference, question: Question, ending: Ending, *, limited:
         raise UserError(f"--margin {question.margin}: {question.success.text} has its own bound")
     if limited and reference.asks and question.budget.unlimited:
         raise UserError(
-            f"{parent.run}: its re-runs ask paid language models",
-            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates what it takes.",
+            f"{parent.run}: its re-runs call paid language models",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates the cost.",
         )
 
 
@@ -289,7 +289,7 @@ def verdict_of(
     agent, chance = max(agents.items(), key=lambda pair: pair[1])
     sure = chance > 0.5 and not experiment.why_cut
     if sure and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
-        return replace(found, agent=agent, probability=chance, reason="no single turn of it is probable enough")
+        return replace(found, agent=agent, probability=chance, reason="no single turn of this agent is probable enough")
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
     elif any(cause.placebo.wins for cause in causes):
@@ -299,9 +299,9 @@ def verdict_of(
     elif sets and len(sets[0]) > 1:
         reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
     elif experiment.saved:
-        reason = f"no single decision that was tried: the run succeeds when {label} decides for all"
+        reason = f"none of the single decisions tried: the run succeeds when {label} decides for all"
     else:
-        reason = f"not the decisions of the team, as {label} does not save the run either"
+        reason = f"not the team's decisions: {label} does not save the run either"
     # Give no probability: that of none also covers mistakes that the reference would have made as well.
     return replace(found, reason=reason)
 
@@ -314,26 +314,26 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
     candidates = len(decisions.candidates)
     if not candidates:
         own = reference.own
-        why = "every agent did what a fresh copy of its mind does" if own else "it would have decided the same"
+        why = "every agent did what a fresh copy of its mind would do" if own else "it would have decided the same"
         found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
     elif not reference.own and 2 * candidates > len(decisions.every):
         found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so that a "
+            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so a "
             "difference says little; --reference self finds where a mind deviates from itself"
         )
     if not decisions.asked:
-        found.append(f"the budget ended before {reference.label} was asked about all turns")
+        found.append(f"the budget ended before {reference.label} had decided all turns")
     if experiment.why_cut:
         found.append(f"the experiment ended early: {experiment.why_cut}")
     world = reference.parent.episode.world()
     if not isinstance(world, Limited):
-        found.append("the world cannot go on beyond its limit, so a late run counts as failed")
+        found.append("the world cannot continue beyond its step limit, so a late run counts as failed")
     if not keeps_luck_apart(world):
-        found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
+        found.append("the world has luck: a change also shifts the random draws of others, so a saved run may be luck")
     elif isinstance(world, DrawsLots) and not experiment.luck:
         found.append("each re-run has the luck of the run: --draws K draws it again, the same in both arms")
     if not experiment.exact and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
     if shares is not None and shares.why_cut:
-        found.append(f"the shares of the agents are not known: {shares.why_cut}")
+        found.append(f"the shares of the agents are unknown: {shares.why_cut}")
     return found

@@ -219,5 +219,5 @@ def _case(folder: Path, name: str) -> Case:
             raise ValueError("its history is empty, or its mistake_step is negative")
     except (ValueError, RecursionError) as error:
         reason = sanitize(str(error), 200)
-        raise UserError(f"{folder / name}: it is no case of Who&When: {reason}", "See docs/blame.md.") from error
+        raise UserError(f"{folder / name}: not a case of Who&When: {reason}", "See docs/blame.md.") from error
     return case

@@ -82,7 +82,7 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir
             plan.
     """
     if any(word.partition("=")[0] == EXPERIMENT for word in words):
-        raise UserError(f"{EXPERIMENT}: branches continue recorded runs, whose experiment is settled")
+        raise UserError(f"{EXPERIMENT}: branches continue recorded runs, so their experiment cannot change")
     edit = asked.change
     if not asked.at and not edit.drops:
         raise UserError(
@@ -102,7 +102,7 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir
         sizes = (
             f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
         )
-        raise UserError(f"the sweep has {number:,} branches ({sizes}): at most {MOST_POINTS:,} are planned")
+        raise UserError(f"the sweep has {number:,} branches ({sizes}): the limit is {MOST_POINTS:,}")
 
     parents, problems = Parents(), Problems()
     found: dict[str, PlannedBranchCell] = {}
@@ -162,9 +162,9 @@ def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
         run = Path(os.path.realpath(folder / parent.run))
         hint = "Restore the run, or start a separate sweep: --name NAME."
         if not run.is_dir():
-            raise UserError(f"{folder.name}: a run that it branches is gone: {folder / parent.run}", hint)
+            raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
         if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-            raise UserError(f"{folder.name}: a run that it branches has changed since: {run}", hint)
+            raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:

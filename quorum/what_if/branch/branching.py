@@ -247,7 +247,7 @@ class BranchStart(Start):
         if topology.coordinated != context.topology.coordinated:
             has, had = ("has", "had none") if context.topology.coordinated else ("has none", "had one")
             raise UserError(
-                f"topology={after.topology.name}: it {has} a coordinator, and the team {had} so far",
+                f"topology={after.topology.name}: it {has} a coordinator, and the team {had} before",
                 "Nobody can join or leave during an episode: choose a topology with the same participants.",
             )
         together([c.extensions, after.extensions])
@@ -312,7 +312,7 @@ class BranchStart(Start):
         if how is Handover.NEVER:
             able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
             raise UserError(
-                f"agents={config.name}: such a mind cannot take over during an episode: its state has grown from the "
+                f"agents={config.name}: such a mind cannot take over during an episode: its state builds up from the "
                 "start of an episode",
                 f"These can: {', '.join(able)}.",
             )
@@ -359,13 +359,13 @@ def _content(words: ScriptedAnswer, world: World) -> str | Plan:
     """
     if words.text is not None:
         return words.text
-    example = 'For example: --plan agent_0:\'[{"action": "NAME"}]\', as the trace has the actions of plans.'
+    example = 'For example: --plan agent_0:\'[{"action": "NAME"}]\', in the form of plans in the trace.'
     try:
         actions = orjson.loads(words.actions or "")
         if not (isinstance(actions, list) and actions and all(isinstance(action, dict) for action in actions)):
-            raise UserError(f"{words}: it is no list of actions", example)
+            raise UserError(f"{words}: not a list of actions", example)
         return Plan(tuple(world.vocabulary.parse(action) for action in actions))
     except orjson.JSONDecodeError as error:
-        raise UserError(f"{words}: it is no JSON: {error}", example) from error
+        raise UserError(f"{words}: not JSON: {error}", example) from error
     except InvalidThought as error:
         raise UserError(f"{words}: {'; '.join(error.reasons)}") from error

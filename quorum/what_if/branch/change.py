@@ -100,7 +100,7 @@ def read_change(
     """
     if probe and (says or plans or drops or luck or world is not None):
         raise UserError(
-            f"{PROBE}: it asks the agents and ends, so --say, --plan, --drop, --world and --luck would have no effect",
+            f"{PROBE} ends the branch, so --say, --plan, --drop, --world and --luck would have no effect",
             "Branch the run with the change first, and probe that branch at a later step.",
         )
     words = (
@@ -185,11 +185,9 @@ def read_world_change(text: str) -> Mapping[str, Any]:
     try:
         changes = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise UserError(f"--world {sanitize(text, _LONGEST_REASON)}: it is no JSON: {error}", _EXAMPLE) from error
+        raise UserError(f"--world {sanitize(text, _LONGEST_REASON)}: not JSON: {error}", _EXAMPLE) from error
     if not isinstance(changes, dict) or not changes:
-        raise UserError(
-            f"--world {sanitize(text, _LONGEST_REASON)}: it is no JSON object that names something", _EXAMPLE
-        )
+        raise UserError(f"--world {sanitize(text, _LONGEST_REASON)}: not a JSON object that names something", _EXAMPLE)
     return changes
 
 
@@ -212,7 +210,7 @@ def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instan
 def _tried(world: World, change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
     if change.luck is not None and not isinstance(world, DrawsLots):
         raise UserError(
-            f"--luck: the rules of '{world.name}' draw no lots",
+            f"--luck: the rules of '{world.name}' are not random",
             "Leave --luck out: --draws draws models and minds again.",
         )
     if change.changes is None:

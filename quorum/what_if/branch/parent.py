@@ -73,11 +73,11 @@ class PlannedBranch:
         """Warning that the edits have no effect, or that the branch may not finish; empty for none."""
         c, origin = self.cell.configuration, self.origin
         if self.idle:
-            return f"{', '.join(origin.edits)}: this changes nothing that has an effect in this run"
+            return f"{', '.join(origin.edits)}: this change has no effect in this run"
         if not (origin.change and c.uses_models and isinstance(c.llm, ReplayConfig)):
             return ""
         return (
-            "llm=replay answers only what its run was asked, and this change may lead to other questions; "
+            "llm=replay answers only the prompts of its run, and this change may lead to other prompts; "
             "llm=NAME gives the branch a model that can answer them"
         )
 
@@ -180,7 +180,7 @@ class Parent:
         self._check(after, instant, start.prefix)
         if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
             raise UserError(
-                "--draws with llm=replay: a recording has one answer to each question",
+                "--draws with llm=replay: a recording has only one answer to each prompt",
                 "Give the branch a model that samples: llm=NAME.",
             )
         copied = tuple(sorted(start.named)) if self.ancestor is not None else ()
@@ -234,7 +234,7 @@ class Parent:
             option = "--luck" if change.world is None else "--world"
             what = "drawn its luck again with --luck" if done.changes is None else "changed its world with --world"
             raise UserError(
-                f"{option}: this run, or one that it was branched from, has {what} at step {done.t}; this works once",
+                f"{option}: this run, or an ancestor of it, has {what} at step {done.t}; this is possible only once",
                 "Make all changes at one branch point, or branch the run without them.",
             )
         return BranchStart(
@@ -273,26 +273,24 @@ class Parent:
             after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)
         if self.configuration.remembers and not after.remembers:
             raise UserError(
-                f"{self.run}: its team has a memory, and {after.team_label} would not take it along",
+                f"{self.run}: its team has a memory that {after.team_label} would lose",
                 "Give one agent another mind instead of all, or branch a run of minds that do not remember.",
             )
         if change.words and after.remembers:
-            raise UserError(
-                f"{change.words[0]}: not in {after.team_label}, whose minds remember what they said and planned"
-            )
+            raise UserError(f"{change.words[0]}: {after.team_label} has minds that remember what they said and planned")
         return after
 
     def _check_probe(self, after: Configuration, instant: Instant) -> None:
         """Refuse a probe inside a conversation, of a probe, or of a team in which no mind can answer."""
         if instant.t_hat is not None:
             raise UserError(
-                f"--at {instant} {PROBE}: agents are asked as a step starts, before anybody thinks in it",
+                f"--at {instant} {PROBE}: a probe takes place at the start of a step, before anybody thinks",
                 f"Give --at {instant.t}, or --at {instant.t + 1} for what they believe after the talk of this step.",
             )
         if not any(minds.get(mind.name).answers for mind in after.team.values()):
             able = [name for name in minds.names() if minds.get(name).answers]
             raise UserError(
-                f"{PROBE}: agents={after.team_label} cannot be asked what they believe",
+                f"{PROBE}: agents={after.team_label} cannot say what they believe",
                 f"These minds can: {', '.join(able)}.",
             )
 

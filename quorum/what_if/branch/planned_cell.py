@@ -76,11 +76,11 @@ class PlannedBranchCell(PlannedCell):
         try:
             found = parents.open(self.run).branch(self.origin.instant, self.change, self.origin.draw)
         except UserError as error:
-            raise UserError(f"{self.name}: its run: {error.message}", error.hint) from error
+            raise UserError(f"{self.name}: its parent run: {error.message}", error.hint) from error
         refuse_changed(self.name, self.inputs, found.cell.inputs)
         if found.origin.prefix != self.origin.prefix or replace(found.cell, origin=self.origin).hash != self.hash:
             raise UserError(
-                f"{self.name}: its run has changed since it was planned: {self.run}",
+                f"{self.name}: its parent run has changed since the plan was made: {self.run}",
                 "Restore the run, or start a separate sweep: --name NAME.",
             )
         return found.start

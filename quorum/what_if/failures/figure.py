@@ -17,7 +17,7 @@ from quorum.what_if.failures import FailureKind
 _LABEL = 26
 """Maximum letters in the label of a level."""
 _KINDS = {f"failure.{kind}": kind for kind in FailureKind}
-_UNKNOWN = " Not known: the kinds that follow from what messages claim and ask, where text alone says it."
+_UNKNOWN = " Unknown: kinds that depend on claims and requests that messages state only as text."
 
 
 @figure("failure_kinds")
@@ -43,12 +43,12 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
             group = comparison.groups.get((level, point))
             if group is not None and any(math.isnan(group.mean(metric)) for metric in _KINDS):
                 side = "left" if left < highest / 2 else "right"
-                axes.text(left, place, " + not known ", ha=side, va="center")
+                axes.text(left, place, " + unknown ", ha=side, va="center")
                 unknown = _UNKNOWN
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlim(0, 1.05 * highest)
-        axes.set_xlabel("failures a run")
+        axes.set_xlabel("failures per run")
         style.grid(axes, "x")
     remark = f"Failures that the trace proves by rule, by kinds of MAST. Means over boards.{unknown}"
     names_of = {metric: f"{str(_KINDS[metric]).replace('_', ' ')} ({_KINDS[metric].mast})" for metric in shown}

@@ -78,7 +78,8 @@ class Judgement:
             return read
         both, fields, alone = self.by.values()
         found = f"{both} by both, {fields} by fields alone, {alone} by the judge alone"
-        return f"{read}, {self.same} of {self.typed} with typed fields as these say; failures of words: {found}"
+        agrees = f"agrees with {self.same} of {self.typed} that have typed fields"
+        return f"{read} and {agrees}; failures of words: {found}"
 
 
 @dataclass
@@ -101,14 +102,14 @@ class Judge:
 
     def __post_init__(self) -> None:
         if not self.words:
-            raise UserError("a budget is for a judge, and none is named", "For example: --judge llm=openai.")
+            raise UserError("a budget applies to a judge, and none is named", "For example: --judge llm=openai.")
         for word in self.words:
             if word.partition("=")[0].partition(".")[0] != "llm":
                 raise UserError(f"--judge {word}: a judge is a language model", "For example: --judge llm=openai.")
         budget = [f"budget.{kind}={limit}" for kind, limit in self.limits.items() if limit is not None]
         cell = Cell.compose(["agents=naive", *self.words, *budget], self.folder)
         if not budget and asks_real_models(cell.configuration):
-            raise UserError("--judge: it asks a paid language model", "Set --budget-calls N or --budget-usd X.")
+            raise UserError("--judge calls a paid language model", "Set --budget-calls N or --budget-usd X.")
         self._configuration = cell.configuration
         self._books = CallBooks(cell.configuration, None)
 

@@ -29,12 +29,12 @@ def _number(kind: FailureKind, trace: Trace) -> Value:
 _DOCS = {
     FailureKind.REPETITION: "Failed plans that were committed again in the same state, and failed again",
     FailureKind.TERMINATION: "Plans for tasks that were over",
-    FailureKind.SILENCE: "Plans that failed for want of mates whom nobody had asked",
-    FailureKind.WITHHOLDING: "What was known of a mate's plan that failed for it, and was not said",
-    FailureKind.IGNORED_INPUT: "Plans against orders that were read",
-    FailureKind.MISMATCH: "Plans for another task than their agents had said",
+    FailureKind.SILENCE: "Plans that failed for lack of teammates, and nobody had asked for help",
+    FailureKind.WITHHOLDING: "Facts that an agent knew and did not say, and for which a teammate's plan failed",
+    FailureKind.IGNORED_INPUT: "Plans against orders that the agent had read",
+    FailureKind.MISMATCH: "Plans for a task other than the one that the agent had named",
 }
-_UNKNOWN = "; None where the text of a message alone says what it claims and asks"
+_UNKNOWN = "; None if a message states its claims and requests only as text"
 for _kind, _doc in _DOCS.items():
     metric(
         f"failure.{_kind}",

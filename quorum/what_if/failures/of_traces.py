@@ -79,9 +79,7 @@ def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
         summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
         console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
         if run.unread:
-            unknown = (
-                f"  {run.unread} messages are text alone: {' and '.join(sorted(OF_WORDS))} are not known (--judge)"
-            )
+            unknown = f"  {run.unread} messages have only text: {' and '.join(sorted(OF_WORDS))} are unknown (--judge)"
             console.print(Text(unknown), soft_wrap=True)
         if run.judgement is not None:
             console.print(Text(f"  {run.judgement}"), soft_wrap=True)

@@ -53,8 +53,8 @@ class Differences:
 
 
 _OF_AGENTS = (
-    "D_i = G(run) - G(the same joint actions, but that agent i idles from the first step on), played by the rules of "
-    "the world from the seed, so that nobody thinks again (Wolpert and Tumer 2001: the wonderful life utility with "
+    "D_i = G(run) - G(the same joint actions, except that agent i idles from the first step on), replayed by the rules "
+    "of the world from the seed, so no agent thinks again (Wolpert and Tumer 2001: the wonderful life utility with "
     "idling as the null action; Agogino and Tumer 2008)"
 )
 
@@ -127,8 +127,8 @@ class LiveDifferences(Differences):
     "credit.live_difference",
     "reward",
     title="difference reward against a team that reacts",
-    doc="Mean over agents of G(run) - G(the run played again, in which agent i idles and says nothing from the start "
-    "and the minds of all others think on), with the return as G.",
+    doc="Mean over agents of G(run) - G(a re-run in which agent i idles and says nothing from the start, while all "
+    "other minds think), with the return as G.",
     source=LiveDifferences,
 )
 def live_difference(found: LiveDifferences) -> Value:
@@ -175,8 +175,8 @@ class MessageValues:
     "credit.message_mean",
     "reward",
     title="value of a message",
-    doc="Mean over messages of G(run) - G(the run played again without sending that one message, in which all minds "
-    "think on), with the return as G: its counterfactual value.",
+    doc="Mean over messages of G(run) - G(a re-run without that one message, in which all minds think), with the "
+    "return as G: its counterfactual value.",
     source=MessageValues,
 )
 def message_mean(found: MessageValues) -> Value:

@@ -30,8 +30,8 @@ def blame(
         options.values(
             "--reference",
             "MIND|KEY=VALUE",
-            "Correct decisions by this mind or model, or by self, a fresh copy of each agent's own mind; for "
-            "readers, ask this model.",
+            "Correct decisions with this mind or model, or with self: fresh copies of the agents' own minds. For "
+            "readers, use this model.",
             unset="heuristic, or self in a team of only these; llm=simulated for readers",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def blame(
     draws: options.Draws = 1,
     budget_reruns: Annotated[
         int,
-        options.value("--budget-reruns", "CELLS", "Play at most this many episodes of a run.", min=1),
+        options.value("--budget-reruns", "CELLS", "Play at most this many re-runs of each run.", min=1),
     ] = 2000,
     budget_calls: options.BudgetCalls = None,
     budget_tokens: options.BudgetTokens = None,

@@ -77,7 +77,7 @@ def branch(
     draws: options.Draws = 1,
     luck: Annotated[
         bool,
-        typer.Option("--luck", help="Also draw the luck of the world again, in each draw the same for all changes."),
+        typer.Option("--luck", help="Also redraw the luck of the world: in each draw, the same for all changes."),
     ] = False,
     control: Annotated[
         bool | None,
@@ -139,7 +139,7 @@ def branch(
         config_dir=tuple(config_dir or ()),
     )
     if probe and control:
-        raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
+        raise UserError("--probe --control: a probe ends the branch", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
     budgets = (budget_usd, budget_tokens, budget_calls)
     if single and not (dry_run or name or any(budgets) or skip_invalid or control is not None):
@@ -202,7 +202,7 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
     with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, start=start)
     for what in start.undone if not quiet else ():
-        echo(f"notice: {what}: no turn came for it", err=True)
+        echo(f"notice: {what} had no effect: no turn for it came", err=True)
     if change.probe:
         from quorum.what_if.beliefs import Beliefs
 

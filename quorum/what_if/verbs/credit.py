@@ -41,10 +41,10 @@ def credit(
     budgets = {"budget_usd": budget_usd, "budget_tokens": budget_tokens, "budget_calls": budget_calls}
     if not credit:
         if idle_from:
-            raise UserError("--idle-from: it belongs to --credit agent", "Add --credit agent.")
+            raise UserError("--idle-from works only with --credit agent", "Add --credit agent.")
         if dry_run or any(limit is not None for limit in budgets.values()):
             raise UserError(
-                "--dry-run, --budget-usd, --budget-tokens, --budget-calls: they belong to --credit",
+                "--dry-run, --budget-usd, --budget-tokens, --budget-calls: these work only with --credit",
                 "Add --credit live or --credit message.",
             )
         return None

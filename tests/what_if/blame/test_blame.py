@@ -224,7 +224,7 @@ def test_a_budget_ends_the_search_and_says_what_is_not_known(run: Path, tmp_path
     assert len(played) == 2
     assert (found.verdict.agent, found.verdict.probability) == (None, None)
     assert "the budget ended the search" in found.verdict.reason
-    assert any("the experiment ended early: 2 re-runs are played" in note for note in found.notes)
+    assert any("the experiment ended early: the limit of 2 re-runs is reached" in note for note in found.notes)
     assert blame(folder, Question(margin=0)).verdict.agent == "agent_2"
 
 
@@ -241,7 +241,7 @@ def test_a_run_that_nobody_can_save_is_not_blamed_on_the_team(tmp_path: Path) ->
     run = played("n=4 agents=heuristic max_steps=3 seed=1", tmp_path).folder
     found = blame(run, Question(by=("heuristic",)))
     assert found.verdict.agent is None
-    assert "not the decisions of the team" in found.verdict.reason
+    assert "not the team's decisions" in found.verdict.reason
     assert any("no team could finish" in note for note in found.notes)
 
 

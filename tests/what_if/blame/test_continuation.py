@@ -145,7 +145,7 @@ def test_a_paid_credit_costs_what_was_estimated_and_is_paid_for_once(kind: Kind,
     credits_of(run, [kind], bill=expected)
     assert (till.answers, sorted(run.parent.iterdir())) == (0, [run])
     half = Bill(Budget(calls=expected.spent.answers // 2))
-    with pytest.raises(UserError, match="A larger budget resumes"):
+    with pytest.raises(UserError, match="To resume, give a larger budget"):
         credits_of(run, [kind], bill=half)
     assert 0 < half.spent.answers == till.answers <= expected.spent.answers // 2
     whole = Bill(Budget(calls=10_000))

@@ -67,7 +67,7 @@ def test_the_table_per_agent_has_them_as_columns(quorum: Quorum) -> None:
     ("arguments", "words"),
     [
         (["--credit", "agents"], "Did you mean 'agent'?"),
-        (["--credit", "agent", "--idle-from", "9999"], "its last step is"),
+        (["--credit", "agent", "--idle-from", "9999"], "the last step is"),
         (["--credit", "agent", "--idle-from", "1", "--write"], "leave --write out"),
         (["--recompute", "--idle-from", "1"], "Add --credit agent"),
         (["--credit", "live", "--idle-from", "1"], "no other credit"),

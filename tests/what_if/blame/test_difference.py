@@ -232,7 +232,7 @@ def test_a_change_that_the_world_refuses_without_an_agent_is_told(tmp_path: Path
     change = json.dumps({"agents": {"agent_1": start}})
     planned = plan_branch(episode.folder, "6", world=change)
     branch = run_cell(planned.cell, tmp_path / "b", start=planned.start).folder
-    with pytest.raises(UserError, match="its world was changed"):
+    with pytest.raises(UserError, match="the change of its world"):
         difference_rewards(open_episode(branch))
 
 

@@ -132,7 +132,7 @@ def test_a_shadow_is_asked_once_a_turn_and_takes_no_more_than_half_of_the_budget
     run, brain = paid
     found = blame(run, question("self", budget=Budget(calls=10)))
     assert brain.requests == found.calls == 5
-    assert any("before self was asked about all turns" in note for note in found.notes)
+    assert any("before self had decided all turns" in note for note in found.notes)
     whole = STEPS * AGENTS
     more = blame(run, question("self", budget=Budget(calls=14)))  # the five answers are given back, and count
     assert more.calls == brain.requests == 7

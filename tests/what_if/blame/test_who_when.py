@@ -112,7 +112,7 @@ def test_a_file_that_is_no_case_is_named_before_anything_is_asked(
 ) -> None:
     case(tmp_path, "1.json")
     case(tmp_path, "2.json", **values)
-    with pytest.raises(UserError, match=rf"2\.json: it is no case of Who&When: .*{reason}"):
+    with pytest.raises(UserError, match=rf"2\.json: not a case of Who&When: .*{reason}"):
         read_cases(tmp_path, ALL)
 
 

@@ -164,7 +164,7 @@ def test_a_run_that_is_gone_or_changed_is_refused_by_its_name(spoiled: str, copi
     run = branches(copied)[1]
     before = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
     spoil(run, spoiled)
-    with pytest.raises(UserError, match=rf"a run that it branches (is gone|has changed since): .*{run.name}"):
+    with pytest.raises(UserError, match=rf"the parent run of a branch (is missing|has changed): .*{run.name}"):
         swept(copied, tmp_path, "llm.poor=1.0")
     assert {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()} == before
 
@@ -206,7 +206,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "no runs": ((), {"folders": (Path(__file__).parent,)}, "it holds no finished run that did not fail"),
     "an experiment": (("experiment=quickstart",), {}, "experiment: branches continue recorded runs"),
     "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
-    "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
+    "no plan": ((), {"plans": ["agent_0:[]"]}, "not a list of actions"),
 }
 
 

@@ -70,8 +70,8 @@ REFUSED = {
     "nobody": ({"says": [":hello"]}, "--say :hello: give AGENT:TEXT"),
     "nothing": ({"plans": ["agent_0:"]}, "--plan agent_0:: give AGENT:ACTIONS"),
     "no such agent": ({"says": ["agent_9:hello"]}, r"no participant 'agent_9'(.|\n)*Did you mean"),
-    "no JSON": ({"plans": ["agent_0:push"]}, "it is no JSON"),
-    "no list": ({"plans": ["agent_0:{}"]}, "it is no list of actions"),
+    "no JSON": ({"plans": ["agent_0:push"]}, "not JSON"),
+    "no list": ({"plans": ["agent_0:{}"]}, "not a list of actions"),
     "no action": ({"plans": ['agent_0:[{"action": "fly"}]']}, "--plan agent_0:.*fly"),
 }
 

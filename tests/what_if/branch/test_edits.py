@@ -191,7 +191,7 @@ def test_a_run_of_recorded_answers_is_branched_with_them_or_with_a_model(run: Pa
     assert plan_branch(again, AT, **other).notice == ""
     assert "llm=replay answers only" in plan_branch(again, AT, minds=["agent_2=heuristic"]).notice
     assert plan_branch(again, AT).notice == ""
-    with pytest.raises(UserError, match="--draws with llm=replay: a recording has one answer"):
+    with pytest.raises(UserError, match="--draws with llm=replay: a recording has only one answer"):
         list(plan_draws(again, AT, 2))
 
 

@@ -87,7 +87,7 @@ def test_inside_a_conversation_the_other_luck_begins_with_the_next_step(quorum: 
 @pytest.mark.parametrize(
     ("cell", "arguments", "words"),
     [
-        (("env=transport", "n=2", "max_steps=4"), ("--at", "2"), "draw no lots"),
+        (("env=transport", "n=2", "max_steps=4"), ("--at", "2"), "are not random"),
         (CELL, ("--at", "12", "--probe"), "--luck would have no effect"),
     ],
 )

@@ -94,7 +94,7 @@ def test_answers_count_for_the_budget(runs: dict[str, Path], tmp_path: Path) -> 
 
 
 REFUSED = {
-    "inside a conversation": ("3:5", {}, "as a step starts"),
+    "inside a conversation": ("3:5", {}, "at the start of a step"),
     "with words": ("3", {"says": ["agent_0:hello"]}, "would have no effect"),
     "after the end": ("99", {}, "ends after step"),
 }
@@ -109,7 +109,7 @@ def test_what_cannot_be_probed_is_refused(case: str, runs: dict[str, Path]) -> N
 
 def test_a_team_without_models_says_who_can_be_asked(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=2", "agents=heuristic", "max_steps=6"]), tmp_path).folder
-    with pytest.raises(UserError, match="agents=heuristic cannot be asked what they believe") as refusal:
+    with pytest.raises(UserError, match="agents=heuristic cannot say what they believe") as refusal:
         plan_branch(run, "3", probe=True)
     assert "naive" in refusal.value.hint
 

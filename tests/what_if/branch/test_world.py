@@ -213,8 +213,8 @@ def test_the_change_names_the_branch_however_it_is_written(runs: Path) -> None:
 
 REFUSED = {
     '{"agents": ': "no JSON",
-    "[]": "no JSON object that names something",
-    "{}": "no JSON object that names something",
+    "[]": "not a JSON object that names something",
+    "{}": "not a JSON object that names something",
     '{"walls": {}}': "walls: it cannot be changed; you can change agents, blocks",
     '{"agents": {"agent_9": [0, 0]}}': "agents.agent_9: no such agent",
     '{"agents": {"agent_0": [0, 99]}}': r"agent 0 at \(0, 99\) is outside the grid of side 20",

@@ -29,5 +29,5 @@ class WorldLuck(Event):
             ChangeRefused: it has no random draws.
         """
         if not isinstance(world, DrawsLots):
-            raise ChangeRefused(f"the world '{world.name}' draws no lots: it has no draw_from()")
+            raise ChangeRefused(f"the world '{world.name}' has no luck to draw again: it has no draw_from()")
         world.draw_from(self.seed)
