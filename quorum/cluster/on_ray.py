@@ -120,7 +120,7 @@ class RayEngine(Engine):
         for _ in range(number - len(self._actors)):
             self._actors.append(_Actor(self._new(job, number), work.report))
         placed = any(actor.runs for actor in self._actors)
-        work.report(Waits("" if placed else f"no worker has a place: there is room for {room}"))
+        work.report(Waits("" if placed else f"no worker can start yet: there is room for {room}"))
 
     def _hand_out(self, work: CellQueue) -> None:
         """Give cells to running actors, and reserve a share for those that do not run yet."""

@@ -154,7 +154,7 @@ class _Submitted:
                 work.report(Stuck(message))
         except Exception as error:  # whatever the job raised
             return f"{ending}: {_cause(error)}; {logs}"
-        return f"{ending} without it; {logs}"
+        return f"{ending} without this cell; {logs}"
 
 
 class Slurm(Engine):
@@ -221,7 +221,8 @@ class Slurm(Engine):
                 job.folder / own, cluster=self._config.executor, slurm_python=safe, local_python=safe
             )
         except RuntimeError as error:
-            raise UserError(f"engine.executor: {error}", "engine.executor=local tries it without a cluster.") from error
+            hint = "To try it without a cluster: engine.executor=local."
+            raise UserError(f"engine.executor: {error}", hint) from error
         executor.update_parameters(
             name=f"quorum-{job.folder.name}",
             timeout_min=self._config.minutes,
@@ -251,7 +252,7 @@ class Slurm(Engine):
             if time.monotonic() > end:
                 raise UserError(
                     f"{folder}: jobs of an earlier command still run cells of this sweep: {', '.join(running)}",
-                    f"Wait until they are done, or end them: scancel {' '.join(running)}",
+                    f"Wait until they are done, or cancel them: scancel {' '.join(running)}",
                 )
             time.sleep(1)
         remove_inside(folder, f"{_LOGS}/{_NUMBERS}")

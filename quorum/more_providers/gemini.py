@@ -121,7 +121,7 @@ class GeminiModel(Provider):
         try:
             return await self._client.sdk.aio.models.generate_content(model=self.model, **arguments)
         except (AttributeError, TypeError) as error:
-            raise BrokenResponse(f"a success that is no object ({type(error).__name__})") from None
+            raise BrokenResponse(f"a success that is not an object ({type(error).__name__})") from None
 
     def _read(self, response: Any, request: Request) -> Reply:
         blocked = response.prompt_feedback
@@ -131,7 +131,7 @@ class GeminiModel(Provider):
         if response.candidates:
             candidate = response.candidates[0]
             if candidate.finish_reason is None:
-                raise BrokenResponse("a success whose answer is not whole")
+                raise BrokenResponse("a success whose answer is incomplete")
             finish = _finish(candidate.finish_reason.name)
             parts = (candidate.content.parts if candidate.content else None) or []
             thinking = "".join(part.text or "" for part in parts if part.thought)

@@ -35,7 +35,7 @@ def call_arguments(types: Any, body: Mapping[str, Any]) -> dict[str, Any]:
         config = types.GenerateContentConfig.model_validate_json(orjson.dumps(said))
         contents = [types.Content.model_validate_json(orjson.dumps(content)) for content in body["contents"]]
     except ValueError as error:
-        raise BadRequest(f"google-genai does not take the request: {error}") from None
+        raise BadRequest(f"google-genai rejects the request: {error}") from None
     config.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
     config.automatic_continuation = False
     config.http_options = types.HttpOptions(extra_body=extra or None)

@@ -83,7 +83,7 @@ class LiteLLMModel(Provider):
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         if own := self._own & (request.sampling.extra_body or {}).keys():
-            raise BadRequest(f"llm.extra_body: litellm keeps {', '.join(sorted(own))} for itself")
+            raise BadRequest(f"llm.extra_body: litellm reserves {', '.join(sorted(own))}")
         longest = {offer.max_tokens_key.value: offer.longest}
         return {"model": self.model, **longest, **chat_arguments(request, offer, self._thinking)}
 

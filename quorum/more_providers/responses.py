@@ -107,7 +107,7 @@ class ResponsesModel(OpenAIModel):
         refusal = "".join(part.refusal for part in parts if part.type == "refusal")
         text = calls[0] if calls else refusal or "".join(part.text for part in parts if part.type == "output_text")
         if not isinstance(text, str):
-            raise BrokenResponse("a success whose answer is no text")
+            raise BrokenResponse("a success whose answer is not text")
         thoughts = [part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ()))]
         thinking = "\n\n".join(thoughts)
         name = response.model

@@ -194,10 +194,10 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
     [
         (
             ("llm=simulated",),
-            "llm=simulated has no batches\nBatches are offered by llm=openai, llm=openai_responses, llm=anthropic",
+            "llm=simulated has no batches\nUse one of these models: llm=openai, llm=openai_responses, llm=anthropic",
         ),
         (("llm=groq", "llm.model=m"), "llm=groq has no batches"),
-        (("agents=heuristic",), "no cell asks a language model"),
+        (("agents=heuristic",), "no cell uses a language model"),
         (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
         (("llm=openai", "llm.model=gpt-5", "limits.thought_seconds=60"), "limits.thought_seconds=60"),
     ],

@@ -220,9 +220,9 @@ def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sw
     sweeping.queue.report(CallStatus("here:1", delivery=tuple(status.facts())))
     facts = progress.facts()
     assert "3 waves" in facts
-    assert "2 batches open: 400 requests, 0:01:35 so far, 0:03:00 as a rule" in facts
+    assert "2 batches open: 400 requests, 0:01:35 so far, usually 0:03:00" in facts
     assert "about $1.00 in them" in facts
-    assert "20 answers of an earlier command" in facts
+    assert "20 answers from an earlier command" in facts
     sweeping.queue.report(CallStatus("here:1", delivery=tuple(BatchStatus(waves=4, usd=None).facts())))
     assert "4 waves" in progress.facts()
     assert not any("open" in fact or "about" in fact for fact in progress.facts())

@@ -28,7 +28,7 @@ MISTAKES = {
     ("blame", "RUN", "--budget-calls", "-1"): "--budget-calls -1: a budget must be more than 0",
     ("sweep", "n=2", "--budget-usd", "inf"): "--budget-usd inf: a budget must be more than 0, and finite",
     ("sweep", "n=2", "--cancel-batches", "--dry-run"): "--cancel-batches and --dry-run: ",
-    ("sweep", "n=2", "engine=batch"): "no cell asks a language model\nBatches are offered by llm=",
+    ("sweep", "n=2", "engine=batch"): "no cell uses a language model\nUse one of these models: llm=",
     ("sweep", "n=2", "--cancel-batches"): "--cancel-batches: this engine sends no batches\nSay the words",
     ("sweep", "n=2", "+engine=local"): "+engine: every sweep has this group already; write engine=OPTION",
     ("sweep", "n=2", "~engine"): "~engine: every sweep has this group already",

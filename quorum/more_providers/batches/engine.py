@@ -30,7 +30,7 @@ from quorum_base.inside import open_inside
 from quorum_base.user_errors import UserError
 
 _OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
-_HINT = f"Batches are offered by {_OFFERS}: engine=local sends each request by itself."
+_HINT = f"Use one of these models: {_OFFERS}; or engine=local, which sends each request by itself."
 
 
 class BatchConfig(ComponentConfig):
@@ -68,7 +68,7 @@ class BatchCourier(Courier):
             os.close(open_inside(folder, BATCHES, os.O_RDWR))
         asking = {cell.kind: cell for cell in cells if cell.uses_models}
         if not asking:
-            raise UserError("engine=batch: no cell asks a language model", _HINT)
+            raise UserError("engine=batch: no cell uses a language model", _HINT)
         for cell in asking.values():
             _check(cell.cell().configuration)
 
@@ -104,14 +104,14 @@ def _check(configuration: Configuration) -> None:
             raise UserError(f"engine=batch: llm={name} has no batches", _HINT)
         if (tier := getattr(config, "service_tier", None)) is not None:
             raise UserError(
-                f"engine=batch: a batch has its own price, so llm.service_tier={tier} says nothing",
+                f"engine=batch: a batch has its own price, so llm.service_tier={tier} has no effect",
                 "Leave one of them out: llm.service_tier=null, or engine=local.",
             )
     limits = configuration.limits
     for name, seconds in (("thought", limits.thought_seconds), ("episode", limits.episode_seconds)):
         if seconds is not None:
             raise UserError(
-                f"engine=batch: limits.{name}_seconds={seconds:g} would end what waits for a batch, for hours",
+                f"engine=batch: limits.{name}_seconds={seconds:g} would end each {name} that waits hours for a batch",
                 f"Leave one of them out: limits.{name}_seconds=null, or engine=local.",
             )
 
@@ -135,10 +135,10 @@ def remark(folder: Path) -> str:
     found = orphans(folder, Path.is_dir)
     parts = []
     if found.answers:
-        parts.append(f"{found.answers:,} answers of batches are in no cell")
+        parts.append(f"{found.answers:,} answers of batches are not in a cell yet")
     if found.asked:
         parts.append(f"{found.asked:,} requests are in batches whose answers were not read")
-    return f"{' and '.join(parts)}: engine=batch goes on with them" if parts else ""
+    return f"{' and '.join(parts)}: engine=batch continues with them" if parts else ""
 
 
 async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
@@ -157,8 +157,8 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
                         number += await cancel_batches(journal, key, client.model)
     if wanted:
         raise UserError(
-            "--cancel-batches: open batches of models that these words do not name are left",
-            "Say the words with which the sweep was run.",
+            "--cancel-batches: batches of models that these arguments do not name are still open",
+            "Give the arguments of the sweep.",
         )
     return number
 

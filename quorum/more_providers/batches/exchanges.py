@@ -40,7 +40,7 @@ class Outage:
         pause = max(self._pause, failure.retry_after or 0.0)
         if time.monotonic() + pause - self._begin > OUTAGE:
             raise failure
-        _log.info("an exchange about a batch failed and is tried again in %.0f s: %s", pause, failure)
+        _log.info("a call about a batch failed and is tried again in %.0f s: %s", pause, failure)
         await asyncio.sleep(pause)
         self._pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -85,7 +85,7 @@ class Exchanges:
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"an exchange about a batch took more than {EXCHANGE:g} s")
+            failure = TimedOut(f"a call about a batch took more than {EXCHANGE:g} s")
         except Exception as error:  # SDK failures are translated here; other exceptions propagate
             ours = self._provider.translate(error)
             if ours is None:
@@ -123,7 +123,7 @@ async def cancel_batches(journal: BatchJournal, line: str, provider: Provider) -
                             lambda: service.find(intent.mark, len(intent.rows), intent.time, 1.0)  # noqa: B023 (awaited here)
                         )
                 except TimeoutError:
-                    raise TimedOut("a batch whose id was not written down is among others that are open") from None
+                    raise TimedOut("cannot find a batch whose id was not recorded: others are open") from None
                 if batch is None:
                     journal.dropped(intent)
                     continue

@@ -84,12 +84,12 @@ class BatchStatus:
         yield f"{self.waves} waves"
         if self.open:
             age, usual = (timedelta(seconds=round(seconds)) for seconds in (self.age, self.seconds))
-            rule = f", {usual} as a rule" if self.ended else ""
+            rule = f", usually {usual}" if self.ended else ""
             yield f"{self.open} batches open: {self.asked:,} requests, {age} so far{rule}"
             if self.expected_usd is not None:
                 yield f"about {dollars(self.expected_usd)} in them"
         if self.replayed:
-            yield f"{self.replayed:,} answers of an earlier command"
+            yield f"{self.replayed:,} answers from an earlier command"
 
 
 BATCHES = "batches.jsonl"
@@ -176,7 +176,7 @@ class BatchJournal:
             case {"read": mark} | {"dropped": mark}:
                 del self.open[mark]
             case _:
-                raise ValueError("it is no record of a batch")
+                raise ValueError("not a record of a batch")
 
     def take(self, place: Place) -> Mapping[str, Any] | None:
         """Return and remove the next stored answer to a request; None if there is none."""
@@ -302,7 +302,7 @@ def _whole(file: int) -> int:
 def _damaged(path: Path, number: int, error: Exception) -> UserError:
     return UserError(
         f"{path}: line {number} is damaged: {type(error).__name__}: {error}",
-        "What it held is in the provider's account. Move the file away to go on without it.",
+        "The provider's account has the content of the file. To continue without it, move it away.",
     )
 
 

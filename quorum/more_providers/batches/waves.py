@@ -425,7 +425,7 @@ class Batched:
             case RowStatus.FAILED:
                 raise self._provider.failure(result.http_status, result.body)
             case RowStatus.EXPIRED:
-                raise TimedOut("the batch was over before this request was answered")
+                raise TimedOut("the batch ended before this request was answered")
             case RowStatus.CANCELLED:
                 raise ServerFailed("the batch was cancelled before this request was answered")
 

@@ -155,9 +155,9 @@ async def read_body(http: HttpRequest, most_bytes: int, seconds: float) -> Mappi
     try:
         body = orjson.loads(await read_bytes(http, most_bytes, seconds))
     except orjson.JSONDecodeError as error:
-        raise BadBody(f"the body is no JSON: {error}") from None
+        raise BadBody(f"the body is not JSON: {error}") from None
     if not isinstance(body, dict):
-        raise BadBody("the body is no JSON object")
+        raise BadBody("the body is not a JSON object")
     return body
 
 

@@ -221,7 +221,7 @@ def integer(body: Mapping[str, Any], key: str) -> int | None:
 
 def _form(name: Any, holder: Mapping[str, Any], key: str) -> AnswerFormat:
     if not isinstance(name, str):
-        raise BadBody("name: a name of the form is needed")
+        raise BadBody("name: the schema needs a name")
     schema = part(holder, key)
     depth, level = 0, list[Any]([schema])
     while level:
@@ -229,7 +229,7 @@ def _form(name: Any, holder: Mapping[str, Any], key: str) -> AnswerFormat:
         inner = [value for whole in level for value in (whole.values() if isinstance(whole, Mapping) else whole)]
         level = [value for value in inner if isinstance(value, Mapping | list)]
     if depth > DEEPEST_SCHEMA:
-        raise BadBody(f"{key}: it is nested more than {DEEPEST_SCHEMA} deep")
+        raise BadBody(f"{key}: nested more than {DEEPEST_SCHEMA} levels deep")
     return AnswerFormat(name, schema)
 
 
@@ -237,7 +237,7 @@ def _message(role: Any, content: Any) -> ChatMessage:
     if role == "developer":
         role = "system"
     if role not in list(ChatRole):
-        raise BadBody(f"role: {role!r} is not known here")
+        raise BadBody(f"role: {role!r} is not known to this server")
     text, pictures = read_content(content)
     return ChatMessage(ChatRole(role), text, pictures=pictures)
 
@@ -263,7 +263,7 @@ def read_content(content: Any) -> tuple[str, tuple[Picture, ...]]:
             case {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": str(data)}}:
                 pictures.append(_picture(data))
             case _:
-                raise BadBody("content: only text, and pictures that are a PNG in base64, are known here")
+                raise BadBody("content: this server takes only text, and PNG pictures in base64")
     return "".join(texts), tuple(pictures)
 
 

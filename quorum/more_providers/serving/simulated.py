@@ -31,7 +31,7 @@ def serve_simulated(
     """
     others = [argument for argument in arguments if not argument.startswith("llm.")]
     if others:
-        raise UserError(f"{others[0]!r}: a server takes values of the simulated model", "For example: llm.poor=0.2")
+        raise UserError(f"{others[0]!r}: the server takes only values of its model", "For example: llm.poor=0.2")
     brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     app = App(brain, latency=latency, failing=_failing(faults))
     with os_errors(f"--port {port}", "Give another one, or 0 for any."):

@@ -159,7 +159,7 @@ async def test_asking_again_is_bounded(tmp_path: Path) -> None:
         serve(Brain(), batches=batches) as addresses,
         process("openai", addresses, tmp_path) as (waves, model),
     ):
-        with pytest.raises(InfrastructureFailed, match="was over before"):
+        with pytest.raises(InfrastructureFailed, match="the batch ended before"):
             await play(waves, model("cell"), "cell", "Hello")
     assert batches.rows == 4  # the tries of `stack`
 

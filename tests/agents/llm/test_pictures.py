@@ -129,7 +129,7 @@ async def test_the_server_refuses_what_is_no_whole_png(content: bytes, expected:
     ],
 )
 def test_the_server_looks_nothing_up_and_takes_no_other_parts(part: Any) -> None:
-    with pytest.raises(ValueError, match=r"only text, and pictures|list of parts"):
+    with pytest.raises(ValueError, match=r"only text, and PNG pictures|list of parts"):
         read_content([part])
 
 
