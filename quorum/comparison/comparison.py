@@ -164,7 +164,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     if CHANGE in question.by or (not question.by and is_family(every)):
         if others := [name for name in question.by if name != CHANGE]:
             raise UserError(
-                f"--by {CHANGE}: branches are paired over the same beginning, not compared by {others[0]} as well",
+                f"--by {CHANGE}: branches are paired by their beginning, so --by cannot add {others[0]}",
                 f"Give the other factor as --across {others[0]}.",
             )
         question = replace(question, by=(CHANGE,))

@@ -98,7 +98,7 @@ class Group:
         if METRICS[metric].rate and bool(((values < 0) | (values > 1)).any()):
             kind = "share" if METRICS[metric].share else "rate"
             raise UserError(
-                f"{metric}: it is registered as a {kind}, from 0 to 1, but the runs have"
+                f"{metric}: registered as a {kind}, from 0 to 1, but its values range from"
                 f" {values.min():g} to {values.max():g}",
                 f"Register it without {kind}=True, and compute the metrics again.",
             )

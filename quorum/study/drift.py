@@ -157,9 +157,9 @@ def ask_again(wanted: Repetition, budget: Budget) -> Drift:
     """
     calls = 2 * len(wanted.calls)
     if budget.calls is not None and budget.calls < calls:
-        raise UserError(f"--budget-calls {budget.calls}: {calls} calls are needed")
+        raise UserError(f"--budget-calls {budget.calls}: this needs {calls} calls")
     if budget.usd is not None and wanted.usd is not None and budget.usd < wanted.usd:
-        raise UserError(f"--budget-usd {budget.usd:g}: about {dollars(wanted.usd)} are needed")
+        raise UserError(f"--budget-usd {budget.usd:g}: this needs about {dollars(wanted.usd)}")
     now = run_coroutine(_asked(wanted, Spending(budget)))
     answers = [(call.reply, *pair) for call, pair in zip(wanted.calls, now, strict=True)]
     return Drift(str(wanted.run), wanted.recorded, [call.request for call in wanted.calls], answers)

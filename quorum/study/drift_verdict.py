@@ -177,7 +177,7 @@ class Drift:
             *((name, *columns) for name, columns in self._reported.items()),
         ]
         return [
-            f"{self.run}: {asked} of {self.recorded} recorded prompts, asked twice each, {money}{simulated}",
+            f"{self.run}: {asked} of {self.recorded} recorded prompts, sent twice each, {money}{simulated}",
             *aligned(rows),
             self.verdict,
         ]
@@ -242,6 +242,6 @@ def _test(found: Agreement) -> str:
     if not found.two_equal:
         return f"all three answers are equal in {found.kept} of {found.prompts} prompts"
     return (
-        f"the recorded answer is the odd one out in {found.odd} of {found.two_equal} prompts with two equal answers; "
-        f"by chance, a third; p = {found.p:.2g}"
+        f"the recorded answer is the odd one out in {found.odd} of {found.two_equal} prompts with two equal answers, "
+        f"where chance gives a third, p = {found.p:.2g}"
     )

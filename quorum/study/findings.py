@@ -74,7 +74,7 @@ def _parts(analysis: Analysis) -> Iterator[str]:
     total = found["total"].difference.mean
     if {part.difference.mean.boards for part in parts} == {total.boards}:
         said = ", ".join(f"{part.difference.mean.value:+.3g} from {part.file.says}" for part in parts)
-        yield f"Talk in all has {total.value:+.3g}{unit_of(analysis.metric.name)}: {said}."
+        yield f"Talk as a whole gives {total.value:+.3g}{unit_of(analysis.metric.name)}: {said}."
     if "truth" in found and found["content"].verdict is NoiseVerdict.ABOVE:
         share = found["truth"].difference.mean.value / found["content"].difference.mean.value
         yield f"True statements instead of messages have {share:.0%} of the effect of what messages say."

@@ -45,8 +45,8 @@ def page(played: Played) -> str:
 
 def _describe(analysis: Analysis) -> str:
     return (
-        f"Effects on {analysis.metric.title}, each with its 95 % interval. Between the dashed lines lie the differences"
-        " of two equal arms in 95 % of cases: the noise floor."
+        f"Effects on {analysis.metric.title}, each with its 95 % interval. The dashed lines show the noise floor: the"
+        " differences of two equal arms lie between them in 95 % of cases."
     )
 
 

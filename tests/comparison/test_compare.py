@@ -297,7 +297,7 @@ def test_where_no_board_differs_the_cell_says_so(sweep: Path) -> None:
 def test_a_share_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(completion=1.5))
     write_run(tmp_path, outcome(), seed=1)
-    with pytest.raises(UserError, match=r"outcome.completion: it is registered as a share.* 1 to 1.5\nRegister it"):
+    with pytest.raises(UserError, match=r"outcome.completion: registered as a share.* 1 to 1.5\nRegister it"):
         answer(tmp_path, metrics=["completion"])
 
 
@@ -321,7 +321,7 @@ def test_intervals_of_a_rate_stay_within_0_and_1_and_are_there_where_all_runs_ag
 def test_a_rate_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(plans__coherence=1.5))
     write_run(tmp_path, outcome(plans__coherence=1), seed=1)
-    with pytest.raises(UserError, match=r"plans.coherence: it is registered as a rate.* 1 to 1.5\nRegister it"):
+    with pytest.raises(UserError, match=r"plans.coherence: registered as a rate.* 1 to 1.5\nRegister it"):
         answer(tmp_path, metrics=["plans.coherence"])
 
 

@@ -145,9 +145,7 @@ def test_where_nothing_pairs_it_is_refused_with_the_way_out(tmp_path: Path) -> N
         answer(tmp_path, baseline=TERSE)
     with pytest.raises(UserError, match=r"--baseline terse: there is no such level"):
         answer(tmp_path, baseline="terse")
-    with pytest.raises(
-        UserError, match=r"not compared by topology as well\nGive the other factor as --across topology"
-    ):
+    with pytest.raises(UserError, match=r"so --by cannot add topology\nGive the other factor as --across topology"):
         answer(tmp_path, by=["change", "topology"])
     write_run(tmp_path / "plain", outcome())
     with pytest.raises(UserError, match=r"--by change: none of the runs is a branch\nMake some"):

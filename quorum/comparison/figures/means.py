@@ -171,7 +171,7 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
             axes.plot(x, y, linestyle="", **style.look(comparison, level), markersize=5)
         _front(axes, list(here.values()), METRICS[outcome].better)
         axes.margins(0.12)
-        axes.set_xlabel(f"{METRICS[cost].title} a run" if drawn.bottom_row(place) else "")
+        axes.set_xlabel(f"{METRICS[cost].title} per run" if drawn.bottom_row(place) else "")
         axes.set_ylabel(METRICS[outcome].title + arrow(outcome) if drawn.first_column(place) else "")
         style.grid(axes)
     remark = "Means over boards. Dotted: the Pareto front, where nothing is better in both outcome and cost."
