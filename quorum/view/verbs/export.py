@@ -28,7 +28,7 @@ def export(
         ),
     ] = None,
     calls: Annotated[
-        bool, typer.Option("--calls", help="Include prompts, answers, messages and plans. By default, no text leaves.")
+        bool, typer.Option("--calls", help="Include prompts, answers, messages and plans. Default: no such text.")
     ] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
