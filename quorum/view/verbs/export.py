@@ -28,7 +28,8 @@ def export(
         ),
     ] = None,
     calls: Annotated[
-        bool, typer.Option("--calls", help="Include prompts, answers, messages and plans. Default: no such text.")
+        bool,
+        typer.Option("--calls", help="Include prompts, answers, messages and plans, which are otherwise left out."),
     ] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
