@@ -183,7 +183,7 @@ def _family(comparison: Comparison) -> Iterator[str]:
         alone = len(own.keys() - control)
         if alone:
             counterpart = baseline_label(comparison)
-            hint = " A run can serve as its own: give the folder of the runs, too." if baseline == NO_CHANGE else ""
+            hint = " The runs themselves can serve as these: also give their folder." if baseline == NO_CHANGE else ""
             yield f"{level}: {alone} of its {_points(len(own))} lack {counterpart}, and are left out.{hint}"
     paired = {frozenset(own.keys() & control) for level, own in found.items() if level != baseline}
     if len(paired) > 1:
