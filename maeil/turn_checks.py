@@ -51,9 +51,9 @@ def check_forced(
     participant.forced += 1
     if participant.forced <= most:
         return
-    blamed, what = give, "gives turns without end to a participant who has none left (may_speak)"
+    blamed, what = give, "keeps giving turns to a participant that has none left (may_speak)"
     if participant.embodied:
-        blamed, what = start_action, "returned a controller of the idle action that ends before a step"
+        blamed, what = start_action, "returned a controller for the idle action that ends before it takes a step"
     raise ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {t}", blamed)
 
 

@@ -53,7 +53,7 @@ BEFORE = {
     ),
     "a mind without think": (
         wrong("mine.py", {"async def think": "async def thnk"}, "class Mine:"),
-        "Mine lacks think; maeil.mind.Mind asks for it",
+        "Mine lacks think, which maeil.mind.Mind requires",
     ),
     "a mind that takes no view": (
         wrong("mine.py", {_THINK: "async def think(self):  # HERE"}),
@@ -97,7 +97,7 @@ BEFORE = {
     ),
     "a board that is no JSON": (
         wrong("pit.py", {'{"depth": 1}': "{1: object()}"}, "def reset(self, seed):"),
-        "Pit.reset() returned what cannot be written as JSON",
+        "Pit.reset() returned a value that cannot be written as JSON",
     ),
     "a topology that is none": (
         wrong("round.py", {"return Round()": "Round()"}, _BUILD),
@@ -196,7 +196,7 @@ DURING = {
     ),
     "outcomes that are no JSON": (
         wrong("pit.py", {"((), 0.0,": "(({'what': object()},), 0.0,"}, _STEP),
-        "Pit.step() returned what cannot be written as JSON",
+        "Pit.step() returned a value that cannot be written as JSON",
     ),
     "an attempt at a task that was not reported": (
         wrong(
@@ -247,7 +247,7 @@ DURING = {
     ),
     "a turn for one who waits": (
         wrong("round.py", {"conversation.undecided[:1]": "((0, 1) if not conversation.taken else (0,))"}, _TURNS),
-        "digger_0 is in W and gets a turn",
+        "digger_0 gets a turn in stage W",
     ),
 }
 """What is found while an episode is under way."""

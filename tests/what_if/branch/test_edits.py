@@ -139,7 +139,7 @@ REFUSED = {
     "no step": ("x", {}, "--at x: give a step, or a step and a cognitive time"),
     "negative": ("-1", {}, "--at -1: give a step"),
     "after the end": ("99", {}, "--at 99: the run ends after step 5"),
-    "after the last thought": ("5", {}, "--at 5: nobody begins to think at 5 or later; the last one begins at 4:"),
+    "after the last thought": ("5", {}, "--at 5: no thought begins at 5 or later; the last one begins at 4:"),
     "another world": (AT, {"edits": ["env.rho=1"]}, "env.rho: a branch cannot change this"),
     "the team's size": (AT, {"edits": ["n=4"]}, "n: a branch cannot change this"),
     "no such key": (AT, {"edits": ["llm.pooor=1"]}, r"llm.pooor: there is no such key(.|\n)*Did you mean 'poor'"),

@@ -256,7 +256,7 @@ def test_a_change_that_the_world_refuses_now_is_reported_as_what_it_is(runs: Pat
     outside = WorldChange({"agents": {"agent_0": [3, 94]}})
     events = [replace(s, event=outside) if isinstance(s.event, WorldChange) else s for s in episode.trace.events]
     again = replace(episode, trace=Trace(tuple(events)))
-    with pytest.raises(UserError, match="step 7: the world was changed, and refuses it now: agent 0 at"):
+    with pytest.raises(UserError, match="step 7: the world now refuses a recorded change: agent 0 at"):
         list(again.replay(again.world()))
 
 
