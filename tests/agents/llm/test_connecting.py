@@ -168,7 +168,7 @@ async def test_a_certificate_that_a_variable_names_is_trusted(monkeypatch: pytes
 async def test_a_server_without_tls_is_told_from_one_that_is_not_there(wire: str) -> None:
     async with serve(Brain()) as addresses:
         fault = await _fault(wire, addresses.anthropic.replace("http:", "https:"))
-    assert "does not answer by TLS" in str(fault)
+    assert "does not answer over TLS" in str(fault)
 
 
 @pytest.mark.parametrize("wire", SDKS)

@@ -210,7 +210,7 @@ def tampered(run: Path, folder: Path, file: str, old: str, new: str) -> Path:
 DAMAGES = {
     "an event": ("trace.jsonl", '"to_stage":"W"', '"to_stage":"X"', r"event \d+ at 0:\d+: it was stage"),
     "an answer": ("calls.jsonl", '"completion":', '"completion":1', r"event \d+ at 0:\d+: it was thought_end"),
-    "a prompt": ("meta.json", '"max_actions": 8', '"max_actions": 7', "this was not recorded"),
+    "a prompt": ("meta.json", '"max_actions": 8', '"max_actions": 7', "this call was not recorded"),
     "a board": ("trace.jsonl", '"best_x":', '"best_x":1', "event 0 at 0:0: it was episode_start"),
 }
 
