@@ -423,9 +423,7 @@ def _find_goal(goal: str | Achievement | None) -> Achievement | None:
         return Achievement[goal]
     near = get_close_matches(goal, Achievement.__members__, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise WorldError(
-        f"goal = {goal!r} is not an achievement.{hint} The achievements are {', '.join(Achievement.__members__)}."
-    )
+    raise WorldError(f"goal = {goal!r} is not an achievement.{hint} They are {', '.join(Achievement.__members__)}.")
 
 
 def team_score(state: CrafterState, level: Level) -> float:

@@ -122,8 +122,7 @@ class Layout:
                 elif character not in MATERIAL_CHARACTERS:
                     known = "".join((*MATERIAL_CHARACTERS, *CREATURE_CHARACTERS))
                     raise LayoutError(
-                        f"line {y + 1}, column {x + 1}: {character!r} is neither one of {known} "
-                        "nor the digit of an agent"
+                        f"line {y + 1}, column {x + 1}: {character!r} is not one of {known} or an agent's digit"
                     )
                 rows[-1].append(material)
         missing = sorted(set(range(len(agents))) - set(agents))

@@ -87,9 +87,7 @@ def _numbered(named: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
 
 def _weight(place: str, weight: object, side: int, heaviest: int | None) -> int:
     if not isinstance(weight, int) or isinstance(weight, bool) or not 1 <= weight <= side:
-        raise WorldError(
-            f"{place}: the weight is {weight!r}, but must be an integer from 1 to {side} on a grid of side {side}"
-        )
+        raise WorldError(f"{place}: {weight!r} is not an integer from 1 to {side}, the side of the grid")
     if heaviest is not None and weight > heaviest:
         raise WorldError(f"{place}: a block of weight {weight} needs {weight} agents at once, but there are {heaviest}")
     return weight

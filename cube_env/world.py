@@ -334,9 +334,7 @@ def _scenario(config: CubeConfig) -> Scenario:
 
 def _check_unused_weights(config: CubeConfig, given: str) -> None:
     if config.weights != "halving":
-        raise WorldError(
-            f"weights: applies only to the curriculum, but {given} already sets the blocks: leave out one of the two"
-        )
+        raise WorldError(f"weights: only for the curriculum, but {given} sets the blocks: leave one of them out")
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:

@@ -93,9 +93,7 @@ class Vocabulary:
         for model in actions:
             name = model.model_fields["action"].default
             if not isinstance(name, str) or name in self._models:
-                raise ValueError(
-                    f"{model.__qualname__}: the default of `action` must be a name that no other action has"
-                )
+                raise ValueError(f"{model.__qualname__}: the default of `action` must be a unique name")
             self._models[name] = model
         self.only: Mapping[str, Sequence[int]] = dict(only or {})
         if unknown := self.only.keys() - self._models.keys():

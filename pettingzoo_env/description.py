@@ -70,9 +70,7 @@ class Measure(Described):
                 raise ValueError(f"{name} has no number {wrong[0]}; its numbers are {', '.join(map(str, named))}")
             vectors.append([named[number] for number in chosen])
         if len({*map(len, vectors)}) > 1:
-            raise ValueError(
-                f"{self.part} and {self.minus} have different lengths: choose the numbers to use with `numbers`"
-            )
+            raise ValueError(f"{self.part} and {self.minus} differ in length: choose with `numbers`")
         alone = len(vectors) == len(vectors[0]) == 1
         return vectors[0][0] if alone else dist(vectors[0], vectors[1] if vectors[1:] else [0.0] * len(vectors[0]))
 

@@ -89,9 +89,7 @@ class Game:
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
         self.id, self._played = environment, False
         if "render_mode" in kwargs:
-            raise WorldError(
-                f"kwargs.render_mode: leave it out; Quorum sets it to {_PICTURES} for environments that render"
-            )
+            raise WorldError(f"kwargs.render_mode: leave it out: Quorum sets it to {_PICTURES} if possible")
         self._makers = _makers(find(environment), kwargs)
         self._open()
         self.renders = _PICTURES in _modes(self._env)

@@ -109,17 +109,13 @@ def legal_of(space: Any, mask: Any) -> Any:
         case spaces.MultiBinary():
             array = np.asarray(mask)
             if array.shape != space.shape or not np.isin(array, (0, 1, 2)).all():
-                raise ValueError(
-                    f"{_form(mask)} is not a mask of {space}: it must have the same shape and hold 0, 1 or 2 (for both)"
-                )
+                raise ValueError(f"{_form(mask)} is not a mask of {space}: it needs its shape, and 0, 1 or 2 for both")
             return _unless_free([None if value == 2 else [int(value)] for value in array.ravel()])
         case spaces.Tuple() | spaces.Dict():
             parts = dict(_parts(space))
             given = {f"part_{index}": own for index, own in enumerate(mask)} if isinstance(mask, tuple | list) else mask
             if not isinstance(given, Mapping) or {*map(str, given)} - parts.keys():
-                raise ValueError(
-                    f"{_form(mask)} is not a mask of {space}: it must have a mask for each part of the space"
-                )
+                raise ValueError(f"{_form(mask)} is not a mask of {space}: it must have a mask for each part")
             named = {str(key): own for key, own in given.items()}
             found = {name: legal_of(part, named.get(name)) for name, part in parts.items()}
             return {name: own for name, own in found.items() if own is not None} or None

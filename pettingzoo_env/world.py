@@ -155,9 +155,7 @@ class PettingZooWorld(World):
             raise WorldError(f"description.score: {self.description.score} is not one of {known}")
         for pattern, agent in self.description.agents.items():
             if all(self.description.of(name) is not agent for name in self.agents):
-                raise WorldError(
-                    f"description.agents: {pattern} matches no agent; the agents are {', '.join(self.agents)}"
-                )
+                raise WorldError(f"description.agents: {pattern} matches no agent of {', '.join(self.agents)}")
 
     def _begin(self, game: Game) -> None:
         self.game = game

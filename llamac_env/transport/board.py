@@ -71,9 +71,7 @@ class Board:
         boxes, targets = (Counter(item.colour for item in items) for items in (self.boxes, self.targets))
         for colour in Colour:
             if boxes[colour] != targets[colour]:
-                raise LayoutError(
-                    f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: each box needs one target"
-                )
+                raise LayoutError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: each box needs one")
             if self.grid.is_hard and boxes[colour] > 1:
                 raise LayoutError(f"{colour}: {boxes[colour]} boxes: a hard board has at most one of each colour")
         if taken := self.collisions():

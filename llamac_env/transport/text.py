@@ -305,9 +305,7 @@ def altered(board: Board, changes: Mapping[str, Any]) -> Board:
         if place not in now:
             raise LayoutError(f"items.{place}: no such place on this grid; its places are {', '.join(now)}")
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise LayoutError(
-                f'items.{place}: {items!r} is not a list of names: write, for example, ["box_blue", "target_red"]'
-            )
+            raise LayoutError(f'items.{place}: {items!r} is not a list of names such as ["box_blue", "target_red"]')
         now[place] = list(items)
     found = read_board(board.grid, now).check()
     if not found.boxes:

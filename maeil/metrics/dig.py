@@ -40,11 +40,7 @@ def _count(pattern: Pattern, trace: Trace) -> Value:
 for _pattern, _unit, _doc in (
     (Pattern.ORPHAN, "messages", "Messages at least 5 steps old that every recipient discarded or passed on."),
     (Pattern.EXCESSIVE_REROUTING, "messages", "Messages that more than 2 agents passed on, one after the other."),
-    (
-        Pattern.REPEATED_EFFORT,
-        "times",
-        "Times when more agents that took up the same message work on a task than it needs.",
-    ),
+    (Pattern.REPEATED_EFFORT, "times", "More agents that took up the same message work on a task than it needs."),
     (
         Pattern.MISSING_DEPENDENCY,
         "plans",
@@ -56,10 +52,6 @@ for _pattern, _unit, _doc in (
         "Plans started for a task that needs more agents than the author had heard of since its last plan ended.",
     ),
     (Pattern.MISSED_SUBMISSION, "tasks", "Tasks that enough agents know were asked for, but on which no agent works."),
-    (
-        Pattern.DEADLOCK,
-        "times",
-        "Periods of more than 40 steps in which no goal was reached and no attempt or plan succeeded.",
-    ),
+    (Pattern.DEADLOCK, "times", "More than 40 steps without a goal, a successful attempt or a successful plan."),
 ):
     metric(f"dig.{_pattern.value}", _unit, better="lower", doc=_doc)(partial(_count, _pattern))

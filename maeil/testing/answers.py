@@ -234,9 +234,7 @@ def check_acting(contract: Contract, world: World) -> Sequence[int]:
     rule = "acting() returns the indices of the agents that act, ascending, at least one"
     contract.require(isinstance(acting, Sequence) and bool(acting), rule, acting)
     _check_indices(contract, acting, agents, rule)
-    contract.require(
-        list(acting) == list(again or ()), "acting() returns the same if called twice", f"{acting} and {again}"
-    )
+    contract.require(list(acting) == list(again or ()), "acting() returns the same twice", f"{acting} and {again}")
     return acting
 
 
@@ -265,12 +263,8 @@ def check_state(contract: Contract, state: TaskState, agents: int, active: Mappi
     most = agents if state.weights is None else fsum(state.weights)
     fits = state.threshold > 0 and all(0 <= number <= most for number in numbers)
     contract.require(fits, "constraints() counts agents of the team, or sums their weights", state)
-    contract.require(
-        0 <= state.joint <= min(numbers), "constraints(): joint counts the agents that are in all three", state
-    )
-    contract.require(
-        state.temporal <= state.participation, "constraints(): an agent that acts on a task takes part in it", state
-    )
+    contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts agents in all three", state)
+    contract.require(state.temporal <= state.participation, "constraints(): temporal is at most participation", state)
     contract.require(active.get(state.task) != state, "constraints() returns only tasks that have changed", state)
 
 
@@ -285,9 +279,7 @@ def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
         for named in (task.in_place, task.able, task.planned):
             _check_indices(contract, named or (), agents, "open_tasks() names agents by index, ascending")
         named_well = all(name and units > 0 for name, units in task.missing) and all(task.before)
-        contract.require(
-            named_well, "open_tasks() names what is missing, how much of it, and what has to be done before", task
-        )
+        contract.require(named_well, "open_tasks() names what is missing, how much of it, and what comes before", task)
     return contract.json(tasks, "open_tasks()")
 
 

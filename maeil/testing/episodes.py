@@ -142,9 +142,7 @@ class Episode:
             reasons = self._world.check_plan(agent, plan)
             answers.check_reasons(self._contract, reasons)
             again = self._world.check_plan(agent, plan)
-            self._contract.require(
-                reasons == again, "check_plan() returns the same if called twice", f"{reasons} and {again}"
-            )
+            self._contract.require(reasons == again, "check_plan() returns the same twice", f"{reasons} and {again}")
             if not reasons:
                 return plan
         return Plan((self._world.idle,))

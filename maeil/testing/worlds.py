@@ -80,13 +80,9 @@ def _check_episodes(contract: Contract, world: World, sampler: ActionSampler, se
         contract.compare(first.frames, frames, "seed and joint actions alone reproduce the episode")
         rule = "constraints() returns a task when it becomes active, and with threshold 0 when it has ended"
         contract.require(
-            active == first.active,
-            rule,
-            f"{first.active} when called in every step, {active} when called only in the last",
+            active == first.active, rule, f"{first.active} step by step, {active} if called only at the end"
         )
-    contract.compare(
-        facts, _facts(contract, world), "prompt_facts() depend only on the configuration, not on the state"
-    )
+    contract.compare(facts, _facts(contract, world), "prompt_facts() depend on the configuration alone")
 
 
 def _check_names(contract: Contract, world: World) -> None:

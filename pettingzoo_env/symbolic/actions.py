@@ -148,8 +148,7 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
     if not isinstance(space, Discrete):
         if names is not None or wait is not None or sequences:
             raise ValueError(
-                f"{place}: actions, wait and sequences are only for Discrete spaces, but this space is {space}: "
-                "leave them out"
+                f"{place}: actions, wait and sequences are only for Discrete spaces, not for {space}: leave them out"
             )
         return
     if names is not None and (len(names) != space.n or len({*names}) != space.n):

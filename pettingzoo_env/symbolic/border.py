@@ -134,9 +134,7 @@ class Border:
         if name == "infos" and given is None:
             return {}
         if not isinstance(given, Mapping):
-            raise self.wrong(
-                function, f"{function}() returned {described(given)} as {name}; it must be a dict by agent"
-            )
+            raise self.wrong(function, f"{function}() gives {described(given)} as {name}; it must be a dict by agent")
         form, what = _FORMS[name]
         found = {}
         for agent, value in given.items():

@@ -41,7 +41,5 @@ def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
 
 def test_weights_of_the_curriculum_beside_blocks_of_ones_own_are_refused() -> None:
     for words in ("env.blocks={1: 2}", "env.layout=occluded_face"):
-        with pytest.raises(
-            WorldError, match=r"^weights: applies only to the curriculum, but env\.(blocks|layout) already sets"
-        ):
+        with pytest.raises(WorldError, match=r"^weights: only for the curriculum, but env\.(blocks|layout) sets"):
             build("env.weights=every", words)

@@ -78,6 +78,6 @@ async def test_prompts_for_free_text_are_refused_before_anything_is_run() -> Non
     cell = Cell.compose(["llm=random", *team.split()])
     with pytest.raises(
         UserError,
-        match=r"llm=random draws from the schema of an answer and cannot write free text: choose prompts=default",
+        match=r"llm=random needs the schema of an answer, not free text: choose prompts=default",
     ):
         await FirstLook(ModelPool()).at(cell)

@@ -244,7 +244,7 @@ def fickle(self: Any) -> Sequence[int]:
 
 MISTAKES = {
     "acting() returns the indices": {"acting": lambda self: []},
-    "acting() returns the same if called twice": {"acting": fickle},
+    "acting() returns the same twice": {"acting": fickle},
     "act() of a controller returns a primitive": {"start_action": lambda self, agent, action: Lazy(0, 1)},
     "idle is an action of the vocabulary of every agent": {"vocabulary": Vocabulary(Walk, Rest, only={"rest": [0]})},
     "rewards has one number for each agent": {

@@ -187,7 +187,7 @@ def test_metrics_tell_how_dense_and_how_apt_the_edges_are():
 def test_edges_join_two_of_those_who_have_described_themselves(edge):
     topology = dytopo()
     topology.route = lambda affinity, conversation: [edge]
-    with pytest.raises(ContractError, match="an edge joins two different agents"):
+    with pytest.raises(ContractError, match="an edge joins two of the agents"):
         talk([Member(), Member()], topology=topology)
 
 
@@ -196,8 +196,6 @@ def test_a_topology_that_asks_and_does_not_say_who_writes_is_told_what_it_needs(
         def turns(self, conversation):
             return Dytopo.turns(dytopo(), conversation)
 
-    with pytest.raises(
-        ContractError, match=r"Mute\.turns\(\) asks agents .*; so the topology must have route\(\)"
-    ) as error:
+    with pytest.raises(ContractError, match=r"Mute\.turns\(\) asks agents .*; add route\(\)") as error:
         talk([Member(), Member()], topology=Mute())
     assert error.value.blamed is Mute

@@ -158,7 +158,7 @@ BAD = {
     "whole numbers": (npz(weight_0=np.ones((20, 5), int), bias_0=np.ones(5, int)), "finite floating-point numbers"),
     "not finite": (npz(weight_0=np.full((20, 5), np.nan), bias_0=np.zeros(5)), "finite floating-point numbers"),
     "layers do not fit": (npz(**weights(0, 20, 8) | {"weight_1": np.ones((9, 5)), "bias_1": np.ones(5)}), "no network"),
-    "a bias does not fit": (npz(weight_0=np.ones((20, 5)), bias_0=np.ones(4)), "these do not form a network"),
+    "a bias does not fit": (npz(weight_0=np.ones((20, 5)), bias_0=np.ones(4)), "they do not match"),
     "another team": (
         npz(**weights(0, 24, 5)),
         "agent_0 observes 20 numbers and has 5 actions: it was learned for another world",

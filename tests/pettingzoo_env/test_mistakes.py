@@ -31,7 +31,7 @@ DESCRIPTIONS = {
     "no such choice to wait": ("agents: {'*': {wait: 7}}", "wait: no such choice: 7; the choices are 0, 1, 2"),
     "nobody of this name": (
         "agents: {robber: {}}",
-        "env.description.agents: robber matches no agent; the agents are rescuer_0",
+        "env.description.agents: robber matches no agent of rescuer_0",
     ),
     "parts of another length": (
         "agents: {'*': {observation: {own: 1, rest: 2}}}",
@@ -54,7 +54,7 @@ DESCRIPTIONS = {
     "two parts of other lengths": (
         "agents: {'*': {observation: {own: 1, rest: 3}}}\n"
         "tasks: {reach: {targets: [x], done_when: {part: own, minus: rest, at_most: 0}}}",
-        "tasks.reach.done_when: own and rest have different lengths: choose the numbers to use with `numbers`",
+        "tasks.reach.done_when: own and rest differ in length: choose with `numbers`",
     ),
     "a weight that nobody observes": (
         f"tasks: {{reach: {{targets: [x], {DONE.replace('own', 'observation')}, weight: {{part: level}}}}}}",

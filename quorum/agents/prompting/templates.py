@@ -112,9 +112,7 @@ class Templates:
         self._sources = self._read_all()
         if own is not None and not any(name.startswith(OWN) for name in self.sources):
             wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
-            raise ValueError(
-                f"{OWN}: {own}: this folder contains no template that is used here. It may contain {wanted}"
-            )
+            raise ValueError(f"{OWN}: {own}: this folder contains no template used here. It may contain {wanted}")
 
     @cached_property
     def sources(self) -> Mapping[str, str]:

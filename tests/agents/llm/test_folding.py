@@ -65,7 +65,7 @@ def test_a_reference_that_leads_nowhere_is_reported(like: Any) -> None:
     reader.read(orjson.dumps(record("first")) + b"\n")
     broken = record("second")
     broken["request"]["messages"][0]["like"] = like
-    with pytest.raises(ValueError, match="refers to a missing text"):
+    with pytest.raises(ValueError, match=r"refers to a (missing )?text"):
         reader.whole(reader.read(orjson.dumps(broken) + b"\n"))
 
 

@@ -377,9 +377,7 @@ class Provider(ProvidedModel):
         try:
             return part_thoughts(self._read(response, request))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise BrokenResponse(
-                f"a successful response that is not an answer in this format ({type(error).__name__})"
-            ) from None
+            raise BrokenResponse(f"a successful response in another format ({type(error).__name__})") from None
 
     def _bill(self, body: Mapping[str, Any], request: Request) -> Reply | None:
         """Return the cost of an unusable reply; None if it has no token counts.

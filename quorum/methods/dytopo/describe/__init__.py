@@ -125,10 +125,7 @@ class Describing(Extension):
             return
         if not isinstance(topology, Routing):
             kind = type(topology)
-            raise ContractError(
-                f"{kind.__qualname__}.turns() asks agents what they offer and need, so the topology must have route()",
-                kind,
-            )
+            raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; add route()", kind)
         agents = tuple(sorted(self._said))
         found = self._matcher.match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
         scores = tuple(
@@ -150,8 +147,7 @@ def _checked(topology: Routing, affinity: Affinity, conversation: ConversationSt
     for edge in edges:
         if len(edge) != 2 or edge[0] == edge[1] or not set(edge) <= set(affinity.agents):
             raise ContractError(
-                f"{name_of(choose)}() returned {described(edge)}; an edge joins two different agents of "
-                f"{affinity.agents}",
+                f"{name_of(choose)}() returned {described(edge)}; an edge joins two of the agents {affinity.agents}",
                 choose,
             )
     return tuple((sender, recipient) for sender, recipient in edges)
