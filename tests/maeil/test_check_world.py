@@ -474,7 +474,7 @@ def test_an_error_of_the_world_itself_is_raised_with_the_place_of_the_check() ->
 
 @pytest.mark.parametrize("second", [Walk, type("Nameless", (SymbolicAction,), {})])
 def test_a_vocabulary_names_the_action_without_a_name_that_no_other_has(second: type[SymbolicAction]) -> None:
-    with pytest.raises(ValueError, match=f"{second.__qualname__}: the default of `action` must be a name"):
+    with pytest.raises(ValueError, match=f"{second.__qualname__}: the default of `action` must be a unique name"):
         Vocabulary(Walk, second)
 
 

@@ -51,7 +51,7 @@ def test_the_configuration_of_a_recorded_run_names_no_file(tmp_path):
         ("[1]", "no key `edges`"),
         ("[" + "{}," * 300_000 + "]", "no key `edges`"),
         ("edges:\n" + "- [0, 1]\n" * 200_000, "longer than 1,000,000 characters"),
-        ("edges: [", "no YAML"),
+        ("edges: [", "not a YAML file"),
         ("edges: [[0]]", "edges.0.1"),
     ],
 )

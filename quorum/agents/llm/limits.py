@@ -318,7 +318,7 @@ class Retrying:
             wait = self._wait(failure, _doublings(failure, failed, rate_limited))
             spent = failed >= self.rules.max_tries or rate_limited >= self.rules.max_rate_limited
             if spent or waited + wait > self.rules.max_wait:
-                bound = f"{failed + rate_limited} tries" if spent else f"waiting {self.rules.max_wait:g} s at most"
+                bound = f"{failed + rate_limited} tries" if spent else f"{self.rules.max_wait:g} s of waiting"
                 asked = "" if failure.retry_after is None else f"; the service asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited

@@ -150,7 +150,7 @@ def _layers(content: bytes) -> Layers:
         if not all(np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() for array in (weight, bias)):
             raise ValueError(f"weight_{k} and bias_{k} must be finite floating-point numbers")
         if weight.ndim != 2 or 0 in weight.shape or bias.shape != weight.shape[1:] or inputs not in (None, len(weight)):
-            raise ValueError(f"weight_{k} has the shape {weight.shape} and bias_{k} {bias.shape}: they do not match")
+            raise ValueError(f"weight_{k} has the shape {weight.shape} and bias_{k} {bias.shape}: they form no network")
         inputs = weight.shape[1]
     return [(arrays[f"weight_{k}"].astype(float), arrays[f"bias_{k}"].astype(float)) for k in range(count)]
 

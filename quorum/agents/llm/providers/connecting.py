@@ -143,7 +143,7 @@ def _around(proxy: Proxy, host: str, other: str = "another one") -> str:
 
 def _reason(error: Exception, seconds: float) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "it is refused"
+        return "the connection was refused"
     if isinstance(error, socket.gaierror):
         return "no host has this name"
     if isinstance(error, TimeoutError):
