@@ -22,13 +22,13 @@ def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
     Raises:
         ContractError: the turn names an unknown participant.
     """
-    named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
+    named = {"a turn to": (turn.agent,), "a turn that may write to": turn.recipients, "a turn with": turn.partners}
     everybody = range(participants)
     for what, indices in named.items():
         if outsiders := [index for index in indices if index not in everybody]:
             raise ContractError(
-                f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; there are "
-                f"{participants}, from 0 to {participants - 1}",
+                f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; the participants are "
+                f"0 to {participants - 1}",
                 give,
             )
 

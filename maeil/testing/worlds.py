@@ -90,7 +90,7 @@ def _check_names(contract: Contract, world: World) -> None:
         require_world(world)
     except ContractError as error:
         raise BrokenContract(contract.place, "a world has every member that maeil.World requires", str(error)) from None
-    contract.require(isinstance(world.name, str) and world.name != "", "name is the name of the world", world.name)
+    contract.require(isinstance(world.name, str) and world.name != "", "name is a text that is not empty", world.name)
     agents = world.agents
     named = isinstance(agents, tuple) and all(isinstance(name, str) and name for name in agents)
     contract.require(named and len(set(agents)) == len(agents) > 0, "agents is a tuple of different names", agents)

@@ -231,19 +231,19 @@ DURING = {
     ),
     "a turn for an outsider": (
         wrong("round.py", {"Turn(agent,": "Turn(7,"}, _TURNS),
-        "Round.turns() gives a turn to participant 7; there are 2, from 0 to 1",
+        "Round.turns() gives a turn to participant 7; the participants are 0 to 1",
     ),
     "a turn to write to an outsider": (
         wrong("round.py", {"Turn(agent, frozenset({Act.PLAN}))": "Turn(agent, frozenset({Act.PLAN}), (0, 9))"}, _TURNS),
-        "Round.turns() gives a turn to write to participant 9; there are 2, from 0 to 1",
+        "Round.turns() gives a turn that may write to participant 9; the participants are 0 to 1",
     ),
     "a turn to write to a name": (
         wrong("round.py", {"frozenset({Act.PLAN}))": "frozenset({Act.PLAN}), ('digger_1',))"}, _TURNS),
-        "Round.turns() gives a turn to write to participant digger_1; there are 2, from 0 to 1",
+        "Round.turns() gives a turn that may write to participant digger_1; the participants are 0 to 1",
     ),
     "a turn with an outsider as its partner": (
         wrong("round.py", {"frozenset({Act.PLAN}))": "frozenset({Act.PLAN}), partners=(2,))"}, _TURNS),
-        "Round.turns() gives a turn with participant 2; there are 2, from 0 to 1",
+        "Round.turns() gives a turn with participant 2; the participants are 0 to 1",
     ),
     "a turn for one who waits": (
         wrong("round.py", {"conversation.undecided[:1]": "((0, 1) if not conversation.taken else (0,))"}, _TURNS),
