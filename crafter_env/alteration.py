@@ -70,10 +70,10 @@ def same(one: CrafterState, other: CrafterState) -> bool:
 def _agent(state: CrafterState, name: str) -> int:
     names = [f"agent_{i}" for i in range(len(state.positions))]
     if name not in names:
-        raise WorldError(f"agents.{name}: there is no such agent: they are {names[0]} to {names[-1]}")
+        raise WorldError(f"agents.{name}: no such agent; the agents are {names[0]} to {names[-1]}")
     agent = names.index(name)
     if not state.alive[agent]:
-        raise WorldError(f"agents.{name}: it is dead, and does not come back")
+        raise WorldError(f"agents.{name}: the agent is dead and cannot be revived")
     return agent
 
 
@@ -81,10 +81,10 @@ def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: 
     for name, amount in parts(place, named).items():
         item = next((item for item in items if item.name == name), None)
         if item is None:
-            raise WorldError(f"{place}.{name}: it is none of {', '.join(item.name for item in items)}")
+            raise WorldError(f"{place}.{name}: not one of {', '.join(item.name for item in items)}")
         least = 1 if item is Item.health else 0
         if type(amount) is not int or not least <= amount <= most:
-            raise WorldError(f"{place}.{name}: {amount!r} is not from {least} to {most}")
+            raise WorldError(f"{place}.{name}: {amount!r} is not an integer from {least} to {most}")
         if item is Item.health and amount != state.inventory[agent, item]:
             # The agent was neither hurt nor healed: a change of health wakes nobody up and earns no reward.
             body = state.world.agents[agent]
@@ -95,12 +95,12 @@ def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: 
 def _turn(state: CrafterState, place: str, cell: Cell, name: object) -> None:
     """Change the material of a cell and the counts of its chunk, as `kernels.grid.set_material` does."""
     if not isinstance(name, str) or name not in _MATERIALS:
-        raise WorldError(f"{place}: {name!r} is none of {', '.join(_MATERIALS)}")
+        raise WorldError(f"{place}: {name!r} is not one of {', '.join(_MATERIALS)}")
     material, before = _MATERIALS[name], state.material_at(cell)
     if material is before:
         return
     if state.world.occupants[cell]:
-        raise WorldError(f"{place}: {_on(state, cell)} is on it: name another cell")
+        raise WorldError(f"{place}: {_on(state, cell)} is on this cell: choose another cell")
     counts = state.world.chunks[_chunk(state, cell)]
     for kind, column in _COUNTED.items():
         counts[column] += int(material is kind) - int(before is kind)
@@ -111,9 +111,9 @@ def _put(state: CrafterState, agent: int, cell: Cell) -> None:
     """Put an agent on a free cell, and into its chunk, as `kernels.grid.move_object` does."""
     w, place = state.world, f"agents.agent_{agent}.cell"
     if (material := state.material_at(cell)) not in WALKABLE:
-        raise WorldError(f"{place}: ({cell[0]}, {cell[1]}) is {material.name}: name a cell that can be walked on")
+        raise WorldError(f"{place}: ({cell[0]}, {cell[1]}) is {material.name}: choose a cell that agents can walk on")
     if w.occupants[cell]:
-        raise WorldError(f"{place}: {_on(state, cell)} is on ({cell[0]}, {cell[1]}): name a free cell")
+        raise WorldError(f"{place}: {_on(state, cell)} is on ({cell[0]}, {cell[1]}): choose a free cell")
     before, after = _chunk(state, _stands(state, agent)), _chunk(state, cell)
     w.occupants[cell] = agent + 1
     w.objects[agent, arrays.X], w.objects[agent, arrays.Y] = cell
@@ -145,7 +145,7 @@ def _on(state: CrafterState, cell: Cell) -> str:
 def _cell_of(name: str, state: CrafterState) -> Cell:
     x, comma, y = name.partition(",")
     if not comma or not all(part.isascii() and part.isdecimal() and len(part) <= len("1024") for part in (x, y)):
-        raise WorldError(f"cells.{name}: it is no cell: write 7,5 for column 7 of row 5")
+        raise WorldError(f"cells.{name}: not a cell: write 7,5 for column 7 of row 5")
     return _cell(f"cells.{name}", [int(x), int(y)], state)
 
 

@@ -373,7 +373,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         layout = layout_option(options, Layout)
         if layout is not None and (layout.size, len(layout.agents)) != (self.size, self.n):
             raise WorldError(
-                f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, this environment '
+                f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, but this environment has '
                 f"{self.size} and {self.n}: make another with CrafterEnv(layout=...)"
             )
         return layout
@@ -405,8 +405,8 @@ def _team_size(n: object, layout: Layout | None, profile: Profile) -> int:
         raise WorldError(f"n = {agents}: a team has at least 1 agent")
     if agents > 1 and layout is None and profile.spawn == Spawn.centre:
         raise WorldError(
-            f"n = {agents} with profile {profile.name!r}, whose agent begins in the middle of the map: it has room for "
-            'one; choose profile "coop" or another spawn'
+            f"n = {agents} with profile {profile.name!r}, whose agent starts in the middle of the map: there is room "
+            'for one; choose profile "coop" or another spawn'
         )
     return agents
 
@@ -423,7 +423,7 @@ def _find_goal(goal: str | Achievement | None) -> Achievement | None:
         return Achievement[goal]
     near = get_close_matches(goal, Achievement.__members__, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise WorldError(f"goal = {goal!r} is no achievement.{hint} They are {', '.join(Achievement.__members__)}.")
+    raise WorldError(f"goal = {goal!r} is not an achievement.{hint} They are {', '.join(Achievement.__members__)}.")
 
 
 def team_score(state: CrafterState, level: Level) -> float:

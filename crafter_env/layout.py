@@ -84,7 +84,7 @@ class Layout:
         cells = tuple((int(x), int(y)) for x, y in agents)
         for agent in given:
             if not 0 <= agent < len(cells):
-                raise LayoutError(f"an inventory for agent {agent}: the agents are 0 to {len(cells) - 1}")
+                raise LayoutError(f"inventories: there is no agent {agent}; the agents are 0 to {len(cells) - 1}")
         object.__setattr__(self, "rows", tuple(tuple(Material(m) for m in row) for row in rows))
         object.__setattr__(self, "agents", cells)
         object.__setattr__(self, "creatures", tuple((Entity(kind), (int(x), int(y))) for kind, (x, y) in creatures))
@@ -122,12 +122,12 @@ class Layout:
                 elif character not in MATERIAL_CHARACTERS:
                     known = "".join((*MATERIAL_CHARACTERS, *CREATURE_CHARACTERS))
                     raise LayoutError(
-                        f"line {y + 1}, column {x + 1}: {character!r} is none of {known} and the digits of agents"
+                        f"line {y + 1}, column {x + 1}: {character!r} is not one of {known} or an agent's digit"
                     )
                 rows[-1].append(material)
         missing = sorted(set(range(len(agents))) - set(agents))
         if missing:
-            raise LayoutError(f"agent {max(agents)} is drawn and agent {missing[0]} is not: agents count from 0")
+            raise LayoutError(f"agent {max(agents)} is drawn, but agent {missing[0]} is not: number agents from 0")
         return cls(rows, [agents[agent] for agent in range(len(agents))], creatures, inventories)
 
     def material_array(self) -> ByteArray:
@@ -164,7 +164,7 @@ def _validate(layout: Layout) -> None:
         raise LayoutError(f"a world has at least {SMALLEST_SIDE} x {SMALLEST_SIDE} cells")
     for y, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise LayoutError(f"row {y} has {len(row)} cells and row 0 has {len(rows[0])}: a map is a rectangle")
+            raise LayoutError(f"row {y} has {len(row)} cells, but row 0 has {len(rows[0])}: a map is a rectangle")
         if Material.none in row:
             raise LayoutError(f"cell ({row.index(Material.none)}, {y}) has no material")
     if not layout.agents:

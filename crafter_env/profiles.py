@@ -90,7 +90,7 @@ class Level:
     def __post_init__(self) -> None:
         for name in ("wood", "stone", "coal", "iron", "diamond", "radius", "craft_quorum"):
             if getattr(self, name) < 1:
-                raise WorldError(f"level {self.name!r}: {name} = {getattr(self, name)}, it is at least 1")
+                raise WorldError(f"level {self.name!r}: {name} = {getattr(self, name)}, but must be at least 1")
 
     def threshold(self, material: Material, agents: int) -> int:
         """Return the capable agents that a cell requires in a team of `agents`; 1 if the level does not specify it."""
@@ -145,7 +145,7 @@ class Profile:
 
     def __post_init__(self) -> None:
         if self.item_cap < 1:
-            raise WorldError(f"profile {self.name!r}: item_cap = {self.item_cap}, it is at least 1")
+            raise WorldError(f"profile {self.name!r}: item_cap = {self.item_cap}, but must be at least 1")
 
 
 LEVELS: Mapping[str, Level] = {

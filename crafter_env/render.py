@@ -88,7 +88,7 @@ class Painter:
 
     def __init__(self, pixels: int) -> None:
         if pixels < SMALLEST:
-            raise WorldError(f"pixels = {pixels}: a picture has at least {SMALLEST} along an edge")
+            raise WorldError(f"pixels = {pixels}: a picture needs at least {SMALLEST} along each edge")
         self.pixels = pixels
         unit = pixels // GRID[0]
         self._grounds, self._sprites = tiles(unit)

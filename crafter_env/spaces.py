@@ -195,6 +195,6 @@ def _four(name: str, action: AgentAction) -> list[int]:
         numbers = []
     if len(numbers) != ACTION_COLUMNS or not all(-_LARGEST <= number <= _LARGEST for number in numbers):
         raise ActionError(
-            f"{name}: action {action!r} is neither an integer nor four of them (action, recipient, item, quantity)"
+            f"{name}: action {action!r} is neither an integer nor four integers (action, recipient, item, quantity)"
         )
     return numbers

@@ -112,7 +112,7 @@ class CrafterConfig(ComponentConfig):
                 with Path(source).open(encoding="utf-8") as opened:
                     parsed = opened.read(_LONGEST)
             except (OSError, UnicodeError) as error:
-                raise ValueError(f"{source!r} is neither a map in ASCII nor a file that can be read") from error
+                raise ValueError(f"{source!r} is neither an ASCII map nor a readable file") from error
         if parsed is not None:
             Layout.parse(parsed)
         return parsed
@@ -145,7 +145,7 @@ class CrafterWorld(World):
         layout = Layout.parse(config.layout) if config.layout is not None else None
         if layout is not None and len(layout.agents) != config.n:
             found = len(layout.agents)
-            raise WorldError(f"layout: the map has {found} agents and n is {config.n}: set n={found}")
+            raise WorldError(f"layout: the map has {found} agents, but n is {config.n}: set n={found}")
         profile = _switched(find_profile(config.profile), config.switches or {})
         level = _adjusted(find_level(config.level, profile), config.thresholds or {})
         self.goal = achievement(config.goal)
@@ -394,7 +394,7 @@ def achievement(goal: str) -> Achievement | None:
     if name not in Achievement.__members__:
         goals = [f"collect:{a.name.removeprefix('collect_')}" for a in Achievement if a.name.startswith("collect_")]
         goals += [f"craft:{a.name.removeprefix('make_')}" for a in Achievement if a.name.startswith("make_")]
-        raise ValueError(f"{goal!r} is no goal; they are {', '.join([OPEN, *goals])}")
+        raise ValueError(f"{goal!r} is not a goal; the goals are {', '.join([OPEN, *goals])}")
     return Achievement[name]
 
 
@@ -411,7 +411,7 @@ def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None])
     values: dict[str, Any] = {}
     for name, value in switches.items():
         if name not in _SWITCHES:
-            raise WorldError(f"switches: there is no rule {name!r}; the rules are {', '.join(_SWITCHES)}")
+            raise WorldError(f"switches: unknown rule {name!r}; the rules are {', '.join(_SWITCHES)}")
         values[name] = value
         if name in _ENUMS:
             choices = _ENUMS[name].__members__
@@ -420,7 +420,7 @@ def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None])
             values[name] = choices[str(value)]
         elif isinstance(value, str) or isinstance(value, bool) is not isinstance(getattr(profile, name), bool):
             kind = "true or false" if isinstance(getattr(profile, name), bool) else "a number"
-            raise WorldError(f"switches: {name} = {value!r}: it takes {kind}")
+            raise WorldError(f"switches: {name} = {value!r}: must be {kind}")
         elif value is None and name not in _UNLIMITED:
             raise WorldError(f"switches: {name} cannot be null")
     return replace(profile, **values)
@@ -430,7 +430,7 @@ def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
     """Return a level with some numbers changed."""
     for name in thresholds:
         if name not in _THRESHOLDS:
-            raise WorldError(f"thresholds: there is no number {name!r}; they are {', '.join(_THRESHOLDS)}")
+            raise WorldError(f"thresholds: unknown threshold {name!r}; the thresholds are {', '.join(_THRESHOLDS)}")
     changes: dict[str, Any] = dict(thresholds)
     return replace(level, **changes)
 

@@ -37,7 +37,7 @@ def altered(state: CubeState, changes: Mapping[str, Any], heaviest: int | None =
     blocks = _blocks(state, parts("blocks", changes.get("blocks", {})), heaviest)
     there = [(b, weight, (row, col)) for b, (row, col, weight, alive) in enumerate(blocks) if alive]
     if not there:
-        raise WorldError("blocks: none would be left, and with the last one the episode ends: leave one")
+        raise WorldError("blocks: this removes the last block, which would end the episode: leave one")
     check_board(state.side, agents, there)
     now = CubeState.laid_out(state.side, agents, blocks, observed=bool(state.channels.size))
     now.world.counters[...] = state.world.counters
@@ -50,7 +50,7 @@ def _agents(state: CubeState, named: Mapping[str, Any]) -> list[Cell]:
     index = {agent_name(i): i for i in range(len(agents))}
     for name, cell in named.items():
         if name not in index:
-            raise WorldError(f"agents.{name}: no such agent: they are agent_0 to {agent_name(len(agents) - 1)}")
+            raise WorldError(f"agents.{name}: no such agent; the agents are agent_0 to {agent_name(len(agents) - 1)}")
         agents[index[name]] = whole_pair(f"agents.{name}", cell, _CELL)
     return agents
 
@@ -60,13 +60,13 @@ def _blocks(state: CubeState, named: Mapping[str, Any], heaviest: int | None) ->
     for block, values in sorted(_numbered(named)):
         place = f"blocks.{block}"
         if block > len(blocks):
-            raise WorldError(f"{place}: there is no such block: a new one has the id {len(blocks)}")
+            raise WorldError(f"{place}: no such block; a new block gets the id {len(blocks)}")
         if block == len(blocks):
             blocks.append([-1, -1, -1, 1])
             if values is None or set(_OF_A_BLOCK) - parts(place, values).keys():
                 raise WorldError(f"{place}: a new block needs a position and a weight")
         elif not blocks[block][ALIVE]:
-            raise WorldError(f"{place}: it is not on the board any more: a new one has the id {len(blocks)}")
+            raise WorldError(f"{place}: the block is no longer on the board; a new block gets the id {len(blocks)}")
         if values is None:
             blocks[block][ALIVE] = 0
             continue
@@ -81,13 +81,13 @@ def _blocks(state: CubeState, named: Mapping[str, Any], heaviest: int | None) ->
 def _numbered(named: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
     for name, values in named.items():
         if not (name.isascii() and name.isdecimal() and str(int(name[:9])) == name):
-            raise WorldError(f"blocks.{name}: it is no id of a block: write blocks.3, say")
+            raise WorldError(f"blocks.{name}: {name!r} is not the id of a block: write, for example, blocks.3")
         yield int(name), values
 
 
 def _weight(place: str, weight: object, side: int, heaviest: int | None) -> int:
     if not isinstance(weight, int) or isinstance(weight, bool) or not 1 <= weight <= side:
-        raise WorldError(f"{place}: {weight!r} is no weight on a grid of side {side}")
+        raise WorldError(f"{place}: {weight!r} is not an integer from 1 to {side}, the side of the grid")
     if heaviest is not None and weight > heaviest:
-        raise WorldError(f"{place}: a block of weight {weight} takes {weight} agents at once, and there are {heaviest}")
+        raise WorldError(f"{place}: a block of weight {weight} needs {weight} agents at once, but there are {heaviest}")
     return weight

@@ -257,12 +257,12 @@ def _face(face: Face | str) -> Face:
     try:
         return Face(face)
     except ValueError:
-        raise WorldError(f"{face!r} is no face of a block: choose one of {', '.join(Face)}") from None
+        raise WorldError(f"{face!r} is not a face of a block: choose one of {', '.join(Face)}") from None
 
 
 def _agent_index(snapshot: Snapshot, agent: int) -> int:
     if not 0 <= agent < len(snapshot.agents):
-        raise WorldError(f"no agent has index {agent}: they are 0 to {len(snapshot.agents) - 1}")
+        raise WorldError(f"no agent has index {agent}; indices are 0 to {len(snapshot.agents) - 1}")
     return agent
 
 
@@ -281,6 +281,6 @@ def _rectangle(snapshot: Snapshot, entity: Entity) -> _Rectangle:
     if kind == "block" and number.isdecimal():
         square = _find(snapshot, int(number))
         if square is None:
-            raise WorldError(f"{entity} is not on the board: it is delivered, or never was")
+            raise WorldError(f"{entity} is not on the board: it was delivered, or it never existed")
         return square.row, square.col, square.row + square.weight - 1, square.col + square.weight - 1
     raise WorldError(f'{entity!r} names no entity: use "agent_3", "block_0", "goal" or a cell (row, col)')

@@ -354,6 +354,6 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
     def _check_size(self, side: int, agents: int, what: str) -> None:
         if (side, agents) != (self.side, len(self.possible_agents)):
             raise WorldError(
-                f"{what} has side {side} and {agents} agents, this environment side {self.side} and "
+                f"{what} has side {side} and {agents} agents, but this environment has side {self.side} and "
                 f"{len(self.possible_agents)} agents: make another with CubeEnv(layout=...)"
             )

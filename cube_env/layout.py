@@ -146,7 +146,7 @@ def check_board(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, i
         if col + weight == side:
             raise LayoutError(
                 f"{name} lies in the goal column {side - 1}: "
-                "a block there is delivered and gone, move it left or leave it out"
+                "blocks there are already delivered; move it to the left or leave it out"
             )
         covered = owner[row : row + weight, col : col + weight]
         if covered.max() >= 0:
@@ -206,7 +206,7 @@ def _cells_by_character(drawing: _Drawing) -> dict[str, list[Cell]]:
     for row, line in enumerate(drawing.lines):
         if len(line) != side:
             raise LayoutError(
-                f"line {drawing.first_line + row} has {len(line)} characters and the board {side} lines: "
+                f"line {drawing.first_line + row} has {len(line)} characters, but the board has {side} lines: "
                 "a board is a square"
             )
         for col, character in enumerate(line):
@@ -215,7 +215,7 @@ def _cells_by_character(drawing: _Drawing) -> dict[str, list[Cell]]:
                 meant = GOAL if col == side - 1 else EMPTY
                 raise LayoutError(f"{place}: an empty cell of this column is {meant!r}; the last column is the goal")
             if character not in EMPTY + GOAL + AGENT_CHARACTERS + BLOCK_CHARACTERS:
-                raise LayoutError(f"{place} is none of '.', '|', agents 0-9 and a-z, blocks A-Z")
+                raise LayoutError(f"{place} is not one of '.', '|', agents 0-9 and a-z, blocks A-Z")
             cells.setdefault(character, []).append((row, col))
     return cells
 
@@ -225,8 +225,8 @@ def _contiguous(cells: dict[str, list[Cell]], characters: str, kind: str, drawin
     for expected, found in enumerate(present):
         if expected != found:
             raise LayoutError(
-                f"{drawing.place(cells[characters[found]][0])}: {kind} {characters[found]} is drawn and "
-                f"{kind} {characters[expected]} is not: {kind}s are numbered without a gap from {characters[0]}"
+                f"{drawing.place(cells[characters[found]][0])}: {kind} {characters[found]} is drawn, but "
+                f"{kind} {characters[expected]} is not: number {kind}s without gaps from {characters[0]}"
             )
     return [cells[characters[i]] for i in present]
 

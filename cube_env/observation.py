@@ -180,7 +180,7 @@ class Frame:
             self._agents = self.state.agent_cells()
             self._blocks = symbolic_blocks(self.state.block_views(), self.state.grid)
         if index is not None and not 0 <= index < len(self._agents):
-            raise WorldError(f"no agent has index {index}: they are 0 to {len(self._agents) - 1}")
+            raise WorldError(f"no agent has index {index}; indices are 0 to {len(self._agents) - 1}")
         side = self.state.side
         return SymbolicObservation(
             side,

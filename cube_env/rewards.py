@@ -87,7 +87,7 @@ def register_reward(name: str, reward: RewardFunction) -> None:
         WorldError: The name is taken.
     """
     if name in _REWARDS:
-        raise WorldError(f"there is a reward {name!r} already: choose another name")
+        raise WorldError(f"a reward {name!r} already exists: choose another name")
     _REWARDS[name] = reward
 
 

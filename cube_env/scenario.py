@@ -38,7 +38,7 @@ class Scenario:
     def __post_init__(self) -> None:
         heaviest = self.side - 3
         if index(self.side) < 4:
-            raise PlacementError(f"side {self.side} holds no block: the smallest grid is 4 x 4")
+            raise PlacementError(f"a grid of side {self.side} has no room for a block: the smallest grid is 4 x 4")
         if not 1 <= index(self.agents) <= self.side:
             raise PlacementError(
                 f"{self.agents} agents do not fit column 0 of a grid of side {self.side}: "

@@ -81,7 +81,7 @@ class CubeConfig(ComponentConfig):
         """Expand the level into its blocks, so that the configuration contains them."""
         level = info.data.get("level")
         if level is not None and blocks not in (None, LEVELS[level]):
-            raise ValueError(f"env.level={level} says other blocks: set env.level=null with env.blocks")
+            raise ValueError(f"env.level={level} has its own blocks: set env.level=null to use env.blocks")
         return dict(LEVELS[level]) if level is not None else blocks
 
     @field_validator("layout")
@@ -91,7 +91,7 @@ class CubeConfig(ComponentConfig):
         if source is None:
             return None
         if info.data.get("level") is not None:
-            raise ValueError(f"env.level={info.data['level']} says other blocks: set env.level=null with env.layout")
+            raise ValueError(f"env.level={info.data['level']} has its own blocks: set env.level=null to use env.layout")
         board = layout_from(source) if may_name_files(info) else Layout.parse(source)
         return f"{board}\n"
 
@@ -334,7 +334,7 @@ def _scenario(config: CubeConfig) -> Scenario:
 
 def _check_unused_weights(config: CubeConfig, given: str) -> None:
     if config.weights != "halving":
-        raise WorldError(f"weights: they are the curriculum's, and {given} says which blocks there are: leave one out")
+        raise WorldError(f"weights: only for the curriculum, but {given} sets the blocks: leave one of them out")
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
@@ -342,7 +342,7 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
     heaviest = max(weights, default=0)
     if heaviest > config.n and not config.allow_unsolvable:
         raise WorldError(
-            f"{key}: a block of weight {heaviest} takes {heaviest} agents at once, and n is {config.n}: "
+            f"{key}: a block of weight {heaviest} needs {heaviest} agents at once, but n is {config.n}: "
             f"set n={heaviest}, or env.allow_unsolvable=true for a board that cannot be solved"
         )
 
@@ -363,7 +363,7 @@ def _layout(config: CubeConfig) -> Layout:
     layout = layout_from(config.layout)
     if len(layout.agents) != config.n:
         raise WorldError(
-            f"layout: the board has {len(layout.agents)} agents and n is {config.n}: set n={len(layout.agents)}"
+            f"layout: the board has {len(layout.agents)} agents, but n is {config.n}: set n={len(layout.agents)}"
         )
     _check_weights("layout", (weight for weight, _ in layout.blocks), config)
     return layout

@@ -83,7 +83,7 @@ class FlatObservations(ObservingWrapper):
         world = self.cube_state.world
         if len(world.blocks) != self.blocks:
             raise WorldError(
-                f"the board has {len(world.blocks)} blocks, this environment vectors for {self.blocks}: "
+                f"the board has {len(world.blocks)} blocks, but the observation vectors have room for {self.blocks}: "
                 "make another with CubeEnv(layout=...)"
             )
         return dict(zip(observations, flat_observations(world, self.max_steps), strict=True))

@@ -84,7 +84,7 @@ class ForagingWorld(World):
         except ModuleNotFoundError as error:
             raise WorldError(f"env=foraging needs the package lbforaging: {INSTALL}") from error
         if 2 * config.n > config.side**2:
-            raise WorldError(f"n: {config.n} agents are more than half of the cells; set n or env.side")
+            raise WorldError(f"n: {config.n} agents would fill more than half of the cells: lower n or raise env.side")
         self._sight = config.sight if config.sight is not None else config.side
         self.env = ForagingEnv(
             players=config.n,
@@ -117,7 +117,7 @@ class ForagingWorld(World):
         self._score = 0.0
         self._known: dict[Task, TaskState] = {}
         if not self._spawned:
-            raise PlacementError(f"seed {seed}: no food has found room among the agents: set n or env.side")
+            raise PlacementError(f"seed {seed}: no food fits between the agents: lower n or raise env.side")
         field = self._field
         return {"side": field.side, "foods": field.foods, "agents": field.agents, "max_steps": field.max_steps}
 

@@ -29,9 +29,9 @@ def acting_in(turns: Callable[[], Sequence[int] | None], agents: int) -> Sequenc
     found = turns()
     if found is None:
         return None
-    acting = check_items(found, int, turns, "the indices of the agents that act in the coming step")
+    acting = check_items(found, int, turns, "the indices of the agents that act in the next step")
     if not acting or not set(acting) <= set(range(agents)):
-        wanted = f"at least one index while the episode goes on, from 0 to {agents - 1}"
+        wanted = f"at least one index from 0 to {agents - 1} until the episode ends"
         raise wrong_answer(turns, described(acting), wanted)
     return acting
 

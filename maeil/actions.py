@@ -59,7 +59,7 @@ def read_call(call: str) -> dict[str, Any]:
     """
     found = _CALL.fullmatch(call)
     if found is None:
-        raise ValueError(f"{call!r} is no call of an action")
+        raise ValueError(f"{call!r} is not a call of an action")
     given = (pair.partition("=") for pair in _BETWEEN.split(found[2]) if pair)
     return {"action": found[1], **{key: _value(word) for key, _, word in given}}
 
@@ -93,7 +93,7 @@ class Vocabulary:
         for model in actions:
             name = model.model_fields["action"].default
             if not isinstance(name, str) or name in self._models:
-                raise ValueError(f"{model.__qualname__}: the default of `action` must be a name that no other has")
+                raise ValueError(f"{model.__qualname__}: the default of `action` must be a unique name")
             self._models[name] = model
         self.only: Mapping[str, Sequence[int]] = dict(only or {})
         if unknown := self.only.keys() - self._models.keys():

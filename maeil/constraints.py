@@ -89,8 +89,8 @@ class ConstraintTracker:
         for attempt in attempts:
             if not attempt.succeeded and attempt.task not in self._states:
                 raise ContractError(
-                    f"{name_of(self._world.constraints)}() did not report the task {attempt.task}, at which an attempt "
-                    "has failed; it must tell every active task before the step",
+                    f"{name_of(self._world.constraints)}() did not report the task {attempt.task} before an attempt at "
+                    "it failed; it must report every active task before the step",
                     self._world.constraints,
                 )
         return [

@@ -96,8 +96,8 @@ def check_json(function: Callable[..., Any]) -> Iterator[None]:
         if not any(words in str(error) for words in ("JSON", "Dict key")):  # of the encoder
             raise
         raise ContractError(
-            f"{name_of(function)}() returned what cannot be written as JSON: {error}; "
-            "it must return plain numbers, texts, lists and dicts",
+            f"{name_of(function)}() returned a value that cannot be written as JSON: {error}; "
+            "it must return plain numbers, strings, lists and dicts",
             function,
         ) from error
 
@@ -117,7 +117,7 @@ def require_members(thing: object, contract: type, names: Sequence[str]) -> None
     if missing:
         kind = type(thing)
         whole = f"{contract.__module__}.{contract.__qualname__}"
-        raise ContractError(f"{kind.__qualname__} lacks {', '.join(missing)}; {whole} asks for it", kind)
+        raise ContractError(f"{kind.__qualname__} lacks {', '.join(missing)}, which {whole} requires", kind)
 
 
 def require_arguments(function: Callable[..., Any], *names: str) -> None:

@@ -133,7 +133,7 @@ class Conversation:
         if waiting := self.undecided:
             names = ", ".join(self._team.names[index] for index in waiting)
             stalled = StalledConversation(
-                f"step {self.t}: topology '{self._topology.name}' gives no turn to {names}, who have no decision"
+                f"step {self.t}: topology '{self._topology.name}' gives no turn to {names}, who still need a decision"
             )
             stalled.blamed = self._topology.turns
             raise stalled
@@ -156,7 +156,7 @@ class Conversation:
                 check_turn(turn, self.participants, give)
                 participant = self._team.participants[turn.agent]
                 if participant.embodied and not may_send(participant.stage):
-                    illegal = IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
+                    illegal = IllegalTransition(f"{participant.name} gets a turn in stage {participant.stage.value}")
                     illegal.blamed = give
                     raise illegal
                 if participant.thoughts < self.settings.max_thoughts_per_step:
@@ -282,8 +282,8 @@ class Conversation:
         if not thought.answers.keys() <= self._extensions.keys():
             think, unknown = author.mind.think, sorted(thought.answers.keys() - self._extensions.keys())
             raise ContractError(
-                f"{name_of(think)}(): its Thought answers {unknown[0]!r}, and the episode has no such extension: the "
-                "Component of the mind must say requires=...",
+                f"{name_of(think)}(): its Thought answers {unknown[0]!r}, but the episode has no such extension: "
+                "add requires=... to the Component of the mind",
                 think,
             )
         return (*reasons, *(why for one in self._extensions.values() for why in one.review(thought, view, author)))

@@ -58,7 +58,7 @@ def _review_decision(decision: object, view: View, author: Participant, world: W
         return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in unknown)
     reasons = world.check_plan(author.index, decision)
     return tuple(
-        check_items(reasons, str, world.check_plan, "a tuple of reasons, one text each, empty where there is none")
+        check_items(reasons, str, world.check_plan, "a tuple of reasons, each a text; empty if there are none")
     )
 
 

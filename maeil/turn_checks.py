@@ -22,13 +22,13 @@ def check_turn(turn: Turn, participants: int, give: Callable[..., Any]) -> None:
     Raises:
         ContractError: the turn names an unknown participant.
     """
-    named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
+    named = {"a turn to": (turn.agent,), "a turn that may write to": turn.recipients, "a turn with": turn.partners}
     everybody = range(participants)
     for what, indices in named.items():
         if outsiders := [index for index in indices if index not in everybody]:
             raise ContractError(
-                f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; there are "
-                f"{participants}, from 0 to {participants - 1}",
+                f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; the participants are "
+                f"0 to {participants - 1}",
                 give,
             )
 
@@ -51,9 +51,9 @@ def check_forced(
     participant.forced += 1
     if participant.forced <= most:
         return
-    blamed, what = give, "gives turns without end to a participant who has none left (may_speak)"
+    blamed, what = give, "keeps giving turns to a participant that has none left (may_speak)"
     if participant.embodied:
-        blamed, what = start_action, "returned a controller of the idle action that ends before a step"
+        blamed, what = start_action, "returned a controller for the idle action that ends before it takes a step"
     raise ContractError(f"{name_of(blamed)}() {what}: {participant.name}, step {t}", blamed)
 
 

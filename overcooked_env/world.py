@@ -117,7 +117,7 @@ class OvercookedWorld(World):
         self.mdp = self._package.OvercookedGridworld.from_layout_name(config.layout)
         if config.n != self.mdp.num_players:
             fits = self.mdp.num_players
-            raise WorldError(f"n: the layout {config.layout} is for {fits}: set n={fits}")
+            raise WorldError(f"n: the layout {config.layout} is for {fits} agents: set n={fits}")
         self._drawn = config.drawn_starts
         self._goal = config.soups or 0
         self._max_steps = config.max_steps
@@ -125,7 +125,7 @@ class OvercookedWorld(World):
         self.state = self.mdp.get_standard_start_state()
         self._orders = self._read_orders()
         if not all(isfinite(reward) for _, reward, _ in self._orders):
-            raise WorldError(f"layout: the rewards of {config.layout} are not finite: choose another layout")
+            raise WorldError(f"layout: {config.layout} has rewards that are not finite: choose another layout")
         self.agents = tuple(f"agent_{agent}" for agent in range(config.n))
         self.idle: SymbolicAction = Wait()
         self._facts = {"soups": config.soups, "tomatoes": bool(places(self._grid, DISPENSERS["tomato"]))}

@@ -70,7 +70,7 @@ class Measure(Described):
                 raise ValueError(f"{name} has no number {wrong[0]}; its numbers are {', '.join(map(str, named))}")
             vectors.append([named[number] for number in chosen])
         if len({*map(len, vectors)}) > 1:
-            raise ValueError(f"{self.part} and {self.minus} have not as many numbers: say which with numbers")
+            raise ValueError(f"{self.part} and {self.minus} differ in length: choose with `numbers`")
         alone = len(vectors) == len(vectors[0]) == 1
         return vectors[0][0] if alone else dist(vectors[0], vectors[1] if vectors[1:] else [0.0] * len(vectors[0]))
 
@@ -166,7 +166,7 @@ def read_description(path: str) -> Description:
     except ValidationError as error:
         raise ValueError("; ".join(map(_mistake, error.errors()))) from error
     except (OSError, UnicodeError, yaml.YAMLError) as error:
-        raise ValueError(f"it cannot be read: {' '.join(str(error).split())}") from error
+        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _mistake(error: Any) -> str:
@@ -174,6 +174,6 @@ def _mistake(error: Any) -> str:
     words = {
         "missing": "the key is missing",
         "extra_forbidden": f"no such key: see {GUIDE}",
-        "model_type": "it has to be a map",
+        "model_type": "this must be a map",
     }
     return f"{place}: {words.get(kind, error['msg'].removeprefix('Value error, '))}"

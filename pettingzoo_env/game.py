@@ -89,14 +89,14 @@ class Game:
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
         self.id, self._played = environment, False
         if "render_mode" in kwargs:
-            raise WorldError(f"kwargs.render_mode: leave it out: what renders is asked for {_PICTURES}")
+            raise WorldError(f"kwargs.render_mode: leave it out: Quorum sets it to {_PICTURES} if possible")
         self._makers = _makers(find(environment), kwargs)
         self._open()
         self.renders = _PICTURES in _modes(self._env)
         self.turns = isinstance(self._env, AECEnv)
         self._keys = list(getattr(self._env, "possible_agents", None) or ())
         if not self._keys:
-            raise WorldError(f"id: {environment} has no possible_agents: they have to name all that may play")
+            raise WorldError(f"id: {environment} has no possible_agents: this list must name all agents that may play")
         self.names = tuple(map(str, self._keys))
         self._index = {key: index for index, key in enumerate(self._keys)}
         self._border.know(self._keys)
@@ -113,10 +113,10 @@ class Game:
                     del self._makers[0]
                     continue
                 reason = f"{type(error).__name__}: {error}{place_in(error, self.id.partition(':')[0])}"
-                raise WorldError(f"kwargs: {self.id} cannot be made with these: {reason}") from error
+                raise WorldError(f"kwargs: {self.id} cannot be made with these arguments: {reason}") from error
         if not isinstance(env, AECEnv | ParallelEnv):
             kind = type(env).__name__
-            raise WorldError(f"id: {self.id} makes a {kind}: it has to be an AECEnv or a ParallelEnv")
+            raise WorldError(f"id: {self.id} makes a {kind}, but must make an AECEnv or a ParallelEnv")
         self._env, self._border, self.close = env, Border(self.id, env), weakref.finalize(self, _close, env, self.id)
 
     def reset(self, seed: int) -> None:
@@ -137,7 +137,7 @@ class Game:
         else:
             self._look("reset", **self._border.returned("reset", seed=seed))
         if self.over or not self._border.agents():
-            raise self._border.wrong("reset", "nobody is left in its agents after reset()")
+            raise self._border.wrong("reset", "its list of agents is empty after reset()")
 
     def acting(self) -> list[int]:
         """Return the indices of the agents that act in the coming step, ascending."""
@@ -278,4 +278,4 @@ def _close(env: Any, environment: str) -> None:
         env.close()
     except Exception as error:  # the played episode is complete
         place = place_in(error, environment.partition(":")[0])
-        _log.warning("%s: close() fails: %s: %s%s", environment, type(error).__name__, error, place)
+        _log.warning("%s: close() failed: %s: %s%s", environment, type(error).__name__, error, place)

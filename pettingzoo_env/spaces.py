@@ -40,7 +40,7 @@ def value_type(space: Any, place: str) -> Any:
             config = ConfigDict(frozen=True, extra="forbid")
             return create_model(f"Values_{place}".replace(".", "_"), __config__=config, **fields)
     known = "Discrete, Box, MultiDiscrete, MultiBinary, and Tuple and Dict of these"
-    raise ValueError(f"id: {place} has the action space {type(space).__name__}; those that plans can write are {known}")
+    raise ValueError(f"id: {place} has the action space {type(space).__name__}; plans can only use {known}")
 
 
 def action_of(space: Any, value: Any) -> Any:
@@ -104,28 +104,28 @@ def legal_of(space: Any, mask: Any) -> Any:
             starts, sizes = space.start.ravel().tolist(), space.nvec.ravel().tolist()
             masks = _flat(mask, space.nvec.ndim)
             if len(masks) != len(sizes):
-                raise ValueError(f"{_form(mask)} is none of {space}: it has to be a tuple of {len(sizes)} masks")
+                raise ValueError(f"{_form(mask)} is not a mask of {space}: it must be a tuple of {len(sizes)} masks")
             return _unless_free([*map(_allowed, masks, starts, sizes)])
         case spaces.MultiBinary():
             array = np.asarray(mask)
             if array.shape != space.shape or not np.isin(array, (0, 1, 2)).all():
-                raise ValueError(f"{_form(mask)} is none of {space}: it has to have its shape, and 0, 1 or 2 for both")
+                raise ValueError(f"{_form(mask)} is not a mask of {space}: it needs its shape, and 0, 1 or 2 for both")
             return _unless_free([None if value == 2 else [int(value)] for value in array.ravel()])
         case spaces.Tuple() | spaces.Dict():
             parts = dict(_parts(space))
             given = {f"part_{index}": own for index, own in enumerate(mask)} if isinstance(mask, tuple | list) else mask
             if not isinstance(given, Mapping) or {*map(str, given)} - parts.keys():
-                raise ValueError(f"{_form(mask)} is none of {space}: it has to have a mask for each of its parts")
+                raise ValueError(f"{_form(mask)} is not a mask of {space}: it must have a mask for each part")
             named = {str(key): own for key, own in given.items()}
             found = {name: legal_of(part, named.get(name)) for name, part in parts.items()}
             return {name: own for name, own in found.items() if own is not None} or None
-    raise ValueError(f"{_form(mask)} is of {space}, which has no masks: leave it out")
+    raise ValueError(f"{_form(mask)} is for {space}, which has no masks: leave it out")
 
 
 def _allowed(mask: Any, start: int, size: int) -> list[int] | None:
     array = np.asarray(mask)
     if array.shape != (size,) or not np.isin(array, (0, 1)).all():
-        raise ValueError(f"{_form(mask)} is none of {size} choices: it has to be {size} zeros and ones")
+        raise ValueError(f"{_form(mask)} is not a mask of {size} choices: it must hold {size} zeros and ones")
     return [start + index for index, own in enumerate(array.tolist()) if own] or None
 
 
@@ -203,7 +203,7 @@ def split(observation: Any, described_parts: Mapping[str, int | Sequence[str]]) 
     sizes = [form if isinstance(form, int) else len(form) for form in described_parts.values()]
     flat = observation.ravel()
     if sum(sizes) != flat.size:
-        raise ValueError(f"it has {flat.size} numbers, and its parts have {sum(sizes)} together")
+        raise ValueError(f"it has {flat.size} numbers, but its described parts have {sum(sizes)} in total")
     return dict(zip(described_parts, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
 
 

@@ -78,14 +78,14 @@ class PettingZooConfig(ComponentConfig):
         module = self.id.partition(":")[0]
         if self._recorded and module not in NAMED_MODULES:
             raise WorldError(
-                f"id: {self.id} is code that the folder of a run names, which is not imported for that alone. "
+                f"id: {self.id} is code that a run folder names. Quorum does not import such code by itself. "
                 f"If you trust it, name it yourself: --plugin {module}"
             )
         make = find(self.id)
         home, wrapped = make.__module__, getattr(make, "__qualname__", "") in WRAPPED
         own = home.partition(".")[0] == module.partition(".")[0] and not home.startswith(TOOLS)
         if self._recorded and not (own or wrapped):
-            raise WorldError(f"id: {self.id} is not of {module}, but of {home}, which the folder of a run names")
+            raise WorldError(f"id: {self.id} is not from {module} but from {home}, and only a run folder names it")
         return (module,)
 
 
@@ -152,10 +152,10 @@ class PettingZooWorld(World):
         self._forms = [self.description.of(name).observation for name in self.agents]
         if self.description.score not in ("mean", "sum", *self.agents):
             known = ", ".join(("mean", "sum", *self.agents))
-            raise WorldError(f"description.score: {self.description.score} is none of {known}")
+            raise WorldError(f"description.score: {self.description.score} is not one of {known}")
         for pattern, agent in self.description.agents.items():
             if all(self.description.of(name) is not agent for name in self.agents):
-                raise WorldError(f"description.agents: {pattern} fits no agent; they are {', '.join(self.agents)}")
+                raise WorldError(f"description.agents: {pattern} matches no agent of {', '.join(self.agents)}")
 
     def _begin(self, game: Game) -> None:
         self.game = game
@@ -197,7 +197,7 @@ class PettingZooWorld(World):
             return
         for agent, one, other in zip(self.agents, before.seen, seen, strict=True):
             if differing := [name for name in {**one, **other} if one.get(name) != other.get(name)]:
-                raise self.game.wrong_draws(f"two resets with seed {seed} show {agent} another {differing[0]}")
+                raise self.game.wrong_draws(f"two resets with seed {seed} give {agent} a different {differing[0]}")
         self._begun = _Beginning(seed, seen, confirmed=True)
 
     def close(self) -> None:
@@ -370,7 +370,7 @@ class _Gridded(PettingZooWorld):
             if all(len(parts.get(part, ())) < 2 for parts in seen):
                 known = ", ".join(dict.fromkeys(name for parts in seen for name, own in parts.items() if len(own) > 1))
                 raise WorldError(
-                    f"description.drawing: {part} is no part with two numbers; those are {known or 'none'}"
+                    f"description.drawing: {part} is not a part with two numbers; such parts are {known or 'none'}"
                 )
         return begun
 

@@ -36,7 +36,7 @@ def test_without_a_server_a_command_ends_at_once_with_its_address_and_leaves_not
     done = quorum(verb, *words, *(["seed=0,1", "--budget-calls", "9"] if verb == "sweep" else ["--quiet"]))
     assert done.returncode == 2
     expected = (
-        f"error: llm: no connection to {closed}: it is refused\n"
+        f"error: llm: no connection to {closed}: the connection was refused\n"
         f"Is a server running at http://{closed}/v1? Its address is llm.base_url.\n"
     )
     assert expected in done.stderr
@@ -56,7 +56,7 @@ WRONG = {
     "SOCKS": ({"ALL_PROXY": "socks://127.0.0.1:9", "NO_PROXY": ""}, "ALL_PROXY names a SOCKS proxy"),
     "proxy": (
         {"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": ""},
-        "the proxy 127.0.0.1:9 (HTTP_PROXY): it is refused",
+        "the proxy 127.0.0.1:9 (HTTP_PROXY): the connection was refused",
     ),
 }
 

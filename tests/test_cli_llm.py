@@ -400,6 +400,6 @@ def test_a_budget_of_money_without_a_price_says_how_to_give_one(quorum: Quorum) 
     words = ("run", "agents=naive", "n=1", "--budget-usd", "1", *_local("http://127.0.0.1:9/v1", "llm.tries=1"))
     done = quorum(*words)
     assert done.returncode == 2
-    assert "the price of 'simulated' is not known" in done.stderr
+    assert "the price of 'simulated' is unknown" in done.stderr
     assert "Set its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
     assert "price" not in quorum(*words, "llm.prices={input: 0.2, output: 0.8}").stderr

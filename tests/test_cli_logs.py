@@ -61,7 +61,7 @@ def test_worker_processes_log_too_and_no_record_holds_a_key(tmp_path: Path) -> N
         where = (f"llm.base_url={addresses.openai}", "llm.api_key_env=CANARY_KEY", "engine.workers=1")
         words, variables = command("sweep", *asked, *where, "--debug"), environment(CANARY_KEY=CANARY)
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-    assert "a call failed and is tried again in" in done.stderr
+    assert "a call failed; the next try is in" in done.stderr
     assert "simulated answers agent_0" in done.stderr
     assert CANARY not in done.stderr + done.stdout
 

@@ -97,7 +97,7 @@ WRONG = {
     "empty": ["empty/trace.jsonl: damaged: line 1: it does not begin with 'episode_start'"],
     "torn": ["torn/trace.jsonl: damaged: line 3: not an event"],
     "hole": ["hole/trace.jsonl: damaged: event 3 is missing"],
-    "order": ["order/trace.jsonl: damaged: event 1 is missing or not in its place, 2 is there"],
+    "order": ["order/trace.jsonl: damaged: event 1 is missing or out of place: event 2 is there"],
     "strange": ["strange: damaged: its events contradict each other"],
     "endless": ["endless/trace.jsonl: damaged: line 10: not an event", "out of range"],
     "newer": ["schema 99", "update quorum-harness"],

@@ -174,7 +174,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         self._require_running()
         for agent, pick in enumerate(picks):
             if not 0 <= pick <= HIGHEST:
-                raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
+                raise ActionError(f"agent_{agent}: {pick} is not a valid pick; picks are 0 to {HIGHEST}")
         self._picks.append(tuple(picks))
         self._sums.append(sum(picks))
         self._games.append(self.game)

@@ -48,11 +48,11 @@ class Game:
 
     def __post_init__(self) -> None:
         if self.agents < 1:
-            raise WorldError(f"a squeeze of {self.agents} agents: there is at least 1")
+            raise WorldError(f"a squeeze of {self.agents} agents: at least 1 is needed")
         if not 0 < self.mu <= self.highest:
-            raise WorldError(f"mu = {self.mu:g}: it is above 0 and at most {self.highest}, the largest sum")
+            raise WorldError(f"mu = {self.mu:g}: must be above 0 and at most {self.highest}, the largest sum")
         if not NARROWEST <= self.sigma < inf:
-            raise WorldError(f"sigma = {self.sigma:g}: it is at least {NARROWEST}, and finite")
+            raise WorldError(f"sigma = {self.sigma:g}: must be finite and at least {NARROWEST}")
 
     @property
     def highest(self) -> int:
@@ -93,7 +93,7 @@ def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float 
         WorldError: the game is invalid.
     """
     if mu is None and not 0 < rho <= 1:
-        raise WorldError(f"rho = {rho:g}: it is above 0 and at most 1")
+        raise WorldError(f"rho = {rho:g}: must be above 0 and at most 1")
     centre = mu if mu is not None else rho * (HIGHEST * agents)
     return Game(agents, centre, sigma if sigma is not None else centre / 2)
 
@@ -110,9 +110,9 @@ def altered(game: Game, changes: Mapping[str, Any]) -> Game:
     """
     for key, value in parts("", changes, ("rho", "mu", "sigma")).items():
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise WorldError(f"{key}: {value!r} is no number")
+            raise WorldError(f"{key}: {value!r} is not a number")
     if "rho" in changes and "mu" in changes:
-        raise WorldError("rho, mu: both say where the peak is: give one of them")
+        raise WorldError("rho, mu: both set the position of the peak: give only one of them")
     sigma = float(changes.get("sigma", game.sigma))
     if "rho" in changes:
         return make_game(game.agents, rho=float(changes["rho"]), sigma=sigma)
@@ -157,7 +157,7 @@ def curve(game: Game, rewards: Sequence[float]) -> Curve:
         WorldError: there are no rounds.
     """
     if not rewards:
-        raise WorldError("a curve has at least one round")
+        raise WorldError("a curve needs at least one round")
     shares = [reward / game.best_reward for reward in rewards]
     close = next((number for number, share in enumerate(shares, 1) if share >= CLOSE), None)
     return Curve(shares[-1], max(shares), fsum(game.best_reward - reward for reward in rewards), close)

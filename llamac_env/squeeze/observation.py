@@ -135,4 +135,4 @@ def read_rounds(shown: Mapping[str, Any], agent: str = "") -> SqueezeObservation
         )
         return SqueezeObservation(n, HIGHEST, played, shown["rounds"], agent, history)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"this is no observation of the squeeze: {error!r}") from error
+        raise ValueError(f"this is not an observation of the squeeze: {error!r}") from error

@@ -49,7 +49,7 @@ def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
         ActionError: it is not a primitive.
     """
     if not 0 <= primitive < PRIMITIVES:
-        raise ActionError(f"agent_{agent}: {primitive} is no action: they are 0 to {PRIMITIVES - 1}")
+        raise ActionError(f"agent_{agent}: {primitive} is not an action; actions are 0 to {PRIMITIVES - 1}")
     if primitive == NOTHING:
         return None
     colour, slot = divmod(primitive - 1, SLOTS)

@@ -71,9 +71,9 @@ class Board:
         boxes, targets = (Counter(item.colour for item in items) for items in (self.boxes, self.targets))
         for colour in Colour:
             if boxes[colour] != targets[colour]:
-                raise LayoutError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: one for each")
+                raise LayoutError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: each box needs one")
             if self.grid.is_hard and boxes[colour] > 1:
-                raise LayoutError(f"{colour}: {boxes[colour]} boxes: a hard board has one of each colour")
+                raise LayoutError(f"{colour}: {boxes[colour]} boxes: a hard board has at most one of each colour")
         if taken := self.collisions():
             row, col = taken[0]
             raise LayoutError(f"corner {row / 2}, {col / 2}: two boxes are on it")
@@ -181,7 +181,7 @@ def replay(board: Board, plan: Sequence[JointMove]) -> Board:
     for number, joint in enumerate(plan):
         step = board.after(joint)
         if step.failed or step.collisions:
-            raise Broken(f"step {number}: {dict(step.failed)} fail, collisions at {step.collisions}")
+            raise Broken(f"step {number}: {dict(step.failed)} failed, collisions at {step.collisions}")
         board = step.board
     return board
 

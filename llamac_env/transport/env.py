@@ -99,7 +99,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         copy: bool = True,
     ) -> None:
         if not isinstance(grid, Grid):
-            raise WorldError(f"grid is a {type(grid).__name__}: TransportEnv(Grid(2, 4, Difficulty.easy))")
+            raise WorldError(f"grid is a {type(grid).__name__}, not a Grid: TransportEnv(Grid(2, 4, Difficulty.easy))")
         self.grid = grid
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
         self.view = one_of("view", view, SIGHTS)

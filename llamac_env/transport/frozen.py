@@ -72,7 +72,7 @@ def find_instance(grid: Grid, seed: int) -> Instance:
     instances = load_instances(grid)
     if seed >= len(instances):
         raise WorldError(
-            f"boards: frozen boards have the seeds 0 to {len(instances) - 1}, not {seed}: set env.boards=drawn"
+            f"boards: frozen boards exist for the seeds 0 to {len(instances) - 1}, not {seed}: set env.boards=drawn"
         )
     return instances[seed]
 

@@ -202,7 +202,7 @@ def grid_for(agents: int, rows: int | None, difficulty: str, entry_rule: str) ->
     cells = whole("n", agents, 1)
     height = whole("rows", rows, 1) if rows is not None else usual_rows(cells)
     if cells % height:
-        raise WorldError(f"rows: {height} rows do not hold n = {cells} cells: choose a divisor, or null")
+        raise WorldError(f"rows: {height} rows do not divide n = {cells} cells evenly: choose a divisor, or null")
     return Grid(
         height,
         cells // height,

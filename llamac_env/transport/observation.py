@@ -74,7 +74,7 @@ class TransportObservation:
             WorldError: the observation has no board.
         """
         if self.board is None:
-            raise WorldError(f"{self.agent} sees its own cell alone: take what is seen from outside")
+            raise WorldError(f"{self.agent} sees only its own cell, not the board: use the observation from outside")
         return read_board(self.grid, self.board)
 
     def shown(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def read_shown(shown: Mapping[str, Any]) -> TransportObservation:
             boxes_left=len(read_board(grid, board).boxes) if board is not None else None,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"this is no observation of grid transportation: {error!r}") from error
+        raise ValueError(f"this is not an observation of grid transportation: {error!r}") from error
 
 
 class Frame:
@@ -223,7 +223,7 @@ def read_line(grid: Grid, line: str) -> dict[str, Any]:
     """
     found = _LINE.fullmatch(line)
     if found is None:
-        raise ValueError(f"{line!r} is no observation")
+        raise ValueError(f"{line!r} is not an observation")
     name, square, seen, moves = found.groups()
     return {
         "agent": f"agent_{read_agent(grid, name)}",

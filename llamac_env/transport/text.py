@@ -96,7 +96,7 @@ def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
     for key, items in data.items():
         found = _KEY.fullmatch(key)
         if found is None:
-            raise LayoutError(f"{key!r} is no place: write '0.5_1.5' for a cell, '1.0_0.0' for a corner")
+            raise LayoutError(f"{key!r} is not a place: write '0.5_1.5' for a cell, '1.0_0.0' for a corner")
         place = _halves(found[1]), _halves(found[2])
         for name in items:
             kind, _, colour = name.partition("_")
@@ -297,22 +297,22 @@ def altered(board: Board, changes: Mapping[str, Any]) -> Board:
     """
     for key in changes:
         if key != "items":
-            raise LayoutError(f"{key}: unknown part: `items` says what is at each place")
+            raise LayoutError(f"{key}: unknown part; `items` lists what is at each place")
     named, now = changes.get("items", {}), write_board(board)
     if not isinstance(named, Mapping):
-        raise LayoutError(f"items: {named!r} is no object with places")
+        raise LayoutError(f"items: {named!r} is not an object with places as keys")
     for place, items in named.items():
         if place not in now:
-            raise LayoutError(f"items.{place}: there is no such place on this grid: they are {', '.join(now)}")
+            raise LayoutError(f"items.{place}: no such place on this grid; its places are {', '.join(now)}")
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise LayoutError(f'items.{place}: {items!r} is no list of names: write ["box_blue", "target_red"], say')
+            raise LayoutError(f'items.{place}: {items!r} is not a list of names such as ["box_blue", "target_red"]')
         now[place] = list(items)
     found = read_board(board.grid, now).check()
     if not found.boxes:
-        raise LayoutError("items: no box would be left, and with the last one the episode ends: leave one")
+        raise LayoutError("items: this removes the last box, which would end the episode: leave one")
     for colour, boxes in Counter(box.colour for box in found.boxes).items():
         if boxes > MOST_OF_A_COLOUR:
-            raise LayoutError(f"items: {boxes} boxes of {colour}: there are {MOST_OF_A_COLOUR} of a colour at most")
+            raise LayoutError(f"items: {boxes} boxes are {colour}, but at most {MOST_OF_A_COLOUR} may have one colour")
     return found
 
 

@@ -60,15 +60,15 @@ def _share(constraint: Constraint, trace: Trace) -> Value:
 
 
 _DEGREES = {
-    Constraint.DEPENDENCY: "1 when the dependency does not hold, else 0",
-    Constraint.JOINT: "1 - min(1, agents that satisfy all three at once / p), 1 without the dependency",
+    Constraint.DEPENDENCY: "1 if the dependency does not hold, else 0",
+    Constraint.JOINT: "1 - min(1, agents that satisfy all three at once / p); 1 if the dependency does not hold",
 }
 _CAUSES = {
     Constraint.DEPENDENCY: "a missing prerequisite (dependency)",
-    Constraint.PARTICIPATION: "too few agents that are committed to the task or act on it (participation)",
-    Constraint.SPATIAL: "too few agents in place (spatial), with enough committed",
-    Constraint.TEMPORAL: "too few agents that act in the same step (temporal), with enough in place",
-    Constraint.JOINT: "enough agents for each condition, but not the same ones (joint)",
+    Constraint.PARTICIPATION: "too few agents committed to the task or acting on it (participation)",
+    Constraint.SPATIAL: "too few agents in place, although enough are committed (spatial)",
+    Constraint.TEMPORAL: "too few agents acting in the same step, although enough are in place (temporal)",
+    Constraint.JOINT: "too few agents that meet all three conditions, although each condition has enough (joint)",
 }
 for _constraint in Constraint:
     _degree = _DEGREES.get(_constraint, "1 - min(1, count / p)")
@@ -121,10 +121,10 @@ for _constraint in SINGLE:
         f"constraints.improvement_ratio_{_constraint}",
         better="higher",
         rate=True,
-        doc=f"""Tasks whose {_constraint} condition improved / those + the tasks in which it worsened; None without any.
+        doc=f"""Tasks whose {_constraint} condition improved / (improved + worsened) tasks; None if both are 0.
 
-        It improved where it went from C- to C+ in some step; a task may be among both (EmCoop, C_c_ratio).
-        `emcoop.improvement_ratio_{_constraint}` is by EmCoop's own conditions.
+        A condition improves when it goes from C- to C+ in a step; a task may count as both (EmCoop, C_c_ratio).
+        `emcoop.improvement_ratio_{_constraint}` uses EmCoop's own conditions.
         """,
     )(partial(_improvement_ratio, _constraint))
 

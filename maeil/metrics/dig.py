@@ -27,8 +27,8 @@ def _share(reaction: Reaction, trace: Trace) -> Value:
 
 
 for _reaction, _doc in (
-    (Reaction.CONSUME, "Messages taken up, by a plan or by an answer / messages read, each counted by recipient."),
-    (Reaction.DISCARD, "Messages neither taken up nor passed on / messages read, each counted by recipient."),
+    (Reaction.CONSUME, "Messages taken up by a plan or an answer / messages read, counted once per recipient."),
+    (Reaction.DISCARD, "Messages neither taken up nor passed on / messages read, counted once per recipient."),
 ):
     metric(f"dig.{_reaction.value}_share", rate=True, doc=_doc)(partial(_share, _reaction))
 
@@ -38,20 +38,20 @@ def _count(pattern: Pattern, trace: Trace) -> Value:
 
 
 for _pattern, _unit, _doc in (
-    (Pattern.ORPHAN, "messages", "Messages that no recipient had taken up after 5 steps: all discarded, or passed on."),
-    (Pattern.EXCESSIVE_REROUTING, "messages", "Messages that more than 2 agents, one after the other, have passed on."),
-    (Pattern.REPEATED_EFFORT, "times", "More of those who took up one message work on a task than the task takes."),
+    (Pattern.ORPHAN, "messages", "Messages at least 5 steps old that every recipient discarded or passed on."),
+    (Pattern.EXCESSIVE_REROUTING, "messages", "Messages that more than 2 agents passed on, one after the other."),
+    (Pattern.REPEATED_EFFORT, "times", "More agents that took up the same message work on a task than it needs."),
     (
         Pattern.MISSING_DEPENDENCY,
         "plans",
-        "Plans for which different things were asked, by agents equally far back (at most 10 thoughts).",
+        "Plans for which agents equally far back (at most 10 thoughts) asked for different things.",
     ),
     (
         Pattern.INCOMPLETE_COVERAGE,
         "plans",
-        "Plans started for a task of several agents, whose author had heard of fewer since its last plan ended.",
+        "Plans started for a task that needs more agents than the author had heard of since its last plan ended.",
     ),
-    (Pattern.MISSED_SUBMISSION, "tasks", "Tasks that enough agents were asked for, and that nobody planned for."),
-    (Pattern.DEADLOCK, "times", "Times with more than 40 steps without progress: no goal, attempt or plan came off."),
+    (Pattern.MISSED_SUBMISSION, "tasks", "Tasks that enough agents know were asked for, but on which no agent works."),
+    (Pattern.DEADLOCK, "times", "More than 40 steps without a goal, a successful attempt or a successful plan."),
 ):
     metric(f"dig.{_pattern.value}", _unit, better="lower", doc=_doc)(partial(_count, _pattern))

@@ -51,8 +51,8 @@ def _violated(constraint: Constraint, trace: Trace) -> Value:
 
 
 _WHEN = {
-    Constraint.SPATIAL: ", counted after the step; tasks that are over then, and the last step, are left out",
-    Constraint.DEPENDENCY: ": 1 where it does not hold, else 0; always 0 in CUBE",
+    Constraint.SPATIAL: ", counted after the step; excludes the last step and tasks that have ended by then",
+    Constraint.DEPENDENCY: ": 1 if it does not hold, else 0; always 0 in CUBE",
 }
 for _constraint in SINGLE:
     _emcoop(
@@ -87,5 +87,5 @@ for _place, _constraint in enumerate(SINGLE):
         f"emcoop.improvement_ratio_{_constraint}",
         better="higher",
         rate=True,
-        doc=f"C_c_ratio of the {_constraint} condition: improved / (improved + worsened) tasks; 0.5 when both are 0.",
+        doc=f"C_c_ratio of the {_constraint} condition: improved / (improved + worsened) tasks; 0.5 if both are 0.",
     )(partial(_ratio, _place))

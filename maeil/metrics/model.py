@@ -121,12 +121,12 @@ def asked_otherwise(trace: Trace) -> Value:
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
-    ("completion_tokens", "lower", "Tokens that the models wrote, their thoughts included"),
-    ("prompt_tokens", "lower", "Tokens that the models were given"),
+    ("completion_tokens", "lower", "Tokens that the models wrote, including their thoughts"),
+    ("prompt_tokens", "lower", "Tokens that the models read"),
     ("cached_tokens", None, "Prompt tokens that came from the provider's cache"),
 )
 for _key, _better, _what in _TOKENS:
-    _doc = f"{_what}, summed over calls; None when a call does not tell."
+    _doc = f"{_what}, summed over calls; None if a call does not report them."
     metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
 
 

@@ -137,7 +137,7 @@ def frame(contract: Contract, world: World, t: int) -> Record:
     return [(f"step {t}: {what}", value) for what, value in seen]
 
 
-ASKING = "to observe, to measure and to draw changes nothing"
+ASKING = "observing, measuring and drawing change nothing"
 
 
 def look(contract: Contract, world: World, t: int, goals: int | None = None) -> Record:
@@ -157,7 +157,7 @@ def look(contract: Contract, world: World, t: int, goals: int | None = None) -> 
 def check_observation(contract: Contract, what: str, observation: object) -> str:
     """Check an observation, and return it as JSON and text."""
     written = contract.json(observation, f"{what}: the observation")
-    rule, reads = f"{what}: the observation reads as text()", getattr(observation, "text", None)
+    rule, reads = f"{what}: the observation has a method text() that returns a text", getattr(observation, "text", None)
     contract.require(callable(reads), rule, f"a {type(observation).__name__} without this method")
     text = reads() if callable(reads) else ""
     contract.require(isinstance(text, str) and text != "", rule, text)
@@ -167,12 +167,12 @@ def check_observation(contract: Contract, what: str, observation: object) -> str
 def check_reasons(contract: Contract, reasons: object) -> None:
     """Check the result of `check_plan`."""
     fits = isinstance(reasons, tuple) and all(isinstance(reason, str) and reason for reason in reasons)
-    contract.require(fits, "check_plan() returns a tuple of reasons in words", reasons)
+    contract.require(fits, "check_plan() returns a tuple of reasons, each a text", reasons)
 
 
 def check_tasks(contract: Contract, tasks: object) -> list[Task]:
     """Check the result of `tasks`, and return the first and the last task of each kind."""
-    rule = "tasks() returns the targets of each kind, lists of texts"
+    rule = "tasks() returns for each kind a list of targets, each a text"
     found: list[Task] = []
     for kind, targets in contract.require_type(tasks, Mapping, rule).items():
         fits = isinstance(targets, list | tuple) and all(isinstance(name, str) and name for name in (kind, *targets))
@@ -202,7 +202,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
     """
     transition = contract.require_type(transition, Transition, "step() returns a Transition")
     for name in ("outcomes", "attempts", "capabilities"):
-        contract.require_type(getattr(transition, name), (tuple, list), f"the {name} of a Transition are a tuple")
+        contract.require_type(getattr(transition, name), (tuple, list), f"the {name} of a Transition form a tuple")
     for outcome in transition.outcomes:
         named = isinstance(outcome, Mapping) and next(iter(outcome), None) == "what"
         contract.require(named, "an outcome is a record with 'what' as its first key", outcome)
@@ -213,15 +213,15 @@ def check_transition(contract: Contract, transition: object, agents: int, active
     contract.require(ended, "the end is Outcome.SUCCESS, FAILURE, ENDED or TRUNCATED, or None", transition.end)
     if transition.rewards is not None:
         each = [contract.require_type(own, (int, float), "rewards are numbers") for own in transition.rewards]
-        contract.require(len(each) == agents, "rewards has one for each agent", transition.rewards)
+        contract.require(len(each) == agents, "rewards has one number for each agent", transition.rewards)
         mean = isclose(fmean(each), transition.reward, abs_tol=1e-9)
         contract.require(mean, "the reward is the mean of rewards", transition)
     for attempt in transition.attempts:
         _check_indices(contract, attempt.agents, agents, "the agents of an attempt are indices, ascending")
         follows = attempt.succeeded or attempt.task in active
-        contract.require(follows, "a failed attempt is at a task that constraints() has reported", attempt)
+        contract.require(follows, "constraints() has reported the task of a failed attempt", attempt)
     for change in transition.capabilities:
-        _check_indices(contract, (change.agent,), agents, "a capability is of an agent, by its index")
+        _check_indices(contract, (change.agent,), agents, "a capability names its agent by index")
     return contract.json(transition, "the transition")
 
 
@@ -231,10 +231,10 @@ def check_acting(contract: Contract, world: World) -> Sequence[int]:
     acting, again = world.acting(), world.acting()
     if acting is None:
         return range(agents)
-    rule = "acting() returns the indices of the agents that act, ascending, and one at least"
+    rule = "acting() returns the indices of the agents that act, ascending, at least one"
     contract.require(isinstance(acting, Sequence) and bool(acting), rule, acting)
     _check_indices(contract, acting, agents, rule)
-    contract.require(list(acting) == list(again or ()), "acting() answers the same twice", f"{acting} and {again}")
+    contract.require(list(acting) == list(again or ()), "acting() returns the same twice", f"{acting} and {again}")
     return acting
 
 
@@ -242,13 +242,13 @@ def check_primitive(contract: Contract, primitive: Primitive) -> Primitive:
     """Check and return the result of a controller's `act`."""
     rule = "act() of a controller returns a primitive"
     contract.json(primitive, f"{rule}, which")
-    contract.require(primitive is not None, rule, "None, which is for agents that are off turn")
+    contract.require(primitive is not None, rule, "None, which is only for agents that are off turn")
     return primitive
 
 
 def check_states(contract: Contract, states: object) -> list[TaskState]:
     """Check the type of the result of `constraints`, and return it."""
-    rule = "constraints() returns a list of states of tasks"
+    rule = "constraints() returns a list of TaskState"
     return [contract.require_type(s, TaskState, rule) for s in contract.require_type(states, (list, tuple), rule)]
 
 
@@ -259,27 +259,27 @@ def check_state(contract: Contract, state: TaskState, agents: int, active: Mappi
         return
     numbers = (state.spatial, state.temporal, state.participation)
     weighed = state.weights is None or (len(state.weights) == agents and min(state.weights) > 0)
-    contract.require(weighed, "constraints(): weights has a positive one for each agent", state)
+    contract.require(weighed, "constraints(): weights has a positive number for each agent", state)
     most = agents if state.weights is None else fsum(state.weights)
     fits = state.threshold > 0 and all(0 <= number <= most for number in numbers)
     contract.require(fits, "constraints() counts agents of the team, or sums their weights", state)
-    contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts those who are in all three", state)
-    contract.require(state.temporal <= state.participation, "constraints(): who acts on a task takes part in it", state)
+    contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts agents in all three", state)
+    contract.require(state.temporal <= state.participation, "constraints(): temporal is at most participation", state)
     contract.require(active.get(state.task) != state, "constraints() returns only tasks that have changed", state)
 
 
 def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
     """Check the result of `open_tasks`, and return it as JSON."""
     valid = isinstance(tasks, Sequence) and all(isinstance(task, OpenTask) for task in tasks)
-    contract.require(valid, "open_tasks() returns open tasks", tasks)
+    contract.require(valid, "open_tasks() returns a sequence of OpenTask", tasks)
     assert isinstance(tasks, Sequence)
     contract.require(len({task.task for task in tasks}) == len(tasks), "open_tasks() lists each task once", tasks)
     for task in tasks:
-        contract.require(task.needs >= 1 and task.more >= 0, "open_tasks() lists only tasks that are not over", task)
+        contract.require(task.needs >= 1 and task.more >= 0, "open_tasks() lists only tasks that have not ended", task)
         for named in (task.in_place, task.able, task.planned):
             _check_indices(contract, named or (), agents, "open_tasks() names agents by index, ascending")
         named_well = all(name and units > 0 for name, units in task.missing) and all(task.before)
-        contract.require(named_well, "open_tasks() names what is missing, how much of it, and what stands before", task)
+        contract.require(named_well, "open_tasks() names what is missing, how much of it, and what comes before", task)
     return contract.json(tasks, "open_tasks()")
 
 
@@ -297,9 +297,9 @@ def check_progress(contract: Contract, progress: object, goals: int | None = Non
 def check_distance(contract: Contract, there: object, back: object) -> str:
     """Check the distances from one agent to another and back, and return them as JSON."""
     if there is not None:
-        there = contract.require_type(there, (int, float), "distance() is a number, or None where there is none")
+        there = contract.require_type(there, (int, float), "distance() is a number, or None if the world has none")
         contract.require(isfinite(there) and there >= 0, "distance() is finite and not negative", there)
-    contract.require(there == back, "distance() is the same there and back", f"{there} and {back}")
+    contract.require(there == back, "distance() is the same in both directions", f"{there} and {back}")
     return contract.json(there, "distance()")
 
 

@@ -26,19 +26,19 @@ def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[st
     """
     contract.place = f"world {world.name!r}, seed {seed}"
     if not isinstance(world, Changeable):
-        contract.require(not changes, "a world for which there are changes has change()", f"{len(changes)} changes")
+        contract.require(not changes, "a world with example changes has change()", f"{len(changes)} changes")
         return
     _begin(contract, world, seed)
     before = look(contract, world, 1)
     world.change({})
-    contract.compare(before, look(contract, world, 1), "change() of nothing changes nothing")
+    contract.compare(before, look(contract, world, 1), "change() without entries changes nothing")
     refused = False
     try:
         world.change({_NO_PART: 0})
     except ValueError as error:
         refused = _NO_PART in str(error)
-    contract.require(refused, "change() refuses what it does not know with a ValueError that names it", _NO_PART)
-    contract.compare(before, look(contract, world, 1), "a change that is refused changes nothing")
+    contract.require(refused, "change() refuses an unknown key with a ValueError that names it", _NO_PART)
+    contract.compare(before, look(contract, world, 1), "a refused change changes nothing")
     for change in changes:
         contract.place = f"world {world.name!r}, seed {seed}, change {contract.json(change, 'a change')}"
         found = []
@@ -48,7 +48,7 @@ def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[st
             found.append(look(contract, world, 1))
         contract.compare(found[0], found[1], "the same change in the same state gives the same state")
         world.change(change)
-        contract.compare(found[0], look(contract, world, 1), "change() to what is so already changes nothing")
+        contract.compare(found[0], look(contract, world, 1), "change() to the current state changes nothing")
         idle(contract, world)
 
 

@@ -76,23 +76,23 @@ class Episode:
             before = [contract.json(value, "what was seen") for value in seen]
             transition = world.step(joint)
             self._at(t + 1)
-            rule = "step() changes nothing that reset() or an observation has returned"
+            rule = "step() leaves everything that reset() or an observation returned unchanged"
             for value, then in zip(seen, before, strict=True):
                 now = contract.json(value, "what was seen")
-                contract.require(now == then, rule, f"{then} has become {now}")
+                contract.require(now == then, rule, f"{then} became {now}")
             written = answers.check_transition(contract, transition, len(self._agents), self._active)
             self.record.append((f"step {t}: step()", written))
             self.frames += _step(contract, t, joint, world, transition)
             if transition.end is Outcome.SUCCESS:
                 progress = world.progress()
                 finished = progress.reached == progress.goals
-                contract.require(finished, "a world that ends as success has reached all its goals", progress)
+                contract.require(finished, "a world that ends in success has reached all its goals", progress)
             if transition.end:
                 break
         self._close()
         self._look()
         frames = {value for what, value in self.frames if what.endswith("canvas()")}
-        contract.require(len(frames) <= 1, "canvas() stays as it is until the next reset", sorted(frames)[:2])
+        contract.require(len(frames) <= 1, "canvas() stays the same until the next reset", sorted(frames)[:2])
         self.record += self.frames
         return self
 
@@ -142,7 +142,7 @@ class Episode:
             reasons = self._world.check_plan(agent, plan)
             answers.check_reasons(self._contract, reasons)
             again = self._world.check_plan(agent, plan)
-            self._contract.require(reasons == again, "check_plan() answers the same twice", f"{reasons} and {again}")
+            self._contract.require(reasons == again, "check_plan() returns the same twice", f"{reasons} and {again}")
             if not reasons:
                 return plan
         return Plan((self._world.idle,))
@@ -164,7 +164,7 @@ class Episode:
         for agent in self._agents:
             reasons = world.check_plan(agent, Plan((world.idle,)))
             answers.check_reasons(contract, reasons)
-            contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
+            contract.require(reasons == (), "check_plan() never refuses idle", reasons)
             world.check_plan(agent, self._sampler.plan(agent, Random(len(self.joints))))
             if (tasks := world.tasks(agent)) is not None:
                 self._check_tasks(tasks, agent)
@@ -178,7 +178,7 @@ class Episode:
             listed = answers.check_open_tasks(contract, found, len(self._agents))
             named = world.open_tasks([None] * len(plans), ", ".join(task.task.target for task in found)) or ()
             missed = {task.task for task in found} - {task.task for task in named}
-            contract.require(not missed, "open_tasks() has the tasks whose targets a text names", missed)
+            contract.require(not missed, "open_tasks() includes the tasks whose targets the text names", missed)
             contract.compare(seen, self._look(), "open_tasks() changes nothing")
             seen.append((f"{contract.place}: open_tasks()", listed))
         self.record += seen
@@ -187,7 +187,7 @@ class Episode:
         """Check that `check_plan` accepts the first and last task of each kind, and refuses an unknown task."""
         for task in answers.check_tasks(self._contract, tasks):
             reasons = self._world.check_plan(agent, Plan((self._world.idle,), task))
-            self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
+            self._contract.require(not reasons, "check_plan() accepts a plan for each of tasks()", f"{task}: {reasons}")
         refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
         self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
 
@@ -199,10 +199,10 @@ class Episode:
         if agent not in (acting_in(self._world.acting, len(self._agents)) or self._agents):
             return
         allowed = [index for index, value in enumerate(mask.tolist()) if value]
-        self._contract.require(bool(allowed), "the mask of arrays() allows an action", mask)
+        self._contract.require(bool(allowed), "the mask of arrays() allows at least one action", mask)
         for index in allowed:
             reasons = self._world.check_plan(agent, Plan((world.action_of(agent, index),)))
-            self._contract.require(not reasons, "check_plan() takes what action_of() returns", f"{index}: {reasons}")
+            self._contract.require(not reasons, "check_plan() accepts what action_of() returns", f"{index}: {reasons}")
 
     def _take_constraints(self, joint: list[Primitive]) -> None:
         """Update the active tasks from `constraints`, and check that the call changes nothing else."""

@@ -54,7 +54,7 @@ class ActionSampler:
             except ValidationError:
                 continue
         name = model.model_fields["action"].default
-        raise ValueError(f"no {name!r} can be drawn from its schema: give check_world some as `actions`")
+        raise ValueError(f"cannot draw a valid {name!r} from its schema: pass examples to check_world as `actions`")
 
 
 def _draw(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Any:

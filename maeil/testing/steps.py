@@ -12,7 +12,7 @@ from maeil.testing import answers
 from maeil.testing.answers import Contract
 from maeil.world import Controller, World
 
-IDLE_LASTS = "idle can always begin, and lasts a step"
+IDLE_LASTS = "idle can always begin, and lasts exactly one step"
 
 
 def start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[Primitive]]:
@@ -53,5 +53,5 @@ def idle(contract: Contract, world: World) -> None:
     constraints(contract, world, joint, [None] * len(joint))
     world.step(joint)
     for controller in controllers:
-        contract.require(controller.status() is not None, IDLE_LASTS, "that it goes on after its step")
+        contract.require(controller.status() is not None, IDLE_LASTS, "it continues after its step")
         controller.close()

@@ -77,18 +77,20 @@ def _check_episodes(contract: Contract, world: World, sampler: ActionSampler, se
         contract.place = f"world {world.name!r}, seed {first.seed}"
         contract.compare(first.record, again.record, "the same seed and plans give the same episode")
         frames, active = replay(contract, world, first)
-        contract.compare(first.frames, frames, "seed and joint actions alone give the episode back")
-        rule = "constraints() returns a task when it becomes active, and with threshold 0 when it is over"
-        contract.require(active == first.active, rule, f"{first.active} in turn, {active} when asked at the end alone")
-    contract.compare(facts, _facts(contract, world), "prompt_facts() are those of the configuration, in every state")
+        contract.compare(first.frames, frames, "seed and joint actions alone reproduce the episode")
+        rule = "constraints() returns a task when it becomes active, and with threshold 0 when it has ended"
+        contract.require(
+            active == first.active, rule, f"{first.active} step by step, {active} if called only at the end"
+        )
+    contract.compare(facts, _facts(contract, world), "prompt_facts() depend on the configuration alone")
 
 
 def _check_names(contract: Contract, world: World) -> None:
     try:
         require_world(world)
     except ContractError as error:
-        raise BrokenContract(contract.place, "a world has all that maeil.World asks for", str(error)) from None
-    contract.require(isinstance(world.name, str) and world.name != "", "name is the name of the world", world.name)
+        raise BrokenContract(contract.place, "a world has every member that maeil.World requires", str(error)) from None
+    contract.require(isinstance(world.name, str) and world.name != "", "name is a text that is not empty", world.name)
     agents = world.agents
     named = isinstance(agents, tuple) and all(isinstance(name, str) and name for name in agents)
     contract.require(named and len(set(agents)) == len(agents) > 0, "agents is a tuple of different names", agents)

@@ -88,7 +88,7 @@ class Event:
         """
         taken = EVENTS.setdefault(cls.kind, cls)
         if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"there is an event {cls.kind!r} already: take another name")
+            raise ValueError(f"an event {cls.kind!r} already exists: choose another name")
         EVENTS[cls.kind] = cls  # a dataclass with slots creates its class twice
         cls._name = cls.kind.encode()
 

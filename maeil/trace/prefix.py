@@ -96,8 +96,8 @@ class Prefix:
             digest.update(_content(stamped) + b"\n")
             self.length += 1
         else:
-            place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "there is none at all"
-            raise TraceError(f"nobody begins to think at {instant} or later; {place}")
+            place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "the trace has none"
+            raise TraceError(f"no thought begins at {instant} or later; {place}")
         self.digest = digest.hexdigest()
         """SHA-256 of its events without wall-clock fields, in hexadecimal."""
 
@@ -184,7 +184,7 @@ class Repetition:
 def _mismatch(expected: Stamped | None, stamped: Stamped) -> ReplayMismatch:
     was = _shown(expected) if expected is not None else "the end"
     return ReplayMismatch(
-        f"event {stamped.seq} at {stamped.t}:{stamped.t_hat:g}: it was {was}, and is {_shown(stamped)} now"
+        f"event {stamped.seq} at {stamped.t}:{stamped.t_hat:g}: it was {was}, and is now {_shown(stamped)}"
     )
 
 

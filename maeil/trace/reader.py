@@ -47,7 +47,7 @@ class UnknownEvent(ValueError):
     """
 
     def __init__(self, event: str) -> None:
-        super().__init__(f"unknown event {event!r}: name the module of its extension by --plugin")
+        super().__init__(f"unknown event {event!r}: name the module of its extension with --plugin")
         self.event = event
 
 
@@ -228,7 +228,7 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
         except (ValueError, RecursionError) as error:
             raise TraceError(f"line {number}: not an event of schema {SCHEMA}: {error}") from error
         if stamped.seq != len(events):
-            raise TraceError(f"event {len(events)} is missing or not in its place, {stamped.seq} is there")
+            raise TraceError(f"event {len(events)} is missing or out of place: event {stamped.seq} is there")
         if isinstance(events, PackedEvents):
             events.add(stamped, line)
             continue

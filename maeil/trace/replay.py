@@ -67,7 +67,7 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
             try:
                 stamped.event.apply(world)
             except ChangeRefused as error:
-                raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
+                raise ReplayMismatch(f"step {t}: the world now refuses a recorded change: {error}") from error
     if transition is not None and not isinstance(event, StepTaken):  # else the trace ends before the outcomes
         _compare(t - 1, "outcomes", outcomes, transition.outcomes)
     yield t
@@ -75,4 +75,4 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
 
 def _compare(t: int, what: str, expected: object, found: object) -> None:
     if orjson.dumps(expected) != orjson.dumps(found):
-        raise ReplayMismatch(f"step {t}: {what} was {expected} in the trace and is {found} now")
+        raise ReplayMismatch(f"step {t}: {what} was {expected} in the trace and is now {found}")

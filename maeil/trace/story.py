@@ -271,7 +271,7 @@ class _Teller:
                 self.story.thoughts.append(thought)
             case ThoughtEnd(agent=agent):
                 if agent not in self._thoughts:
-                    raise TraceError(f"a thought of participant {agent} ends and never started")
+                    raise TraceError(f"a thought of participant {agent} ends but never started")
                 self._thoughts[agent].end = stamped
             case MessageSent(message=number, sender=sender):
                 self._messages[number] = message = MessageLife(stamped, self._thinks(sender))
@@ -279,7 +279,7 @@ class _Teller:
             case MessagesRead(messages=numbers):
                 for number in numbers:
                     if number not in self._messages:
-                        raise TraceError(f"message {number} is read and was never sent")
+                        raise TraceError(f"message {number} is read but was never sent")
                     self._messages[number].readings.append(stamped)
             case PlanChange() as change:
                 self._change_plan(stamped, change)
@@ -301,7 +301,7 @@ class _Teller:
             self._plans[change.plan] = plan = PlanLife(stamped, self._thinks(change.agent))
             self.story.plans.append(plan)
         elif change.plan not in self._plans:
-            raise TraceError(f"plan {change.plan} is {status} and was never committed")
+            raise TraceError(f"plan {change.plan} is {status} but was never committed")
         elif status is PlanStatus.RUNNING:
             self._plans[change.plan].started = stamped
         else:

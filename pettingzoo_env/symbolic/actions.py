@@ -148,7 +148,7 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
     if not isinstance(space, Discrete):
         if names is not None or wait is not None or sequences:
             raise ValueError(
-                f"{place}: actions, wait and sequences are for Discrete spaces, and this one is {space}: leave them out"
+                f"{place}: actions, wait and sequences are only for Discrete spaces, not for {space}: leave them out"
             )
         return
     if names is not None and (len(names) != space.n or len({*names}) != space.n):
@@ -157,12 +157,12 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
         )
     known = names if names is not None else range(int(space.start), int(space.start + space.n))
     if double := [name for name in sequences if name in known]:
-        raise ValueError(f"{place}: sequences.{double[0]}: a choice has this name: give it another")
+        raise ValueError(f"{place}: sequences.{double[0]}: a choice already has this name: choose another")
     used = [(f"sequences.{name}", step) for name, steps in sequences.items() for step in steps]
     for key, step in [*used, ("wait", wait)]:
         if step is not None and step not in known:
             options = ", ".join(map(str, known[:20]))
-            raise ValueError(f"{place}: {key}: there is no choice {step}; the choices are {options}")
+            raise ValueError(f"{place}: {key}: no such choice: {step}; the choices are {options}")
 
 
 class Doing:

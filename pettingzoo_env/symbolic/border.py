@@ -20,7 +20,7 @@ from quorum_base.user_errors import shown_path
 
 _SIGNATURES = {
     "reset": "reset(seed=None, options=None)",
-    "step": "step(actions), or step(action) where agents take turns",
+    "step": "step(actions), or step(action) if agents take turns",
     "observe": "observe(agent)",
     "action_space": "action_space(agent)",
 }
@@ -73,7 +73,7 @@ class Border:
         except Exception as error:
             text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
             if isinstance(error, TypeError) and "argument" in text and name in _SIGNATURES:
-                text = f"{text}; it has to be {_SIGNATURES[name]}"
+                text = f"{text}; the signature must be {_SIGNATURES[name]}"
             raise ContractError(text, self._blamed(name)) from error
 
     def attribute(self, name: str) -> Any:
@@ -91,7 +91,7 @@ class Border:
         """Return the agents that have not left."""
         found = self.attribute("agents")
         if not isinstance(found, Sequence | Mapping | set | np.ndarray) or isinstance(found, str):
-            raise self.wrong("reset", f"agents is {described(found)}; it has to be the list of those who play")
+            raise self.wrong("reset", f"agents is {described(found)}; it must be the list of the agents that play")
         agents = np.asarray(found).tolist() if isinstance(found, np.ndarray) else list(found)
         for agent in agents:
             self._check_agent("reset", agent)
@@ -102,7 +102,7 @@ class Border:
         agent, agents = self.attribute("agent_selection"), self.agents()
         if agent not in agents:
             who = ", ".join(map(str, agents)) or "nobody"
-            raise self.wrong("step", f"agent_selection is {agent!r}, and those who play are {who}")
+            raise self.wrong("step", f"agent_selection is {agent!r}, which is not one of its agents: {who}")
         return agent  # type: ignore[no-any-return]
 
     def returned(self, name: str, *arguments: Any, **named: Any) -> dict[str, dict[Hashable, Any]]:
@@ -117,7 +117,7 @@ class Border:
         if not isinstance(given, tuple | list) or len(given) != len(parts):
             many = f"{len(given)} values" if isinstance(given, tuple | list) else described(given)
             wanted = ", ".join(parts)
-            raise self.wrong(name, f"{name}() returned {many}; it has to return {len(parts)} dicts by agent: {wanted}")
+            raise self.wrong(name, f"{name}() returned {many}; it must return {len(parts)} dicts by agent: {wanted}")
         return {part: self.table(name, part, own) for part, own in zip(parts, given, strict=True)}
 
     def table(self, function: str, name: str, given: Any) -> dict[Hashable, Any]:
@@ -134,7 +134,7 @@ class Border:
         if name == "infos" and given is None:
             return {}
         if not isinstance(given, Mapping):
-            raise self.wrong(function, f"{function}() gives {described(given)} as {name}; it has to be a dict by agent")
+            raise self.wrong(function, f"{function}() gives {described(given)} as {name}; it must be a dict by agent")
         form, what = _FORMS[name]
         found = {}
         for agent, value in given.items():
@@ -144,7 +144,7 @@ class Border:
             try:
                 found[agent] = form(value)
             except Exception as error:
-                text = f"{function}() gives {agent} {described(value)} in its {name}; it has to be {what}"
+                text = f"{function}() returned {described(value)} for {agent} in its {name}; it must be {what}"
                 raise self.wrong(function, text) from error
         return found
 
@@ -160,14 +160,14 @@ class Border:
         try:
             array = np.asarray(given)
         except Exception as error:
-            raise self.wrong("render", f"render() returned {described(given)}; it has to be a picture") from error
+            raise self.wrong("render", f"render() returned {described(given)}; it must return a picture") from error
         if array.ndim == 2:
             array = array[:, :, None]
         elif array.ndim == 3 and array.shape[0] in _CHANNELS and array.shape[2] not in _CHANNELS:
             array = array.transpose(1, 2, 0)
         if array.ndim != 3 or array.shape[2] not in _CHANNELS or not array.size or array.dtype.kind not in "biuf":
             found = described(given) if array.ndim == 0 else f"an array of shape {array.shape}"
-            text = f"render() returned {found}; it has to be a picture, an array of shape (height, width, 3)"
+            text = f"render() returned {found}; it must return a picture, an array of shape (height, width, 3)"
             raise self.wrong("render", text)
         array = array[:, :, :3] if array.shape[2] > 1 else array.repeat(3, axis=2)
         if array.dtype.kind == "b" or (array.dtype.kind == "f" and np.nanmax(array, initial=0) <= 1):

@@ -155,7 +155,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def _given_facts(self) -> Mapping[str, Any]:
         if not self._facts:
-            raise ValueError('the rules have no block <facts>; {% include "facts.jinja" %} writes it')
+            raise ValueError('the rules have no block <facts>: add it with {% include "facts.jinja" %}')
         return self._facts
 
 

@@ -18,7 +18,7 @@ def check_edges(edges: Iterable[Edge], agents: int) -> None:
     """
     for a, b in edges:
         if a == b or max(a, b) >= agents:
-            raise ValueError(f"edges: ({a}, {b}) does not join two of the agents, 0 to {agents - 1}")
+            raise ValueError(f"edges: ({a}, {b}) does not join two different agents; the agents are 0 to {agents - 1}")
 
 
 def neighbours(edges: Iterable[Edge], n: int) -> list[tuple[int, ...]]:

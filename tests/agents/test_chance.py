@@ -57,7 +57,8 @@ async def test_a_text_of_a_pattern_is_one_that_the_prompt_quotes_and_no_example(
 
 async def test_free_text_is_refused() -> None:
     with pytest.raises(
-        BadRequest, match=r"llm=random draws from the schema of an answer, not free text: choose prompts=default"
+        BadRequest,
+        match=r"llm=random needs the schema of an answer, not free text: choose prompts=default",
     ):
         await RandomModel(0).complete(replace(request(), answer=None))
 

@@ -114,7 +114,7 @@ def test_a_check_of_several_keys_names_the_wrong_one() -> None:
     with pytest.raises(UserError) as caught:
         validate(compose(["llm=openai", "llm.model=gpt-5", "llm.effort=max", "agents=naive"]))
     assert str(caught.value) == (
-        "llm.effort: 'max' is not allowed: gpt-5 takes minimal, low, medium, high, or null for its usual one"
+        "llm.effort: 'max' is not allowed: gpt-5 takes minimal, low, medium, high, or null for its default"
     )
 
 

@@ -196,18 +196,18 @@ def test_what_an_agent_has_come_to_hold_is_told_with_the_next_step() -> None:
 
 REFUSED = {
     "daylight: it cannot be changed; you can change agents, cells": {"daylight": 0.5},
-    "agents.agent_7: there is no such agent": {"agents": {"agent_7": {}}},
+    "agents.agent_7: no such agent": {"agents": {"agent_7": {}}},
     "agents.agent_0.sleeping: it cannot be changed": {"agents": {"agent_0": {"sleeping": True}}},
     "agents.agent_0.cell: .* is no cell": {"agents": {"agent_0": {"cell": [1]}}},
     r"agents.agent_0.cell: \(99, 0\) is off the map": {"agents": {"agent_0": {"cell": [99, 0]}}},
     r"agents.agent_0.cell: \(0, 3\) is water": {"agents": {"agent_0": {"cell": [0, 3]}}},
     r"agents.agent_0.cell: agent_1 is on \(0, 2\)": {"agents": {"agent_0": {"cell": [0, 2]}}},
-    "agents.agent_0.needs.health: 0 is not from 1 to 9": {"agents": {"agent_0": {"needs": {"health": 0}}}},
-    "agents.agent_0.needs.wood: it is none of health": {"agents": {"agent_0": {"needs": {"wood": 1}}}},
+    "agents.agent_0.needs.health: 0 is not an integer from 1 to 9": {"agents": {"agent_0": {"needs": {"health": 0}}}},
+    "agents.agent_0.needs.wood: not one of health": {"agents": {"agent_0": {"needs": {"wood": 1}}}},
     "agents.agent_0.inventory.wood: 99 is not": {"agents": {"agent_0": {"inventory": {"wood": 99}}}},
     "agents.agent_0.inventory: 3 is no object": {"agents": {"agent_0": {"inventory": 3}}},
-    "cells.here: it is no cell": {"cells": {"here": "grass"}},
-    "cells.1,1: 'none' is none of": {"cells": {"1,1": "none"}},
+    "cells.here: not a cell": {"cells": {"here": "grass"}},
+    "cells.1,1: 'none' is not one of": {"cells": {"1,1": "none"}},
     "cells.0,0: agent_0 is on it": {"cells": {"0,0": "stone"}},
 }
 
@@ -225,7 +225,7 @@ def test_the_dead_do_not_come_back() -> None:
     w = world(MAP)
     w.env.crafter_state.inventory[0, Item.health] = 0
     w.step([0, 0])
-    with pytest.raises(WorldError, match=r"agents\.agent_0: it is dead"):
+    with pytest.raises(WorldError, match=r"agents\.agent_0: the agent is dead"):
         w.change({"agents": {"agent_0": {"needs": {"health": 5}}}})
 
 

@@ -29,7 +29,7 @@ def test_a_drawing_is_drawn_again():
         ("0..\n.x.\n...", None, "line 2, column 2: 'x'"),
         ("0..\n.0.\n...", None, "agent 0 is drawn twice"),
         ("1..\n...\n...", None, "agent 0 is not"),
-        ("0..\n...\n...", {1: {Item.wood: 1}}, "an inventory for agent 1"),
+        ("0..\n...\n...", {1: {Item.wood: 1}}, "inventories: there is no agent 1"),
         ("0..\n...\n...", {0: {Item.wood: -1}}, "cannot begin with -1 of wood"),
         ("0..\n...\n...", {0: {Item.food: 10}}, "cannot begin with 10 of food"),
     ],

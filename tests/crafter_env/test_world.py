@@ -26,7 +26,7 @@ def test_goals_are_achievements_by_the_words_of_the_rules():
 
 @pytest.mark.parametrize("goal", ["", "win", "collect", "collect:gold", "craft:iron", "collect:iron "])
 def test_a_goal_that_is_none_is_refused_with_those_there_are(goal):
-    with pytest.raises(ValidationError, match="is no goal; they are open, collect:coal"):
+    with pytest.raises(ValidationError, match="is not a goal; the goals are open, collect:coal"):
         CrafterConfig(**{**DEFAULTS, "goal": goal})
 
 
@@ -35,15 +35,15 @@ def test_a_goal_that_is_none_is_refused_with_those_there_are(goal):
     [
         ({"profile": "coop3"}, "no profile 'coop3'"),
         ({"level": "harder"}, "Did you mean 'hard'"),
-        ({"switches": {"monsters": True}}, "there is no rule 'monsters'; the rules are collect, mobs"),
-        ({"switches": {"mobs": 1}}, "mobs = 1: it takes true or false"),
-        ({"switches": {"item_cap": True}}, "item_cap = True: it takes a number"),
+        ({"switches": {"monsters": True}}, "unknown rule 'monsters'; the rules are collect, mobs"),
+        ({"switches": {"mobs": 1}}, "mobs = 1: must be true or false"),
+        ({"switches": {"item_cap": True}}, "item_cap = True: must be a number"),
         ({"switches": {"item_cap": None}}, "item_cap cannot be null"),
         ({"switches": {"spawn": "sea"}}, "spawn = 'sea': choose one of centre, cluster, random_grass"),
         ({"switches": {"collect": 1}}, "collect = 1: choose one of facing, nearest, area"),
-        ({"thresholds": {"gold": 1}}, "there is no number 'gold'; they are wood, stone"),
-        ({"layout": "0..\n...\n...", "n": 2}, "the map has 1 agents and n is 2: set n=1"),
-        ({"profile": "crafter", "n": 2}, "it has room for one"),
+        ({"thresholds": {"gold": 1}}, "unknown threshold 'gold'; the thresholds are wood, stone"),
+        ({"layout": "0..\n...\n...", "n": 2}, "the map has 1 agents, but n is 2: set n=1"),
+        ({"profile": "crafter", "n": 2}, "there is room for one"),
     ],
 )
 def test_a_configuration_that_makes_no_world_says_why(changes, message):
@@ -57,7 +57,7 @@ def test_a_map_can_stand_in_a_file_and_is_kept_in_the_configuration(tmp_path):
     (tmp_path / "map.txt").write_text("0.T\n...\n...\n")
     config = CrafterConfig(**{**DEFAULTS, "layout": str(tmp_path / "map.txt")})
     assert config.layout == "0.T\n...\n...\n"
-    with pytest.raises(ValidationError, match="neither a map in ASCII nor a file"):
+    with pytest.raises(ValidationError, match="neither an ASCII map nor a readable file"):
         CrafterConfig(**{**DEFAULTS, "layout": "nowhere.txt"})
     with pytest.raises(ValidationError, match="line 1, column 2"):
         CrafterConfig(**{**DEFAULTS, "layout": "0x.\n...\n..."})

@@ -132,9 +132,9 @@ def test_nothing_is_asked_of_a_delivered_block():
 
 def test_a_wrong_face_or_agent_is_a_clear_error():
     snapshot = picture(BOARD)
-    with pytest.raises(WorldError, match="'top' is no face of a block: choose one of left, right, up, down"):
+    with pytest.raises(WorldError, match="'top' is not a face of a block: choose one of left, right, up, down"):
         blocked(snapshot, 0, "top")
-    with pytest.raises(WorldError, match="no agent has index 6: they are 0 to 5"):
+    with pytest.raises(WorldError, match="no agent has index 6; indices are 0 to 5"):
         is_aligned_with_block(snapshot, 6, 0, "left")
 
 

@@ -60,7 +60,7 @@ def test_scenario_is_a_value():
         (15, 3, {0: 1}, "a block of weight 0 does not fit"),
         (15, 3, {1: 0}, "0 blocks of weight 1: a count is at least 1"),
         (15, 3, {}, "needs at least one block"),
-        (3, 1, {1: 1}, "side 3 holds no block"),
+        (3, 1, {1: 1}, "a grid of side 3 has no room for a block"),
     ],
 )
 def test_scenario_names_the_number_that_is_out_of_range(side, agents, blocks, message):

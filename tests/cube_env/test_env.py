@@ -152,7 +152,7 @@ def test_an_environment_made_of_a_layout_begins_there_every_time():
     [
         ({"layout": "0A.|"}, "a str: give a Layout (Layout.parse reads text)"),
         ({"layuot": 1}, "unknown option 'layuot' of reset: did you mean \"layout\"?"),
-        ({"layout": Layout(20, [(0, 0)])}, "has side 20 and 1 agents, this environment side 20 and 2 agents"),
+        ({"layout": Layout(20, [(0, 0)])}, "has side 20 and 1 agents, but this environment has side 20 and 2 agents"),
         ({"layout": Layout(9, [(0, 0), (1, 0)])}, "has side 9 and 2 agents"),
     ],
 )

@@ -129,12 +129,12 @@ def test_a_layout_comes_from_its_drawing_its_name_or_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# a comment\n0.|\n.?|\n..|", "mine.txt: line 3, column 2: '?' is none of"),
+        ("# a comment\n0.|\n.?|\n..|", "mine.txt: line 3, column 2: '?' is not one of"),
         ("\n\n  0.|\n  ..|\n  ..\n", "mine.txt: line 5 has 2 characters"),
         ("# x\n  0A.|\n  .A.|\n  ...|\n  ...|", "mine.txt: line 2, column 4: block 0 (A) covers 2 cells"),
         ("....|\n.AA.|\n0AAB|\n..BB|\n....|", "block 1 (B)"),
         ("0.|\n..|\n# below\n", "line 3 has 7 characters"),
-        ("##.|\n##.|\n0..|\n...|", "line 1, column 1: '#' is none of"),
+        ("##.|\n##.|\n0..|\n...|", "line 1, column 1: '#' is not one of"),
         ("# nothing else\n", "an empty text is not a board"),
     ],
 )

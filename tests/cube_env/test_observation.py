@@ -75,7 +75,7 @@ def test_agents_share_what_is_the_same_for_all():
 
 def test_an_agent_that_is_not_there_is_refused():
     for index in (-1, 3):
-        with pytest.raises(WorldError, match=f"no agent has index {index}: they are 0 to 2"):
+        with pytest.raises(WorldError, match=f"no agent has index {index}; indices are 0 to 2"):
             symbolic(index)
 
 

@@ -22,9 +22,9 @@ def build(*words: str) -> None:
     [
         (
             HEAVY,
-            r"^blocks: a block of weight 3 takes 3 agents at once, and n is 2: set n=3, or env.allow_unsolvable=true",
+            r"^blocks: a block of weight 3 needs 3 agents at once, but n is 2: set n=3, or env.allow_unsolvable=true",
         ),
-        (DRAWN, r"^layout: a block of weight 2 takes 2 agents at once, and n is 1: set n=2"),
+        (DRAWN, r"^layout: a block of weight 2 needs 2 agents at once, but n is 1: set n=2"),
         (("env=cube_coop2", "n=2"), r"^blocks: a block of weight 3"),
     ],
 )
@@ -41,5 +41,5 @@ def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
 
 def test_weights_of_the_curriculum_beside_blocks_of_ones_own_are_refused() -> None:
     for words in ("env.blocks={1: 2}", "env.layout=occluded_face"):
-        with pytest.raises(WorldError, match=r"^weights: they are the curriculum's, and env\.(blocks|layout) says"):
+        with pytest.raises(WorldError, match=r"^weights: only for the curriculum, but env\.(blocks|layout) sets"):
             build("env.weights=every", words)

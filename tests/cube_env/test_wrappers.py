@@ -114,7 +114,7 @@ def test_what_is_seen_is_within_its_space_and_the_callers_own(wrap):
 
 def test_a_layout_with_other_blocks_is_refused():
     env = FlatObservations(CubeEnv(n=2))
-    with pytest.raises(WorldError, match="the board has 1 blocks, this environment vectors for 3"):
+    with pytest.raises(WorldError, match="the board has 1 blocks, but the observation vectors have room for 3"):
         env.reset(options={"layout": Layout(20, [(0, 0), (1, 0)], [(3, (4, 4))])})
 
 

@@ -77,6 +77,7 @@ async def test_prompts_for_free_text_are_refused_before_anything_is_run() -> Non
     team = f"env=transport n=4 prompts=paper agents=cmas {TOPOLOGIES['cmas']}"
     cell = Cell.compose(["llm=random", *team.split()])
     with pytest.raises(
-        UserError, match=r"llm=random draws from the schema of an answer, not free text: choose prompts=default"
+        UserError,
+        match=r"llm=random needs the schema of an answer, not free text: choose prompts=default",
     ):
         await FirstLook(ModelPool()).at(cell)

@@ -148,7 +148,7 @@ def test_the_price_is_that_of_the_model_that_answered(sound, broken, tmp_path: P
 
 def test_a_budget_of_money_wants_the_price_of_every_fallback(sound, broken, tmp_path: Path) -> None:
     prices = "llm.prices={input: 1, output: 1}"
-    with pytest.raises(UserError, match=r"price of '.*simulated' is not known"):
+    with pytest.raises(UserError, match=r"price of '.*simulated' is unknown"):
         _run(tmp_path, *_uncached(broken), prices, f"llm.fallback=[{_anthropic(sound)}]", "budget.usd=1")
 
 

@@ -293,7 +293,7 @@ class Mute:
 
 @pytest.mark.parametrize("answer", [{1: 2}, {1, 2}, object()])
 def test_what_is_not_json_is_reported_with_the_function_that_gave_it(answer: object) -> None:
-    with pytest.raises(ContractError, match=r"Mute.remember\(\) returned what cannot be written as JSON"):
+    with pytest.raises(ContractError, match=r"Mute.remember\(\) returned a value that cannot be written as JSON"):
         team_memory.remembered([Mute(answer)])
 
 

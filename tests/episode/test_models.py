@@ -90,7 +90,7 @@ def test_unknown_money_is_unknown_and_never_nothing(tmp_path: Path) -> None:
     result = _run(tmp_path)
     assert result.metrics["model.usd"] is None
     assert _calls(result.folder)[0]["reply"]["usd"] is None
-    with pytest.raises(UserError, match=r"^llm: the price of 'parrot' is not known.*\nBound the tokens or the calls"):
+    with pytest.raises(UserError, match=r"^llm: the price of 'parrot' is unknown.*\nBound the tokens or the calls"):
         _run(tmp_path, "budget.usd=1")
 
 

@@ -207,7 +207,7 @@ def test_the_viewer_names_the_pictures_of_a_prompt_and_gives_their_bytes(seen: P
         ("n=300 env.observation=picture", r"env\.observation: 300 x 300 cells cannot be read"),
         (
             "n=2 agents=llamac topology=centralized topology.leader=coordinator topology.rounds=3 env.observation=both",
-            "env.observation=both: teams with roles plan from what several see",
+            "env.observation=both: teams with roles plan from several observations",
         ),
     ],
 )

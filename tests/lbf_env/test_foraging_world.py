@@ -160,11 +160,11 @@ def test_a_reset_does_not_depend_on_where_agents_stood_before() -> None:
 
 
 def test_what_cannot_be_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(WorldError, match=r"set n or env\.side"):
+    with pytest.raises(WorldError, match=r"lower n or raise env\.side"):
         world(n=13, side=5)
     full = world(n=12, side=5)
     monkeypatch.setattr(full.env, "spawn_food", lambda *_, **__: None)
-    with pytest.raises(PlacementError, match=r"seed 4: no food has found room among the agents: set n or env\.side"):
+    with pytest.raises(PlacementError, match=r"seed 4: no food fits between the agents: lower n or raise env\.side"):
         full.reset(4)
 
 

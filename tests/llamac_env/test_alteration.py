@@ -131,14 +131,17 @@ def test_boxes_that_come_and_go_are_goals_that_come_and_go() -> None:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "part": ({"boxes": {}}, "boxes: unknown part"),
-    "whole": ({"items": []}, r"items: \[\] is no object"),
-    "place": ({"items": {"7.5_0.5": []}}, "items.7.5_0.5: there is no such place on this grid: they are 0.5_0.5"),
-    "names": ({"items": {"0.5_0.5": [3]}}, r"items.0.5_0.5: \[3\] is no list of names"),
-    "text": ({"items": {"0.5_0.5": "box_red"}}, "items.0.5_0.5: 'box_red' is no list of names"),
+    "whole": ({"items": []}, r"items: \[\] is not an object"),
+    "place": ({"items": {"7.5_0.5": []}}, "items.7.5_0.5: no such place on this grid; its places are 0.5_0.5"),
+    "names": ({"items": {"0.5_0.5": [3]}}, r"items.0.5_0.5: \[3\] is not a list of names"),
+    "text": ({"items": {"0.5_0.5": "box_red"}}, "items.0.5_0.5: 'box_red' is not a list of names"),
     "colour": ({"items": {"0.5_0.5": ["box_pink"]}}, "0.5_0.5: 'box_pink' is neither box_ nor target_"),
     "alone": ({"items": {"0.5_0.5": ["box_red", "box_blue"]}}, "blue: 1 boxes and 0 targets"),
-    "none": ({"items": {"0.5_0.5": [], "0.5_1.5": []}}, "no box would be left"),
-    "many": ({"items": {"1.5_1.5": ["box_red", "target_red"] * 3}}, "4 boxes of red: there are 3 of a colour at most"),
+    "none": ({"items": {"0.5_0.5": [], "0.5_1.5": []}}, "this removes the last box"),
+    "many": (
+        {"items": {"1.5_1.5": ["box_red", "target_red"] * 3}},
+        "4 boxes are red, but at most 3 may have one colour",
+    ),
 }
 
 
@@ -193,12 +196,12 @@ def test_what_is_not_named_of_a_curve_stays() -> None:
     ("change", "message"),
     [
         ({"peak": 1}, "peak: it cannot be changed; you can change rho, mu, sigma"),
-        ({"mu": "12"}, "mu: '12' is no number"),
-        ({"mu": True}, "mu: True is no number"),
-        ({"mu": 99}, "mu = 99: it is above 0 and at most 27"),
-        ({"sigma": 0}, "sigma = 0: it is at least 0.1"),
-        ({"rho": 0}, "rho = 0: it is above 0"),
-        ({"rho": 0.5, "mu": 3}, "rho, mu: both say where the peak is"),
+        ({"mu": "12"}, "mu: '12' is not a number"),
+        ({"mu": True}, "mu: True is not a number"),
+        ({"mu": 99}, "mu = 99: must be above 0 and at most 27"),
+        ({"sigma": 0}, "sigma = 0: must be finite and at least 0.1"),
+        ({"rho": 0}, "rho = 0: must be above 0"),
+        ({"rho": 0.5, "mu": 3}, "rho, mu: both set the position of the peak"),
     ],
 )
 def test_a_curve_that_cannot_be_is_refused(change: dict[str, Any], message: str) -> None:

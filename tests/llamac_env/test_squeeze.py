@@ -63,7 +63,7 @@ def test_a_curve_has_last_best_regret_and_rounds_to_95_percent():
     assert judged.regret == pytest.approx(2 * (best - poor))
     assert judged.rounds_to_close == 2
     assert curve(game, [poor]).rounds_to_close is None
-    with pytest.raises(WorldError, match="at least one round"):
+    with pytest.raises(WorldError, match="needs at least one round"):
         curve(game, [])
 
 

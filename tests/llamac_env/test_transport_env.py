@@ -82,7 +82,7 @@ def test_primitives_and_moves_are_one_to_one():
             move = decode(where, agent, primitive)
             assert move is not None
             assert encode(where, agent, move) == primitive
-    with pytest.raises(ActionError, match="26 is no action"):
+    with pytest.raises(ActionError, match="26 is not an action"):
         decode(where, 0, PRIMITIVES)
 
 

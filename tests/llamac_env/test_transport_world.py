@@ -59,7 +59,7 @@ def test_the_number_of_agents_names_grid_and_limit(n, shape, limit):
 
 def test_rows_that_do_not_divide_n_are_refused():
     assert world(n=8, rows=1).env.grid.cols == 8
-    with pytest.raises(WorldError, match="rows: 3 rows do not hold n = 8"):
+    with pytest.raises(WorldError, match="rows: 3 rows do not divide n = 8"):
         world(n=8, rows=3)
     with pytest.raises(ValidationError):
         world(difficulty="medium")
@@ -187,7 +187,7 @@ def test_an_agent_sees_its_own_cell_and_its_moves_and_with_the_board_in_view_eve
     assert (own.board, own.boxes_left, own.boxes_placed) == (None, None, None)
     assert "0.5_1.5" not in str(own.shown())
     assert "blue" not in str(world({**RED, "box_blue": "1.5_1.5", "target_blue": "1.5_1.5"}).observe(0).shown())
-    with pytest.raises(WorldError, match="agent_0 sees its own cell alone"):
+    with pytest.raises(WorldError, match="agent_0 sees only its own cell"):
         own.to_board()
     whole = world(where, view="board").observe(0)
     assert (whole.sees, whole.can_do, whole.boxes_left) == (own.sees, own.can_do, 2)

@@ -104,7 +104,7 @@ def test_a_board_in_a_prompt_leaves_out_where_nothing_is_and_reads_back():
     heard = read_blocks(render_prompt(config(), context(w, topology("debate", 4)), view(w))[1].content)["observation"]
     assert all(items for items in orjson.loads(heard)["board"].values())
     assert TransportSpeaker().read_observation(heard).to_board() == w.env.board
-    with pytest.raises(ValueError, match="no observation of grid transportation"):
+    with pytest.raises(ValueError, match="not an observation of grid transportation"):
         TransportSpeaker().read_observation('{"can_do": 3}')
 
 

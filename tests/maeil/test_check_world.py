@@ -267,20 +267,22 @@ class Drawn(Team):
 
 MUTANTS = [
     # What beginners forget or mistake.
-    mutant("a world has all that maeil.World asks for", idle=property()),
-    mutant("a world has all that maeil.World asks for", __init__=lambda self: setattr(self, "agents", ["agent_0"])),
-    mutant("a world has all that maeil.World asks for", vocabulary=[Walk, Rest]),
+    mutant("a world has every member that maeil.World requires", idle=property()),
+    mutant(
+        "a world has every member that maeil.World requires", __init__=lambda self: setattr(self, "agents", ["agent_0"])
+    ),
+    mutant("a world has every member that maeil.World requires", vocabulary=[Walk, Rest]),
     mutant("idle is an action of the vocabulary", idle=Rest),
-    mutant("idle can always begin, and lasts a step", idle=Rest(steps=2)),
+    mutant("idle can always begin, and lasts exactly one step", idle=Rest(steps=2)),
     mutant("reset() depends on its seed alone, not on what was played before", reset=lazy_reset),
     pytest.param(Drawn, "reset() depends on its seed alone", id="unseeded"),
     mutant("reset() returns the board as a record", reset=lambda self, seed: Team.reset(self, seed) and None),
-    mutant("reads as text()", observe=lambda self, agent: Cells(list(self.cells))),
-    mutant("reads as text()", observe=lambda self, agent: {"cell": self.cells[agent]}),
+    mutant("has a method text() that returns a text", observe=lambda self, agent: Cells(list(self.cells))),
+    mutant("has a method text() that returns a text", observe=lambda self, agent: {"cell": self.cells[agent]}),
     mutant("the observation is JSON-ready", observe=lambda self, agent: Live(self)),
     pytest.param(
         type("Mutant", (Team,), {"observe": lambda self, agent: LiveCells(self.cells), "step": in_place}),
-        "step() changes nothing that reset() or an observation has returned",
+        "step() leaves everything that reset() or an observation returned unchanged",
         id="shared-observation",
     ),
     pytest.param(
@@ -289,23 +291,23 @@ MUTANTS = [
             (Team,),
             {"reset": lambda self, seed: Team.reset(self, seed) and {"cells": self.cells}, "step": in_place},
         ),
-        "step() changes nothing that reset() or an observation has returned",
+        "step() leaves everything that reset() or an observation returned unchanged",
         id="shared-board",
     ),
     mutant("start_action() returns a controller with", start_action=lambda self, agent, action: None),
     mutant("start_action() returns a controller with", start_action=lambda self, agent, action: action),
     mutant("start_action() returns a controller with", start_action=controlled(Handed)),
     mutant("start_action() returns a new controller", start_action=lambda self, agent, action: SHARED),
-    mutant("idle can always begin, and lasts a step", start_action=controlled(Endless)),
+    mutant("idle can always begin, and lasts exactly one step", start_action=controlled(Endless)),
     mutant("step() returns a Transition", step=lambda self, joint: Corridor.step(self, joint) and None),
-    mutant("the outcomes of a Transition are a tuple", step=stepped(outcomes=None)),
+    mutant("the outcomes of a Transition form a tuple", step=stepped(outcomes=None)),
     mutant("the reward is a number", step=stepped(reward=[0.0, 0.0])),
     mutant("the end is Outcome.SUCCESS", step=stepped(end=True)),
-    mutant("constraints() returns a list of states", constraints=lambda self, joint, plans: None),
-    mutant("constraints() returns a list of states", constraints=lambda self, joint, plans: [Task("go", "on")]),
+    mutant("constraints() returns a list of TaskState", constraints=lambda self, joint, plans: None),
+    mutant("constraints() returns a list of TaskState", constraints=lambda self, joint, plans: [Task("go", "on")]),
     pytest.param(
         type("Mutant", (Halfway,), {"constraints": unended}),
-        "constraints() returns a task when it becomes active, and with threshold 0 when it is over",
+        "constraints() returns a task when it becomes active, and with threshold 0 when it has ended",
         id="never-ended",
     ),
     mutant("check_plan() returns a tuple of reasons", check_plan=lambda self, agent, plan: True),
@@ -321,13 +323,13 @@ MUTANTS = [
     ),
     mutant("the same seed and plans", step=late_noise),
     mutant("the observation is JSON-ready", observe=lambda self, agent: CorridorView(np.int64(0))),
-    mutant("reads as text()", global_observation=lambda self: {"cells": self.cells}),
-    mutant("changes nothing", observe=moving("observe")),
-    mutant("changes nothing", global_observation=moving("global_observation")),
+    mutant("has a method text() that returns a text", global_observation=lambda self: {"cells": self.cells}),
+    mutant("drawing change nothing", observe=moving("observe")),
+    mutant("drawing change nothing", global_observation=moving("global_observation")),
     mutant("check_plan() changes nothing", check_plan=moving("check_plan")),
     mutant("check_plan() returns a tuple of reasons", check_plan=lambda self, agent, plan: "too far"),
-    mutant("check_plan() answers the same twice", check_plan=undecided),
-    mutant("against idle", check_plan=lambda self, agent, plan: ("too lazy",)),
+    mutant("check_plan() returns the same twice", check_plan=undecided),
+    mutant("check_plan() never refuses idle", check_plan=lambda self, agent, plan: ("too lazy",)),
     mutant("idle can always begin", start_action=controlled(Hasty)),
     mutant("returns None or an ActionEnd", start_action=controlled(Speechless)),
     mutant("has a reason", start_action=controlled(Unreasonable)),
@@ -339,44 +341,49 @@ MUTANTS = [
     mutant("the reward is a number", step=stepped(reward=np.float32(1))),
     mutant("the end is Outcome.SUCCESS", step=stepped(end="success")),
     mutant("the end is Outcome.SUCCESS", step=stepped(end=Outcome.ERROR)),
-    mutant("rewards has one for each agent", step=stepped(rewards=(1.0,))),
+    mutant("rewards has one number for each agent", step=stepped(rewards=(1.0,))),
     mutant("the reward is the mean of rewards", step=stepped(reward=1.0, rewards=(1.0, -1.0))),
     mutant("the agents of an attempt", step=stepped(attempts=(Attempt(Task("go", "on"), (1, 0), True),))),
-    mutant("a failed attempt", step=stepped(attempts=(Attempt(Task("go", "up"), (0,), False),))),
+    mutant("the task of a failed attempt", step=stepped(attempts=(Attempt(Task("go", "up"), (0,), False),))),
     mutant("has reached all its goals", step=stepped(end=Outcome.SUCCESS)),
     mutant("at its first call after a reset", reset=kept),
     mutant("only tasks that have changed", constraints=lambda self, joint, plans: (Team.state(self, joint),)),
     mutant("ends a task that was active", state=counted(threshold=0)),
     mutant("counts agents of the team", state=counted(participation=3)),
-    mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
-    mutant("who acts on a task takes part in it", state=counted(participation=0, joint=0, temporal=1)),
+    mutant("joint counts agents in all three", state=counted(participation=0, joint=1)),
+    mutant("temporal is at most participation", state=counted(participation=0, joint=0, temporal=1)),
     mutant("constraints() changes nothing", constraints=moving("constraints")),
-    mutant("tasks() returns the targets of each kind", tasks=lambda self, agent, text="": {"go": "on"}),
-    mutant("takes a plan for each of tasks()", tasks=lambda self, agent, text="": {"go": ["on", "back"]}),
+    mutant("tasks() returns for each kind a list of targets", tasks=lambda self, agent, text="": {"go": "on"}),
+    mutant("accepts a plan for each of tasks()", tasks=lambda self, agent, text="": {"go": ["on", "back"]}),
     mutant("refuses a plan for a task that is not in tasks()", check_plan=Corridor.check_plan),
-    mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans, text="": [self.state([0] * len(plans))]),
+    mutant(
+        "open_tasks() returns a sequence of OpenTask",
+        open_tasks=lambda self, plans, text="": [self.state([0] * len(plans))],
+    ),
     mutant("lists each task once", open_tasks=lambda self, plans, text="": [GO_ON, GO_ON]),
-    mutant("tasks that are not over", open_tasks=lambda self, plans, text="": [replace(GO_ON, needs=0)]),
+    mutant("tasks that have not ended", open_tasks=lambda self, plans, text="": [replace(GO_ON, needs=0)]),
     mutant("names agents by index, ascending", open_tasks=lambda self, plans, text="": [replace(GO_ON, able=(1, 0))]),
     mutant("names what is missing", open_tasks=lambda self, plans, text="": [replace(GO_ON, missing=(("a key", 0),))]),
-    mutant("the tasks whose targets a text names", open_tasks=lambda self, plans, text="": [GO_ON][: not text]),
+    mutant("the tasks whose targets the text names", open_tasks=lambda self, plans, text="": [GO_ON][: not text]),
     mutant("open_tasks() changes nothing", open_tasks=walking),
     mutant("does not change what constraints() returns", open_tasks=telling),
-    mutant("distance() is the same there and back", distance=lambda self, agent, other: max(agent - other, 0)),
+    mutant("distance() is the same in both directions", distance=lambda self, agent, other: max(agent - other, 0)),
     mutant("distance() is finite", distance=lambda self, agent, other: -1.0),
     mutant("reached is from 0 to goals", progress=lambda self: Progress(3, 2, 0.0)),
     mutant("goals stay the same", progress=lambda self: Progress(0, 2 + self.t, 0.0)),
     mutant("the score is finite", progress=lambda self: Progress(0, 2, float("inf"))),
     mutant("ansi() draws", ansi=lambda self: ""),
-    mutant("canvas() stays as it is", canvas=lambda self: replace(Team.canvas(self), margin=self.t)),
+    mutant("canvas() stays the same", canvas=lambda self: replace(Team.canvas(self), margin=self.t)),
     mutant("by their index in canvas()", draw=lambda self: Drawing(b"", {"wall": Mark(1, 0, 0)})),
     mutant("a kind for each cell", draw=lambda self: Drawing(b"\0", {})),
     mutant("marks an agent by its index, once", draw=lambda self: Drawing(b"", {"?": Mark(0, 0, 0, agent=2)})),
-    mutant("changes nothing", draw=moving("draw")),
+    mutant("drawing change nothing", draw=moving("draw")),
     mutant("primitive_name() names every primitive", primitive_name=lambda self, primitive: ""),
     arrayed("the sizes of array_sizes()", array_sizes=lambda self, agent: (1, 2)),
-    arrayed("allows an action", arrays=lambda self, agent: Arrays(np.zeros(2, np.float32), np.zeros(2, np.int8))),
-    arrayed("takes what action_of() returns", action_of=lambda self, agent, index: Walk(steps=99)),
+    arrayed(
+        "allows at least one action", arrays=lambda self, agent: Arrays(np.zeros(2, np.float32), np.zeros(2, np.int8))
+    ),
+    arrayed("accepts what action_of() returns", action_of=lambda self, agent, index: Walk(steps=99)),
 ]
 
 
@@ -414,12 +421,14 @@ def adding(world: Changed, changes: Mapping[str, Any]) -> None:
 
 CHANGES = [{"agent_0": 2}, {"agent_0": 0, "agent_1": 1}]
 UNCHANGEABLE = [
-    pytest.param(Team, "a world for which there are changes has change()", id="without"),
-    pytest.param(type("M", (Changed,), {"change": strolling}), "change() of nothing changes nothing", id="nothing"),
-    pytest.param(type("M", (Changed,), {"change": lambda self, changes: None}), "refuses what it does not", id="any"),
-    pytest.param(type("M", (Changed,), {"change": half}), "a change that is refused changes nothing", id="half"),
+    pytest.param(Team, "a world with example changes has change()", id="without"),
+    pytest.param(
+        type("M", (Changed,), {"change": strolling}), "change() without entries changes nothing", id="nothing"
+    ),
+    pytest.param(type("M", (Changed,), {"change": lambda self, changes: None}), "refuses an unknown key", id="any"),
+    pytest.param(type("M", (Changed,), {"change": half}), "a refused change changes nothing", id="half"),
     pytest.param(type("M", (Changed,), {"change": drifting}), "gives the same state", id="drifting"),
-    pytest.param(type("M", (Changed,), {"change": adding}), "what is so already changes nothing", id="adding"),
+    pytest.param(type("M", (Changed,), {"change": adding}), "to the current state changes nothing", id="adding"),
 ]
 
 
@@ -465,7 +474,7 @@ def test_an_error_of_the_world_itself_is_raised_with_the_place_of_the_check() ->
 
 @pytest.mark.parametrize("second", [Walk, type("Nameless", (SymbolicAction,), {})])
 def test_a_vocabulary_names_the_action_without_a_name_that_no_other_has(second: type[SymbolicAction]) -> None:
-    with pytest.raises(ValueError, match=f"{second.__qualname__}: the default of `action` must be a name"):
+    with pytest.raises(ValueError, match=f"{second.__qualname__}: the default of `action` must be a unique name"):
         Vocabulary(Walk, second)
 
 
@@ -474,7 +483,7 @@ def test_the_message_shows_the_place_and_the_first_difference() -> None:
         def ansi(self) -> str:
             return f"{super().ansi()} {next(_CLOCK)}"
 
-    with pytest.raises(BrokenContract, match=r"seed 0, step 0: .* changes nothing; found: step 0: ansi\(\) was '0 0"):
+    with pytest.raises(BrokenContract, match=r"seed 0, step 0: .* change nothing; found: step 0: ansi\(\) was '0 0"):
         check_world(Drifting())
 
 
@@ -490,6 +499,8 @@ def test_an_action_that_cannot_be_drawn_is_asked_for() -> None:
         def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
             return tuple("no jumps" for action in plan.actions if isinstance(action, Jump))
 
-    with pytest.raises(ValueError, match="no 'jump' can be drawn from its schema: give check_world some as `actions`"):
+    with pytest.raises(
+        ValueError, match="cannot draw a valid 'jump' from its schema: pass examples to check_world as `actions`"
+    ):
         check_world(Jumping())
     check_world(Jumping(), actions=[Jump(to="cell 3")])

@@ -33,7 +33,7 @@ class Insists(Topology):
 
 
 def test_a_world_whose_idle_action_ends_before_a_step():
-    with pytest.raises(ContractError, match=r"start_action\(\) returned a controller of the idle action that ends"):
+    with pytest.raises(ContractError, match=r"start_action\(\) returned a controller for the idle action that ends"):
         play([Scripted(walk(1))], Ends(1))
 
 
@@ -43,5 +43,5 @@ def test_a_world_that_never_ends_an_episode():
 
 
 def test_a_topology_that_gives_turns_without_end():
-    with pytest.raises(ContractError, match=r"turns\(\) gives turns without end to a participant who has none left"):
+    with pytest.raises(ContractError, match=r"turns\(\) keeps giving turns to a participant that has none left"):
         play([Scripted(walk(1))], topology=Insists(), coordinators=[("boss", Scripted(walk()))])

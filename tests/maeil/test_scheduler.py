@@ -279,7 +279,7 @@ def test_a_topology_that_gives_an_agent_in_wait_a_turn_or_leaves_one_undecided_i
         def turns(self, floor):
             return super().turns(floor) if not floor.taken else [Turn(0, SPEAK, (1,))]
 
-    with pytest.raises(IllegalTransition, match="agent_0 is in W and gets a turn"):
+    with pytest.raises(IllegalTransition, match="agent_0 gets a turn in stage W"):
         play([Scripted(walk(3)), Scripted(walk(3))], topology=GivesTurnsToTheReady(both.first))
 
     class Silent(Turns):

@@ -244,10 +244,10 @@ def fickle(self: Any) -> Sequence[int]:
 
 MISTAKES = {
     "acting() returns the indices": {"acting": lambda self: []},
-    "acting() answers the same twice": {"acting": fickle},
+    "acting() returns the same twice": {"acting": fickle},
     "act() of a controller returns a primitive": {"start_action": lambda self, agent, action: Lazy(0, 1)},
     "idle is an action of the vocabulary of every agent": {"vocabulary": Vocabulary(Walk, Rest, only={"rest": [0]})},
-    "rewards has one for each agent": {
+    "rewards has one number for each agent": {
         "step": lambda self, joint: replace(Corridor.step(self, joint), rewards=(1.0,)),
     },
 }  # fmt: skip
@@ -273,7 +273,7 @@ def test_weights_of_too_few_agents_are_named() -> None:
         def step(self, joint: Sequence[int]) -> Transition:
             return Corridor.step(self, joint)
 
-    with pytest.raises(BrokenContract, match="weights has a positive one for each agent"):
+    with pytest.raises(BrokenContract, match="weights has a positive number for each agent"):
         check_world(Light(3))
 
 

@@ -73,7 +73,7 @@ def test_what_the_world_refuses_is_refused_in_the_loop_and_in_the_replay(tmp_pat
         play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(2, {"agent_1": 99}))])
     play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(2, {"agent_1": 7}))], path=path)
     path.write_bytes(path.read_bytes().replace(b'{"agent_1":7}', b'{"agent_1":77}'))
-    with pytest.raises(ReplayMismatch, match="step 2: the world was changed, and refuses it now: agent_1: 77"):
+    with pytest.raises(ReplayMismatch, match="step 2: the world now refuses a recorded change: agent_1: 77"):
         list(replay(read_trace(path), Movable(2, length=9)))
 
 

@@ -196,6 +196,6 @@ def test_a_topology_that_asks_and_does_not_say_who_writes_is_told_what_it_needs(
         def turns(self, conversation):
             return Dytopo.turns(dytopo(), conversation)
 
-    with pytest.raises(ContractError, match=r"Mute\.turns\(\) asks agents .*; it needs route\(\)") as error:
+    with pytest.raises(ContractError, match=r"Mute\.turns\(\) asks agents .*; add route\(\)") as error:
         talk([Member(), Member()], topology=Mute())
     assert error.value.blamed is Mute

@@ -51,7 +51,7 @@ def test_the_configuration_of_a_recorded_run_names_no_file(tmp_path):
         ("[1]", "no key `edges`"),
         ("[" + "{}," * 300_000 + "]", "no key `edges`"),
         ("edges:\n" + "- [0, 1]\n" * 200_000, "longer than 1,000,000 characters"),
-        ("edges: [", "no YAML"),
+        ("edges: [", "not a YAML file"),
         ("edges: [[0]]", "edges.0.1"),
     ],
 )
@@ -65,5 +65,5 @@ def test_a_file_without_edges_is_refused_with_its_name(text, reported, tmp_path)
 
 
 def test_an_edge_to_nobody_is_refused():
-    with pytest.raises(ValueError, match=r"edges: \(2, 1\) does not join two of the agents, 0 to 1"):
+    with pytest.raises(ValueError, match=r"edges: \(2, 1\) does not join two different agents; the agents are 0 to 1"):
         Learned(config([(0, 1), (2, 1)]), TopologyContext(2))

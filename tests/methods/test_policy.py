@@ -145,18 +145,24 @@ def npz(**arrays: object) -> Callable[[Path], object]:
 
 
 BAD = {
-    "text": (lambda file: file.write_text("weights"), "it is no .npz file"),
-    "pickle": (lambda file: file.write_bytes(pickle.dumps([1])), "it is no .npz file"),
+    "text": (lambda file: file.write_text("weights"), "it is not an .npz file"),
+    "pickle": (lambda file: file.write_bytes(pickle.dumps([1])), "it is not an .npz file"),
     "a pickled object": (npz(weight_0=np.array([print], dtype=object), bias_0=np.zeros(5)), "Object arrays"),
-    "cut": (lambda file: (npz(**weights(0, 20, 5))(file), file.write_bytes(file.read_bytes()[:-40])), "no .npz file"),
-    "no layers": (npz(), "it holds nothing"),
-    "other names": (npz(w=np.zeros((20, 5))), "it holds w; a policy has weight_0"),
+    "cut": (
+        lambda file: (npz(**weights(0, 20, 5))(file), file.write_bytes(file.read_bytes()[:-40])),
+        "not an .npz file",
+    ),
+    "no layers": (npz(), "it contains nothing"),
+    "other names": (npz(w=np.zeros((20, 5))), "it contains w; a policy has weight_0"),
     "a layer is missing": (npz(**{k: v for k, v in weights(0, 20, 8, 5).items() if k != "bias_1"}), "a policy has"),
     "whole numbers": (npz(weight_0=np.ones((20, 5), int), bias_0=np.ones(5, int)), "finite floating-point numbers"),
     "not finite": (npz(weight_0=np.full((20, 5), np.nan), bias_0=np.zeros(5)), "finite floating-point numbers"),
     "layers do not fit": (npz(**weights(0, 20, 8) | {"weight_1": np.ones((9, 5)), "bias_1": np.ones(5)}), "no network"),
-    "a bias does not fit": (npz(weight_0=np.ones((20, 5)), bias_0=np.ones(4)), "they fit no network"),
-    "another team": (npz(**weights(0, 24, 5)), "agent_0 observes 20 and has 5: it was learned for another world"),
+    "a bias does not fit": (npz(weight_0=np.ones((20, 5)), bias_0=np.ones(4)), "they form no network"),
+    "another team": (
+        npz(**weights(0, 24, 5)),
+        "agent_0 observes 20 numbers and has 5 actions: it was learned for another world",
+    ),
     "other actions": (npz(**weights(0, 20, 6)), "chooses among 6 actions"),
     "a bomb": (lambda file: np.savez_compressed(file, weight_0=np.zeros((3_000_000, 5))), "its weights take more than"),
 }
@@ -180,5 +186,5 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_a_world_without_arrays_is_named(tmp_path: Path) -> None:
     file = saved(tmp_path / "policy.npz")
-    with pytest.raises(UserError, match="the world 'squeeze' gives no arrays"):
+    with pytest.raises(UserError, match="the world 'squeeze' provides no arrays"):
         build(Cell.compose([*TEAM, "env=squeeze", f"agents.path={file}"]), no_models)

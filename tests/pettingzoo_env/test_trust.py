@@ -77,4 +77,4 @@ def test_a_run_names_no_function_of_another_module(named: str, run: Path, quorum
     (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
     done = quorum("replay", str(folder), "--plugin", "canary", "--plugin", "pettingzoo.env_registry.spec")
     assert (done.returncode, (tmp_path / "harm").exists()) == (2, False)
-    assert "which the folder of a run names" in done.stderr or "--plugin os" in done.stderr
+    assert "and only a run folder names it" in done.stderr or "--plugin os" in done.stderr

@@ -84,7 +84,7 @@ def test_a_fact_that_the_world_does_not_tell_is_an_error_of_one_line_with_its_pl
 def test_a_world_whose_facts_follow_the_board_breaks_its_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     world = squeeze(n=2, rho=None)
     monkeypatch.setattr(type(world), "prompt_facts", lambda self: {"rho": self.env.game.rho})
-    with pytest.raises(BrokenContract, match=r"prompt_facts\(\) are those of the configuration"):
+    with pytest.raises(BrokenContract, match=r"prompt_facts\(\) depend on the configuration alone"):
         check_world(world, seeds=(0, 3), steps=2)
 
 

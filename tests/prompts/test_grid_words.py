@@ -84,5 +84,5 @@ def test_what_all_know_of_the_rounds_stands_before_what_is_an_agents_own() -> No
 
 def test_what_is_no_observation_is_refused_in_words() -> None:
     for broken in ({}, {"agents": 2, "rounds": 3, "history": {"reward": [1.0], "your_pick": []}}):
-        with pytest.raises(ValueError, match="no observation of the squeeze"):
+        with pytest.raises(ValueError, match="not an observation of the squeeze"):
             read_rounds(broken)

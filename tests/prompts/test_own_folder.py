@@ -65,7 +65,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rule.jinja", "crafter/rules.jinja", "cubes/rules.jinja", "llamac/actor.jinja"])
 def test_a_folder_of_which_nothing_is_used_is_refused_with_what_it_may_hold(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"holds no template that is used here. It may hold .*cube/rules.jinja"):
+    with pytest.raises(ValueError, match=r"contains no template used here. It may contain .*cube/rules.jinja"):
         read("cube", written(tmp_path, name))
 
 

@@ -384,4 +384,4 @@ def test_of_a_world_without_rules_agents_are_told_so_and_the_user_too(caplog):
     system, _ = render_prompt(config(), where, seen)
     render_prompt(config(), where, seen)
     assert "Nobody has written down the rules" in system.content
-    assert caplog.text.count("rules of the world 'hallway'") == 1
+    assert caplog.text.count("the world 'hallway' has no prompt template for its rules") == 1

@@ -157,7 +157,7 @@ def test_a_difference_under_other_code_is_no_damage(
 def test_no_model_is_asked_where_replies_are_missing(tmp_path: Path) -> None:
     run = copied_run(tmp_path, *TEAM, "topology=debate")
     (run / "calls.jsonl").unlink()
-    assert "nothing was recorded" in rerun(run).difference
+    assert "no call was recorded" in rerun(run).difference
 
 
 def test_attempts_that_were_put_aside_are_part_of_the_cost_and_of_the_bundle(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_tokens_and_answers_are_budgets_too(sweep: Sweep) -> None:
 
 
 def test_a_budget_in_money_needs_prices_before_the_first_answer(sweep: Sweep, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="the price of 'parrot' is not known") as refused:
+    with pytest.raises(UserError, match="the price of 'parrot' is unknown") as refused:
         sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
     assert "--budget-tokens N" in str(refused.value)
     assert not (tmp_path / "s").exists()

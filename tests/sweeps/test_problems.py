@@ -42,11 +42,11 @@ def reported(tmp_path: Path) -> Callable[..., str]:
 
 
 MISTAKES = {
-    ("agents=heuristic,llamac", "topology=individual"): "agents=llamac: agents: agents=llamac needs a coordinator, and",
+    ("agents=heuristic,llamac", "topology=individual"): "agents=llamac: agents: agents=llamac needs a coordinator, but",
     ("agents=naive,heuristic", "agents.max_actions=3"): "agents=heuristic: agents.max_actions: there is no such key",
     ("agents=naive", "llm=simulated,openai"): "llm=openai: llm.model: missing mandatory value",
     ("agents=naive,heuristic", "llm=replay", "llm.run=nowhere"): "agents=naive: llm.run: nowhere",
-    ("env.blocks={1: 1},{3: 1}",): "env.blocks={3:1}: env.blocks: a block of weight 3 takes 3 agents at once",
+    ("env.blocks={1: 1},{3: 1}",): "env.blocks={3:1}: env.blocks: a block of weight 3 needs 3 agents at once",
     ("agents=naive,heuristic", "prompts.folder=mine"): "agents=naive: prompts: a template cannot be filled in",
 }
 

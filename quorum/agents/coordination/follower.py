@@ -69,14 +69,14 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
             its turns show the open tasks, which role prompts omit because they show the whole world.
     """
     if not topology.coordinated or topology.dialogue:
-        has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
+        has = "has none with these settings" if not topology.coordinated else "lets it only open a dialogue"
         raise ValueError(
-            f"agents={agents} needs a coordinator, and topology={topology.name} {has}: "
+            f"agents={agents} needs a coordinator, but topology={topology.name} {has}: "
             f"set topology=centralized topology.leader=coordinator topology.rounds={rounds}"
         )
     if topology.feedback:
         raise ValueError(
-            f"agents={agents} plans from the whole state of the world and shows no feedback of the loop: "
+            f"agents={agents} plans from the whole state of the world and does not show the loop's feedback: "
             "set topology.feedback=none"
         )
 
@@ -94,13 +94,13 @@ def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
     """
     if not topology.dialogue or topology.rounds is None:
         raise ValueError(
-            f"agents={agents} talks in a dialogue, and topology={topology.name} is none: "
+            f"agents={agents} talks in a dialogue, but topology={topology.name} is not one: "
             f"set topology=dialogue topology.opens={opens}"
         )
     if topology.coordinated != (opens == "coordinator"):
         other = "team" if opens == "coordinator" else "coordinator"
         raise ValueError(
-            f"agents={agents} talks in a dialogue that the {opens} opens, and here the {other} does: "
+            f"agents={agents} needs a dialogue that the {opens} opens, but here the {other} opens it: "
             f"set topology.opens={opens}"
         )
     return topology.rounds

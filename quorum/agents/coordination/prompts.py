@@ -216,8 +216,8 @@ class RolePrompts:
         """Read the templates."""
         if isinstance(self.world, Depicted) and self.world.observation.has_picture:
             raise ValueError(
-                f"env.observation={self.world.observation}: teams with roles plan from what several see, which no "
-                "picture shows: set env.observation=text, or agents=naive"
+                f"env.observation={self.world.observation}: teams with roles plan from several observations, which no "
+                "single picture shows: set env.observation=text, or agents=naive"
             )
         self._frame = Frame(
             self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks, thoughts=self.thoughts

@@ -31,8 +31,8 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     needs_leader("llamac", topology, config.external_retries)
     if config.confirmation and topology.rounds is not None and topology.rounds < config.external_retries:
         raise ValueError(
-            f"external_retries: {config.external_retries} are more than the {topology.rounds} answers that the "
-            f"topology gives the coordinator: set topology.rounds={config.external_retries}"
+            f"external_retries: {config.external_retries} is more than the {topology.rounds} answers that the "
+            f"topology allows the coordinator: set topology.rounds={config.external_retries}"
         )
     skills = skills_of(world.name)
     if config.rollout and not skills.rolls_out:

@@ -41,16 +41,16 @@ def is_marked(path: Path) -> bool:
         OSError: it cannot be read.
     """
     if not stat.S_ISREG(path.stat().st_mode):
-        raise NotOurs("it is no regular file")
+        raise NotOurs("it is not a regular file")
     with path.open("rb") as file:
         header = file.read(_HEADER)
     if not header:
         return False
     if len(header) < _HEADER or not header.startswith(_MAGIC):
-        raise NotOurs("it is no file of SQLite")
+        raise NotOurs("it is not an SQLite file")
     mark = int.from_bytes(header[_ID], "big")
     if mark not in (0, APPLICATION_ID):
-        raise NotOurs("it is the database of another application")
+        raise NotOurs("it is another application's database")
     return mark == APPLICATION_ID
 
 
@@ -63,7 +63,7 @@ def check_tables(connection: sqlite3.Connection) -> None:
     """
     names = {name for (name,) in connection.execute("select name from sqlite_master where name not like 'sqlite_%'")}
     if others := sorted(names - {"answers"}):
-        raise NotOurs(f"it is a database that holds {', '.join(others[:3])}")
+        raise NotOurs(f"it is a database with other tables: {', '.join(others[:3])}")
 
 
 def make(path: Path) -> None:
@@ -182,7 +182,7 @@ class Cache:
         if not self._damage_logged:
             self._damage_logged = True
             _log.warning(
-                "the cache %s is damaged or cannot be written (%s: %s); what it cannot give is asked for again",
+                "the cache %s is damaged or cannot be written (%s: %s); missing answers come from the model again",
                 self.path, type(error).__name__, error,
             )  # fmt: skip
 

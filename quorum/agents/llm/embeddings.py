@@ -55,7 +55,7 @@ def reply_with(vectors: Sequence[Sequence[float]], request: Request, usage: Usag
     """
     wanted = len(request.messages)
     if len(vectors) != wanted or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
-        raise BrokenResponse(f"{len(vectors)} embeddings of {wanted} texts, or of different lengths")
+        raise BrokenResponse(f"{len(vectors)} embeddings for {wanted} texts, or embeddings of different lengths")
     rounded = [[round(float(number), DIGITS) for number in vector] for vector in vectors]
     text = orjson.dumps({"embeddings": rounded}).decode()
     return Reply(text, Finish.STOP, usage, more.pop("usd", None), more.pop("seconds", 0.0), model, **more)

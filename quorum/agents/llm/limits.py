@@ -318,13 +318,13 @@ class Retrying:
             wait = self._wait(failure, _doublings(failure, failed, rate_limited))
             spent = failed >= self.rules.max_tries or rate_limited >= self.rules.max_rate_limited
             if spent or waited + wait > self.rules.max_wait:
-                bound = f"{failed + rate_limited} tries" if spent else f"waiting {self.rules.max_wait:g} s at most"
-                asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
+                bound = f"{failed + rate_limited} tries" if spent else f"{self.rules.max_wait:g} s of waiting"
+                asked = "" if failure.retry_after is None else f"; the service asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
                 ) from failure
             waited += wait
-            _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
+            _log.info("a call failed; the next try is in %.1f s: %s: %s", wait, type(failure).__name__, failure)
             await self.sleep(wait)
 
     def _wait(self, failure: Transient, doublings: int) -> float:

@@ -65,7 +65,7 @@ def read_png(png: bytes) -> Picture:
         NoPicture: they are not a PNG, or are cut off.
     """
     if len(png) < _HEAD or not png.startswith(_SIGNATURE) or png[12:16] != b"IHDR":
-        raise NoPicture("it is no PNG")
+        raise NoPicture("it is not a PNG")
     if zlib.crc32(png[12:29]) != int.from_bytes(png[29:33], "big") or not png.endswith(_END):
         raise NoPicture("the PNG is damaged or cut off")
     width, height = int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")

@@ -163,9 +163,9 @@ def unfold(
         if answer is not None and "like" in answer:
             answer = at(answer["like"])["request"]["answer"]
             if "like" in answer:
-                raise ValueError("it names an answer that is not whole itself")
+                raise ValueError("it refers to an answer that is itself incomplete")
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"it names a text that is not there: {error!r}") from error
+        raise ValueError(f"it refers to a missing text: {error!r}") from error
     return {**record, "request": {**request, "messages": messages, "answer": answer}}
 
 
@@ -176,7 +176,7 @@ def _whole_messages(
     while (like := back[-1][1]["request"].get("like")) is not None and like[0] not in said:
         byte, after = like[0], back[-1][0]
         if after is not None and byte >= after:
-            raise ValueError("it names messages that do not come before it")
+            raise ValueError("it refers to messages that do not precede it")
         back.append((byte, at(byte)))
     whole: list[_Message] = []
     for start, line in reversed(back):
@@ -184,7 +184,7 @@ def _whole_messages(
         if (like := line["request"].get("like")) is not None:
             byte, first, end = _reference(like)
             if not 0 <= first < end <= len(said[byte]):
-                raise ValueError("it names messages that are not there")
+                raise ValueError("it refers to missing messages")
             place = _after_system(whole)
             whole[place:place] = said[byte][first:end]
         if start is not None:
@@ -231,7 +231,7 @@ def _whole_message(message: Mapping[str, Any], at: Callable[[int], Mapping[str, 
     byte, number, characters = _reference(message["like"])
     whole = at(byte)["request"]["messages"][number]
     if "like" in whole or not 0 <= characters <= len(whole["content"]):
-        raise ValueError("it names a text that is not whole itself, or shorter")
+        raise ValueError("it refers to a text that is itself incomplete, or too short")
     rest = {name: value for name, value in message.items() if name != "like"}
     return {**rest, "content": whole["content"][:characters] + message["content"]}
 

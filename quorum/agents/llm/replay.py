@@ -84,7 +84,7 @@ class Replay(ProvidedModel):
         try:
             return await self._recorded(request, origin)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            damage = f"what was recorded is damaged ({type(error).__name__}: {error})"
+            damage = f"the record is damaged ({type(error).__name__}: {error})"
             raise errors.NotRecorded(f"{_who(origin)}: {damage}") from error
 
     async def _recorded(self, request: Request, origin: Origin) -> Reply:
@@ -114,12 +114,12 @@ class Replay(ProvidedModel):
 
     def _difference(self, request: Request, origin: Origin, known: bool) -> str:
         if known:
-            return f"{_who(origin)}: this was asked more often than it was recorded"
+            return f"{_who(origin)}: this call was made more often than it was recorded"
         asked = _lines(describe_request(request))
         near = sorted(self._records, key=lambda record: (record["agent"] != origin.agent, abs(record["t"] - origin.t)))
         others = [_lines(self._whole(record)["request"]) for record in near[:_MOST_COMPARED]]
         if not others:
-            return f"{_who(origin)}: nothing was recorded"
+            return f"{_who(origin)}: no call was recorded"
         matcher = difflib.SequenceMatcher(a=asked, autojunk=False)
         best, closeness = others[0], -1.0
         for other in others:
@@ -128,7 +128,7 @@ class Replay(ProvidedModel):
                 best, closeness = other, matcher.quick_ratio()
         lines = list(difflib.unified_diff(best, asked, "recorded", "asked", n=1, lineterm=""))
         shown = lines[:_MOST_LINES] + (["[...]"] if len(lines) > _MOST_LINES else [])
-        return "\n".join([f"{_who(origin)}: this was not recorded; the nearest that was differs:", *shown])
+        return "\n".join([f"{_who(origin)}: this call was not recorded; the nearest recorded call differs:", *shown])
 
 
 def _who(origin: Origin) -> str:

@@ -200,7 +200,7 @@ class Spending:
             UnknownPrice: there is a budget of money, and an earlier answer did not report its cost.
         """
         if self._unpriced and self.budget.usd is not None:
-            raise UnknownPrice(f"the price of '{self._unpriced}' is not known: a budget of money cannot be kept")
+            raise UnknownPrice(f"the price of '{self._unpriced}' is unknown, so a budget of money cannot be enforced")
         if self._answers:
             expected = {"usd": self.usd / self._answers, "tokens": self.tokens / self._answers}
         else:
@@ -245,7 +245,7 @@ def check_price(budget: Budget, model: str, priced: bool) -> None:
         UnknownPrice: the price is unknown.
     """
     if budget.usd is not None and not priced:
-        raise UnknownPrice(f"the price of '{model}' is not known, so a budget of money cannot be kept")
+        raise UnknownPrice(f"the price of '{model}' is unknown, so a budget of money cannot be enforced")
 
 
 class Account(Protocol):

@@ -98,9 +98,7 @@ class FallingBack:
         for fallback in self._fallbacks:
             level = logging.INFO if fallback.name in self._logged else logging.WARNING
             self._logged.add(fallback.name)
-            _log.log(
-                level, "%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1]
-            )
+            _log.log(level, "%s answers instead of a model that cannot be reached: %s", fallback.name, failures[-1])
             try:
                 reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
             except InfrastructureFailed as error:

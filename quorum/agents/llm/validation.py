@@ -109,7 +109,7 @@ class Validator:
         self._tags: dict[int, tuple[tuple[str, str], ...]] = {}
         for part in schemas_in(schema):
             if unknown := set(part) - _NOTES - _SHAPES:
-                raise UnsupportedSchema(f"keywords of a JSON schema that are not checked: {', '.join(sorted(unknown))}")
+                raise UnsupportedSchema(f"unsupported keywords in a JSON schema: {', '.join(sorted(unknown))}")
             if "$ref" in part:
                 self._resolve(part["$ref"])
             self._tags[id(part)] = tuple(_tags(part))
@@ -124,7 +124,7 @@ class Validator:
         name = reference.removeprefix("#/$defs/")
         definitions = self._schema.get("$defs", {})
         if name == reference or name not in definitions:
-            raise UnsupportedSchema(f"a reference that leads nowhere: {reference}")
+            raise UnsupportedSchema(f"a reference to an unknown definition: {reference}")
         return definitions[name]
 
     def _problems(self, schema: Any, value: Any, place: str) -> Iterator[str]:

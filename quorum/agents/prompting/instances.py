@@ -74,7 +74,7 @@ def _made(
     try:
         return _Maker(dict(definitions()), choose, longest).value(schema)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"it is no schema: {type(error).__name__}: {error}") from error
+        raise ValueError(f"it is not a schema: {type(error).__name__}: {error}") from error
 
 
 @dataclass
@@ -87,7 +87,7 @@ class _Maker:
     def value(self, schema: Any, depth: int = 0) -> Any:
         self._take(1)
         if depth > DEEPEST:
-            raise ValueError(f"the value would be nested more than {DEEPEST} deep")
+            raise ValueError(f"the value would be nested more than {DEEPEST} levels deep")
         if "$ref" in schema:
             return self.value(self.definitions[schema["$ref"].rpartition("/")[2]], depth + 1)
         if "const" in schema:
@@ -116,7 +116,7 @@ class _Maker:
                 return not self.choose(2)
             case "null":
                 return None
-        raise ValueError(f"no value is known that fits the type {schema.get('type')!r}")
+        raise ValueError(f"no known value fits the type {schema.get('type')!r}")
 
     def _take(self, amount: int) -> None:
         self.left -= amount
@@ -161,5 +161,5 @@ def _bound(schema: Mapping[str, Any], key: str) -> int | float | None:
         return None
     negative = isinstance(bound, int | float) and bound < 0 and key.endswith(("Items", "Length"))
     if isinstance(bound, bool) or not isinstance(bound, int | float) or abs(bound) > _MOST or negative:
-        raise ValueError(f"{key}: {bound!r} is no bound")
+        raise ValueError(f"{key}: {bound!r} is not a bound")
     return bound

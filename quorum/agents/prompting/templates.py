@@ -112,7 +112,7 @@ class Templates:
         self._sources = self._read_all()
         if own is not None and not any(name.startswith(OWN) for name in self.sources):
             wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
-            raise ValueError(f"{OWN}: {own}: it holds no template that is used here. It may hold {wanted}")
+            raise ValueError(f"{OWN}: {own}: this folder contains no template used here. It may contain {wanted}")
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
@@ -363,7 +363,7 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
 def _warn_of_unwritten_rules(world: str) -> None:
     """Warn once per process, regardless of the number of teams."""
     _log.warning(
-        "nobody has written down the rules of the world '%s' for a prompt; prompts say so. "
+        "the world '%s' has no prompt template for its rules; prompts say so. "
         "Write a rules.jinja: docs/writing-a-world.md",
         world,
     )

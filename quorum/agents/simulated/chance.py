@@ -46,7 +46,7 @@ class RandomModel(ProvidedModel):
             vectors = [embed(message.content) for message in request.messages]
             return reply_with(vectors, request, _FREE, CHANCE, usd=0.0, simulated=True)
         if request.answer is None:
-            raise BadRequest("llm=random draws from the schema of an answer, not free text: choose prompts=default")
+            raise BadRequest("llm=random needs the schema of an answer, not free text: choose prompts=default")
         said = " ".join(message.content for message in request.messages if message.role is not ChatRole.SYSTEM)
         schema = with_words(request.answer.schema, set(_QUOTED.findall(said)))
         longest = max(LONGEST, request.agents)

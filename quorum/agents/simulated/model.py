@@ -228,7 +228,7 @@ def _without_world(request: Request) -> str:
         return orjson.dumps(minimal_instance(request.answer.schema)).decode()
     except (ValueError, TypeError) as error:
         raise BadRequest(
-            f"llm=simulated: the prompt has no block 'turn', and its schema cannot be filled: {error}"
+            f"llm=simulated: the prompt has no block 'turn', and no answer can be made from its schema: {error}"
         ) from error
 
 

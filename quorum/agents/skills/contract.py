@@ -56,8 +56,8 @@ def refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
     """
     if context.coordinates:
         raise ValueError(
-            f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual, or somebody "
-            "who talks in its place: agents.leader=negotiator"
+            f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual, or a leader "
+            "that talks: agents.leader=negotiator"
         )
 
 

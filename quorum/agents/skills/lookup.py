@@ -82,7 +82,7 @@ def check_typed(mind: str, prompts: PromptSet) -> None:
     """
     if prompts.form == "text":
         raise ValueError(
-            f"agents={mind} answers in typed JSON, and these prompts ask for text (prompts.form=text): they are for "
+            f"agents={mind} answers in typed JSON, but these prompts ask for text (prompts.form=text): they are for "
             "teams with roles, such as agents=llamac and agents=hmas2. Set prompts=default"
         )
 
@@ -100,7 +100,7 @@ def check_predictable(mind: str, world: str) -> None:
     if not skills_of(world).tasks:
         others = ", ".join(name for name in skills.names() if skills.get(name).tasks)
         raise ValueError(
-            f"{mind} predicts the tasks of the others' plans, and in the world '{world}' there is but one; "
+            f"{mind} predicts the tasks of other agents' plans, but the world '{world}' has only one task; "
             f"worlds with several: {others}"
         )
 

@@ -154,9 +154,7 @@ class Speaker(ABC, Generic[Seen]):
         Raises:
             ValueError: there are no rules for this.
         """
-        raise ValueError(
-            "it has no rules in this world to plan for a task that was agreed on (agents=drwell): set env=cube"
-        )
+        raise ValueError("in this world, it has no rules to plan for an agreed task (agents=drwell): set env=cube")
 
     def prospects(self, view: View, mate: int) -> Sequence[Prospect]:  # noqa: ARG002
         """Return the tasks that another agent may take up next, given the prompt; empty if unknown.

@@ -223,7 +223,7 @@ class PaperText:
             case {"thoughts": str(words), "plans": list(entries)} | {"thoughts": str(words), "choices": list(entries)}:
                 pass
             case _:
-                raise ValueError(f"an answer with the keys {', '.join(answer)} has no form in this notation")
+                raise ValueError(f"an answer with the keys {', '.join(answer)} cannot be written in this notation")
         return f"{words}\n{self._joint({entry['agent']: entry['plan'] for entry in entries})}"
 
     def read_answer(self, role: str, text: str) -> dict[str, Any]:

@@ -139,8 +139,8 @@ def minds_of_hmas2(config: PlanningConfig, context: TeamContext, parts: _Parts) 
     needs_leader(config.name, context.topology, rounds=1)
     if context.topology.rounds == 0:
         raise ValueError(
-            "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
-            "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
+            "agents=hmas2 lets the agents object to the plan, but this topology gives the coordinator no answer to "
+            "objections: set topology.rounds=1, or 3 as on hard boards; without objections, use agents=cmas"
         )
     return [*parts.reviewers(), parts.coordinator()]
 

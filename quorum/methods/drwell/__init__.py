@@ -29,12 +29,12 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     if not context.topology.negotiates:
         raise ValueError(
-            f"agents=drwell agrees on tasks in a room, and topology={context.topology.name} has none: "
+            f"agents=drwell agrees on tasks in a negotiation, but topology={context.topology.name} has none: "
             "set topology=negotiation"
         )
     if type(world).open_tasks is World.open_tasks or not skills_of(world.name).tasks:
         raise ValueError(
-            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
+            f"agents=drwell chooses among tasks, but the world '{world.name}' reports none: "
             "set env=cube, or agents=naive"
         )
     check_typed("drwell", config.prompts)

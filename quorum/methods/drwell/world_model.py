@@ -125,7 +125,7 @@ class WorldModel:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise ValueError(f"the memory is no world model of agents=drwell: {place}: {first['msg']}") from None
+            raise ValueError(f"the memory is not a world model of agents=drwell: {place}: {first['msg']}") from None
         return WorldModel(kept.instances, kept.episodes)
 
     def _for(self, task: str) -> Sequence[Instance]:

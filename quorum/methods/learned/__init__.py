@@ -46,10 +46,10 @@ def read_edges(file: Path) -> Any:
         # The YAML parser is slow, so skip it for files that cannot hold edges.
         data = yaml.safe_load(text) if "edges" in text and len(text) <= _LONGEST else None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"no YAML ({type(error).__name__})"
-        raise ValueError(f"{file}: {why}; edges are in a YAML file with a key `edges`") from error
+        why = error.strerror if isinstance(error, OSError) else f"not a YAML file ({type(error).__name__})"
+        raise ValueError(f"{file}: {why}; give a YAML file with a key `edges`") from error
     if len(text) > _LONGEST:
-        raise ValueError(f"{file}: it is longer than {_LONGEST:,} characters, and no file with edges is")
+        raise ValueError(f"{file}: it is longer than {_LONGEST:,} characters, the limit for a file with edges")
     if not isinstance(data, dict) or "edges" not in data:
         raise ValueError(f"{file}: it has no key `edges`, a list of pairs such as [[0, 1], [2, 0]]")
     return data["edges"]

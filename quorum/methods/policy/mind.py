@@ -103,7 +103,7 @@ def build(config: PolicyConfig, context: TeamContext) -> Sequence[Mind]:
     refuse_coordinator(config, context)
     world: World = context.world
     if not isinstance(world, GivesArrays):
-        raise ValueError(f"agents={config.name}: the world '{world.name}' gives no arrays (maeil.world.GivesArrays)")
+        raise ValueError(f"agents={config.name}: the world '{world.name}' provides no arrays (maeil.world.GivesArrays)")
     layers = read_policy(config.path)
     minds = []
     for agent, name in enumerate(world.agents):
@@ -128,7 +128,7 @@ def read_policy(path: str) -> Layers:
     try:
         return _layers(_content(path))
     except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "it is no .npz file, or a damaged one"
+        reason = str(error) if isinstance(error, ValueError) else "it is not an .npz file, or it is damaged"
         raise ValueError(f"path: {path}: {reason}") from error
 
 
@@ -142,7 +142,7 @@ def _layers(content: bytes) -> Layers:
     expected = {f"{part}_{k}" for k in range(count) for part in ("weight", "bias")}
     if not count or arrays.keys() != expected:
         raise ValueError(
-            f"it holds {', '.join(sorted(arrays)) or 'nothing'}; a policy has weight_0, bias_0, weight_1, ..."
+            f"it contains {', '.join(sorted(arrays)) or 'nothing'}; a policy has weight_0, bias_0, weight_1, ..."
         )
     inputs: int | None = None
     for k in range(count):
@@ -150,7 +150,7 @@ def _layers(content: bytes) -> Layers:
         if not all(np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() for array in (weight, bias)):
             raise ValueError(f"weight_{k} and bias_{k} must be finite floating-point numbers")
         if weight.ndim != 2 or 0 in weight.shape or bias.shape != weight.shape[1:] or inputs not in (None, len(weight)):
-            raise ValueError(f"weight_{k} has the shape {weight.shape} and bias_{k} {bias.shape}: they fit no network")
+            raise ValueError(f"weight_{k} has the shape {weight.shape} and bias_{k} {bias.shape}: they form no network")
         inputs = weight.shape[1]
     return [(arrays[f"weight_{k}"].astype(float), arrays[f"bias_{k}"].astype(float)) for k in range(count)]
 
@@ -160,7 +160,7 @@ def _content(path: str) -> bytes:
     try:
         with open(os.open(own.get(path, path), os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                raise ValueError("it is no file")
+                raise ValueError("it is not a file")
             content = opened.read(LARGEST + 1)
     except OSError as error:
         hint = f"Give the path of a file, or one that comes with Quorum: {', '.join(own)}"
@@ -176,8 +176,8 @@ def _misfit(layers: Layers, name: str, sizes: tuple[int, int]) -> str:
     if own == sizes:
         return ""
     return (
-        f"it takes {own[0]} numbers and chooses among {own[1]} actions; {name} observes {sizes[0]} and has {sizes[1]}: "
-        "it was learned for another world, team or board"
+        f"it takes {own[0]} numbers and chooses among {own[1]} actions, but {name} observes {sizes[0]} numbers and has "
+        f"{sizes[1]} actions: it was learned for another world, team or board"
     )
 
 

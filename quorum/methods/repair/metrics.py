@@ -233,9 +233,9 @@ def _cost(what: str, trace: Trace) -> Value:
 
 
 for _what, _unit, _doc in (
-    ("messages", "messages", "Messages of repair channels: they count among `communication.messages`, too."),
+    ("messages", "messages", "Messages in repair channels; `communication.messages` includes them."),
     ("thoughts", "thoughts", "Thoughts in repairs."),
-    ("tokens", "tokens", "Tokens that the calls of these thoughts have read and written."),
-    ("time", "cognitive time", "Cognitive time that repairs have taken."),
+    ("tokens", "tokens", "Tokens read and written by the calls of these thoughts."),
+    ("time", "cognitive time", "Cognitive time spent on repairs."),
 ):
     repair_metric(f"repair.{_what}", _unit, better="lower", doc=_doc)(partial(_cost, _what))

@@ -87,15 +87,19 @@ def test_it_runs_from_a_configuration(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "agents: agents=llamac needs a coordinator, and topology=individual has none as it stands: set topology="),
+        (
+            [],
+            "agents: agents=llamac needs a coordinator, but topology=individual has none with these settings: set "
+            "topology=",
+        ),
         (
             ["topology=centralized"],
-            "topology=centralized has none as it stands: set topology=centralized topology.leader",
+            "topology=centralized has none with these settings: set topology=centralized topology.leader",
         ),
         (["topology=debate"], "set topology=centralized topology.leader=coordinator"),
         (
             ["topology=centralized", "topology.leader=coordinator"],
-            "agents.external_retries: 3 are more than the 1 answers",
+            "agents.external_retries: 3 is more than the 1 answers",
         ),
         (
             [
@@ -104,7 +108,8 @@ def test_it_runs_from_a_configuration(tmp_path: Path):
                 "topology.rounds=3",
                 "topology.feedback=constraints",
             ],
-            "agents=llamac plans from the whole state of the world and shows no feedback of the loop: set topology.",
+            "agents=llamac plans from the whole state of the world and does not show the loop's feedback: set "
+            "topology.",
         ),
     ],
 )

@@ -84,7 +84,7 @@ async def test_a_bomb_is_left_while_it_is_unpacked(wire: str, bomb: bytes) -> No
 @pytest.mark.parametrize("packing", ["gzip, gzip", "deflate", "br", "zstd"])
 async def test_a_packing_that_was_not_asked_for_is_not_unpacked(packing: str, bomb: bytes) -> None:
     async with asked("openai", (200, {"content-encoding": packing}, gzip.compress(bomb))) as (model, _):
-        with little_memory(), pytest.raises(BrokenResponse, match="packed in a way"):
+        with little_memory(), pytest.raises(BrokenResponse, match="a compression that Quorum did not request"):
             await model.complete(request())
 
 
@@ -107,7 +107,9 @@ async def test_a_redirect_to_another_server_gets_no_prompt(wire: str, status: in
         raw_server(answer({})) as (elsewhere, other),
         asked(wire, (status, {"location": f"{elsewhere.openai}/secret-token"}, b"")) as (model, _),
     ):
-        with pytest.raises(BadRequest, match=r"redirects to http://127.0.0.1:\d+, which is not asked") as caught:
+        with pytest.raises(
+            BadRequest, match=r"redirects to http://127.0.0.1:\d+: Quorum sends prompts only to llm\.base_url"
+        ) as caught:
             await model.complete(request())
     assert other.asked == []
     assert "secret-token" not in str(caught.value)

@@ -55,7 +55,7 @@ async def _fault(wire: str, root: str) -> Unreachable:
 @pytest.mark.parametrize("wire", SDKS)
 async def test_a_server_that_is_not_there_is_named_with_its_address(wire: str, closed: str) -> None:
     fault = await _fault(wire, f"http://{closed}")
-    assert str(fault) == f"no connection to {closed}: it is refused"
+    assert str(fault) == f"no connection to {closed}: the connection was refused"
 
 
 @pytest.mark.parametrize("wire", SDKS)
@@ -72,7 +72,7 @@ async def test_a_dead_proxy_is_named_by_its_variable(
 ) -> None:
     monkeypatch.setenv(variable, f"http://ada:secret@{closed}")
     fault = await _fault(wire, "http://model.example")
-    assert str(fault) == f"no connection to the proxy {closed} ({variable}): it is refused"
+    assert str(fault) == f"no connection to the proxy {closed} ({variable}): the connection was refused"
     assert "NO_PROXY=model.example" in fault.remedy
     assert "secret" not in f"{fault} {fault.remedy}"
 
@@ -168,7 +168,7 @@ async def test_a_certificate_that_a_variable_names_is_trusted(monkeypatch: pytes
 async def test_a_server_without_tls_is_told_from_one_that_is_not_there(wire: str) -> None:
     async with serve(Brain()) as addresses:
         fault = await _fault(wire, addresses.anthropic.replace("http:", "https:"))
-    assert "does not answer by TLS" in str(fault)
+    assert "does not answer over TLS" in str(fault)
 
 
 @pytest.mark.parametrize("wire", SDKS)
@@ -194,7 +194,7 @@ RULES = RetryRules(max_tries=3, max_rate_limited=5, max_wait=100.0, first_wait=1
 
 
 async def test_a_command_does_not_wait_for_a_server_that_was_never_there_and_a_worker_does() -> None:
-    gone = Unreachable("no connection to 127.0.0.1:9: it is refused")
+    gone = Unreachable("no connection to 127.0.0.1:9: the connection was refused")
     sleeper, brain = Sleeper(), Brain([gone])
     with pytest.raises(Unreachable):
         await Retrying(brain, RULES, random.Random(0), sleep=sleeper.sleep, patient=False).complete(request())

@@ -106,7 +106,7 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
     ("content", "expected"),
     [
         (png()[:-4], "damaged or cut off"),
-        (b"GIF89a", "no PNG"),
+        (b"GIF89a", "not a PNG"),
     ],
 )
 async def test_the_server_refuses_what_is_no_whole_png(content: bytes, expected: str) -> None:

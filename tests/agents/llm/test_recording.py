@@ -150,7 +150,7 @@ async def test_what_was_not_recorded_shows_the_difference_to_the_nearest() -> No
     assert "Something else" not in str(caught.value)
     with pytest.raises(NotRecorded, match="temperature"):
         await Replay(reread(records)).complete(request("Something else entirely", agent="a", temperature=1.0))
-    with pytest.raises(NotRecorded, match="nothing was recorded"):
+    with pytest.raises(NotRecorded, match="no call was recorded"):
         await Replay([]).complete(request())
 
 
@@ -173,14 +173,14 @@ async def test_an_answer_that_was_damaged_since_is_an_error_and_no_bug(reply: ob
         {**record, "reply": {**record["reply"], **reply} if isinstance(reply, dict) else reply}
         for record in reread(records)
     ]
-    with pytest.raises(NotRecorded, match="what was recorded is damaged"):
+    with pytest.raises(NotRecorded, match="the record is damaged"):
         await Replay(damaged).complete(request())
 
 
 async def test_a_record_that_names_a_text_that_is_not_there_is_an_error_and_no_bug() -> None:
     records: Records = []
     await Recording(Brain(), records.append).complete(request())
-    with pytest.raises(NotRecorded, match="what was recorded is damaged"):
+    with pytest.raises(NotRecorded, match="the record is damaged"):
         await Replay(reread(records), lambda record: {}[record["agent"]]).complete(request("another"))
 
 

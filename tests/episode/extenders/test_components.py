@@ -53,7 +53,7 @@ BEFORE = {
     ),
     "a mind without think": (
         wrong("mine.py", {"async def think": "async def thnk"}, "class Mine:"),
-        "Mine lacks think; maeil.mind.Mind asks for it",
+        "Mine lacks think, which maeil.mind.Mind requires",
     ),
     "a mind that takes no view": (
         wrong("mine.py", {_THINK: "async def think(self):  # HERE"}),
@@ -97,7 +97,7 @@ BEFORE = {
     ),
     "a board that is no JSON": (
         wrong("pit.py", {'{"depth": 1}': "{1: object()}"}, "def reset(self, seed):"),
-        "Pit.reset() returned what cannot be written as JSON",
+        "Pit.reset() returned a value that cannot be written as JSON",
     ),
     "a topology that is none": (
         wrong("round.py", {"return Round()": "Round()"}, _BUILD),
@@ -196,7 +196,7 @@ DURING = {
     ),
     "outcomes that are no JSON": (
         wrong("pit.py", {"((), 0.0,": "(({'what': object()},), 0.0,"}, _STEP),
-        "Pit.step() returned what cannot be written as JSON",
+        "Pit.step() returned a value that cannot be written as JSON",
     ),
     "an attempt at a task that was not reported": (
         wrong(
@@ -231,23 +231,23 @@ DURING = {
     ),
     "a turn for an outsider": (
         wrong("round.py", {"Turn(agent,": "Turn(7,"}, _TURNS),
-        "Round.turns() gives a turn to participant 7; there are 2, from 0 to 1",
+        "Round.turns() gives a turn to participant 7; the participants are 0 to 1",
     ),
     "a turn to write to an outsider": (
         wrong("round.py", {"Turn(agent, frozenset({Act.PLAN}))": "Turn(agent, frozenset({Act.PLAN}), (0, 9))"}, _TURNS),
-        "Round.turns() gives a turn to write to participant 9; there are 2, from 0 to 1",
+        "Round.turns() gives a turn that may write to participant 9; the participants are 0 to 1",
     ),
     "a turn to write to a name": (
         wrong("round.py", {"frozenset({Act.PLAN}))": "frozenset({Act.PLAN}), ('digger_1',))"}, _TURNS),
-        "Round.turns() gives a turn to write to participant digger_1; there are 2, from 0 to 1",
+        "Round.turns() gives a turn that may write to participant digger_1; the participants are 0 to 1",
     ),
     "a turn with an outsider as its partner": (
         wrong("round.py", {"frozenset({Act.PLAN}))": "frozenset({Act.PLAN}), partners=(2,))"}, _TURNS),
-        "Round.turns() gives a turn with participant 2; there are 2, from 0 to 1",
+        "Round.turns() gives a turn with participant 2; the participants are 0 to 1",
     ),
     "a turn for one who waits": (
         wrong("round.py", {"conversation.undecided[:1]": "((0, 1) if not conversation.taken else (0,))"}, _TURNS),
-        "digger_0 is in W and gets a turn",
+        "digger_0 gets a turn in stage W",
     ),
 }
 """What is found while an episode is under way."""

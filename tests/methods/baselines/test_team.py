@@ -164,7 +164,11 @@ def test_it_runs_from_a_configuration(tmp_path: Path, name, words):
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        ("cmas", [], "agents=cmas needs a coordinator, and topology=individual has none as it stands: set topology="),
+        (
+            "cmas",
+            [],
+            "agents=cmas needs a coordinator, but topology=individual has none with these settings: set topology=",
+        ),
         ("hmas2", ["topology=centralized"], "set topology=centralized topology.leader=coordinator topology.rounds=1"),
         ("hmas2", [*LEADER, "topology.rounds=0"], "set topology.rounds=1, or 3 as on hard boards"),
         (
@@ -173,7 +177,11 @@ def test_it_runs_from_a_configuration(tmp_path: Path, name, words):
             "lets it only open a dialogue: set topology",
         ),
         ("llamac", ["topology=dialogue", "topology.opens=coordinator"], "lets it only open a dialogue: set topology"),
-        ("dmas", [], "talks in a dialogue, and topology=individual is none: set topology=dialogue topology.opens=team"),
+        (
+            "dmas",
+            [],
+            "talks in a dialogue, but topology=individual is not one: set topology=dialogue topology.opens=team",
+        ),
         ("dmas", ["topology=dialogue", "topology.opens=coordinator"], "set topology.opens=team"),
         ("hmas1", ["topology=dialogue"], "set topology.opens=coordinator"),
         ("hmas1", LEADER, "set topology=dialogue topology.opens=coordinator"),

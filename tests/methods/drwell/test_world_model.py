@@ -85,7 +85,7 @@ def test_plans_that_do_the_same_in_teams_of_different_sizes_are_distinguished():
     ],
 )
 def test_a_memory_that_is_none_is_refused_with_its_place(data, place):
-    with pytest.raises(ValueError, match="no world model of agents=drwell: ") as caught:
+    with pytest.raises(ValueError, match="not a world model of agents=drwell: ") as caught:
         WorldModel.load(data)
     assert place in str(caught.value)
 

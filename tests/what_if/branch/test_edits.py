@@ -139,7 +139,7 @@ REFUSED = {
     "no step": ("x", {}, "--at x: give a step, or a step and a cognitive time"),
     "negative": ("-1", {}, "--at -1: give a step"),
     "after the end": ("99", {}, "--at 99: the run ends after step 5"),
-    "after the last thought": ("5", {}, "--at 5: nobody begins to think at 5 or later; the last one begins at 4:"),
+    "after the last thought": ("5", {}, "--at 5: no thought begins at 5 or later; the last one begins at 4:"),
     "another world": (AT, {"edits": ["env.rho=1"]}, "env.rho: a branch cannot change this"),
     "the team's size": (AT, {"edits": ["n=4"]}, "n: a branch cannot change this"),
     "no such key": (AT, {"edits": ["llm.pooor=1"]}, r"llm.pooor: there is no such key(.|\n)*Did you mean 'poor'"),
@@ -210,7 +210,7 @@ def tampered(run: Path, folder: Path, file: str, old: str, new: str) -> Path:
 DAMAGES = {
     "an event": ("trace.jsonl", '"to_stage":"W"', '"to_stage":"X"', r"event \d+ at 0:\d+: it was stage"),
     "an answer": ("calls.jsonl", '"completion":', '"completion":1', r"event \d+ at 0:\d+: it was thought_end"),
-    "a prompt": ("meta.json", '"max_actions": 8', '"max_actions": 7', "this was not recorded"),
+    "a prompt": ("meta.json", '"max_actions": 8', '"max_actions": 7', "this call was not recorded"),
     "a board": ("trace.jsonl", '"best_x":', '"best_x":1', "event 0 at 0:0: it was episode_start"),
 }
 

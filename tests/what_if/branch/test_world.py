@@ -221,11 +221,11 @@ REFUSED = {
     '{"agents": {"agent_0": [0.5, 1]}}': r"agents.agent_0: \[0.5, 1\] is no cell",
     '{"agents": {"agent_0": [0, 0], "agent_1": [0, 0]}}': "agent 1 at .* stands on agent 0",
     '{"blocks": {"0": {"position": [0, 19]}}}': "block 0 .* (goal column|leaves the grid)",
-    '{"blocks": {"7": {"position": [0, 0], "weight": 1}}}': "blocks.7: there is no such block: a new one has the id 3",
+    '{"blocks": {"7": {"position": [0, 0], "weight": 1}}}': "blocks.7: no such block; a new block gets the id 3",
     '{"blocks": {"3": {"position": [0, 0]}}}': "blocks.3: a new block needs a position and a weight",
     '{"blocks": {"0": {"size": 2}}}': "blocks.0.size: it cannot be changed; you can change position, weight",
-    '{"blocks": {"0": {"weight": 9}}}': "blocks.0.weight: a block of weight 9 takes 9 agents",
-    '{"blocks": {"0": null, "1": null, "2": null}}': "none would be left",
+    '{"blocks": {"0": {"weight": 9}}}': "blocks.0.weight: a block of weight 9 needs 9 agents",
+    '{"blocks": {"0": null, "1": null, "2": null}}': "this removes the last block",
 }
 
 
@@ -256,7 +256,7 @@ def test_a_change_that_the_world_refuses_now_is_reported_as_what_it_is(runs: Pat
     outside = WorldChange({"agents": {"agent_0": [3, 94]}})
     events = [replace(s, event=outside) if isinstance(s.event, WorldChange) else s for s in episode.trace.events]
     again = replace(episode, trace=Trace(tuple(events)))
-    with pytest.raises(UserError, match="step 7: the world was changed, and refuses it now: agent 0 at"):
+    with pytest.raises(UserError, match="step 7: the world now refuses a recorded change: agent 0 at"):
         list(again.replay(again.world()))
 
 

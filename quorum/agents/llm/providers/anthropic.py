@@ -65,7 +65,7 @@ class AnthropicModel(Provider):
     def _read(self, response: Any, request: Request) -> Reply:
         blocks, reason, name = response.content, response.stop_reason, response.model
         if not isinstance(reason, str):
-            raise BrokenResponse("a success whose message is not whole")
+            raise BrokenResponse("a successful response with an incomplete message")
         finish = _FINISHES.get(reason, Finish.STOP)
         thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
         texts = [block.text for block in blocks if block.type == "text"]

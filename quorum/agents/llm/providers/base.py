@@ -260,8 +260,8 @@ class Provider(ProvidedModel):
         """
         if wants_embeddings(request) and not self.embeds:
             raise BadRequest(
-                f"{self.name} has no embeddings here: llm.roles.embedding.name=openai with its base_url and model asks "
-                "any server that has OpenAI's /embeddings"
+                f"{self.name} offers no embeddings here: to use any server with OpenAI's /embeddings, set "
+                "llm.roles.embedding.name=openai, with its base_url and model"
             )
         paid: list[Reply | None] = []
         with carried(paid):
@@ -308,7 +308,7 @@ class Provider(ProvidedModel):
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"no whole answer within {deadline:g} s")
+            failure = TimedOut(f"no complete answer within {deadline:g} s")
         except ConnectionLost as lost:
             failure = lost if self._answered else await self.reach() or lost
         raise failure  # outside the handler: the SDK's message may hold a key and must not stay as the context
@@ -361,7 +361,7 @@ class Provider(ProvidedModel):
             response = await send(with_extra(body, request.sampling.extra_body))
             self._answered = True
             if isinstance(response, str):
-                raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
+                raise BrokenResponse("a successful response with text instead of JSON (HTML of a proxy?)")
             return self._understood(response, request)
         except Exception as error:  # `translate` handles SDK failures; anything else is raised again
             failure = self.translate(error)
@@ -377,7 +377,7 @@ class Provider(ProvidedModel):
         try:
             return part_thoughts(self._read(response, request))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise BrokenResponse(f"a success that is no answer in this format ({type(error).__name__})") from None
+            raise BrokenResponse(f"a successful response in another format ({type(error).__name__})") from None
 
     def _bill(self, body: Mapping[str, Any], request: Request) -> Reply | None:
         """Return the cost of an unusable reply; None if it has no token counts.
@@ -408,14 +408,14 @@ class Provider(ProvidedModel):
         """Return our error for one of the SDK or its HTTP client; None for bugs, which are not failures of a call."""
         found = own_failure(error) or self._failure_of_sdk(error)
         if found is None and isinstance(error, RecursionError | ValueError):
-            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
+            return BrokenResponse(f"a successful response without a readable answer ({type(error).__name__})")
         return connection_failure(error) if found is None and is_transport_failure(error) else found
 
     def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
         """Return our error for an SDK error class (the official SDKs share the names); None for others."""
         sdk = self._sdk
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
-            return TimedOut("the SDK's own time-out is over")
+            return TimedOut("the SDK's own time-out has expired")
         if isinstance(error, sdk.APIConnectionError):
             return connection_failure(error)
         if isinstance(error, sdk.APIStatusError):
@@ -423,7 +423,7 @@ class Provider(ProvidedModel):
                 error.status_code, getattr(error, "body", None), str(error), error.response.headers
             )
         if isinstance(error, sdk.APIResponseValidationError):
-            return BrokenResponse("a success that is none by the types of the SDK")
+            return BrokenResponse("a successful response that does not match the SDK's types")
         return None
 
     def _translate_status(
@@ -467,7 +467,7 @@ def check_address(base_url: str | None) -> str | None:
         ValueError: it contains a user name or a password.
     """
     if base_url is not None and "@" in urlsplit(base_url).netloc:
-        raise ValueError("base_url holds a user or a password; keys come from environment variables only")
+        raise ValueError("base_url contains a user name or a password; keys come only from environment variables")
     return base_url
 
 

@@ -197,7 +197,7 @@ async def _read(response: Any, most: int) -> bytes:
     """Read a body and unpack it piece by piece, up to the limit."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", _PACKING):
-        raise BrokenResponse("a reply that is packed in a way that was not asked for")
+        raise BrokenResponse("a reply with a compression that Quorum did not request")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == _PACKING else None
     parts: list[bytes] = []
     arrived = length = 0
@@ -206,13 +206,13 @@ async def _read(response: Any, most: int) -> bytes:
         try:
             unpacked = part if unpacker is None else unpacker.decompress(part, most - length + 1)
         except zlib.error:
-            raise BrokenResponse("a reply that cannot be unpacked") from None
+            raise BrokenResponse("a reply that cannot be decompressed") from None
         length += len(unpacked)
         if max(arrived, length) > most:
             raise BrokenResponse(f"a reply of more than {most} bytes (llm.max_reply_bytes)")
         parts.append(unpacked)
     if unpacker is not None and not unpacker.eof:
-        raise BrokenResponse("a reply that is not whole")
+        raise BrokenResponse("an incomplete reply")
     return b"".join(parts)
 
 
@@ -223,11 +223,11 @@ def _check_redirect(asked: Any, response: Any) -> None:
     try:
         target = asked.join(response.headers["location"])
     except Exception as error:  # an address that no parser accepts; the error type differs between the httpx versions
-        raise BrokenResponse("a redirect to what is no address") from error
+        raise BrokenResponse("a redirect to an invalid address") from error
     if _place(target) != _place(asked) and not _is_upgrade(asked, target):
         raise BadRequest(
-            f"the server redirects to {target.scheme}://{target.netloc.decode('ascii', 'replace')}, which is not asked:"
-            " only base_url gets prompts"
+            f"the server redirects to {target.scheme}://{target.netloc.decode('ascii', 'replace')}:"
+            " Quorum sends prompts only to llm.base_url"
         )
 
 

@@ -44,7 +44,7 @@ def read_embeddings(response: Any, request: Request, model: str) -> Reply:
     found = sorted(response.data, key=lambda one: one.index)
     vectors = [[float(number) for number in one.embedding] for one in found]
     if not all(isfinite(number) for vector in vectors for number in vector):
-        raise BrokenResponse("an embedding holds what is no number")
+        raise BrokenResponse("an embedding contains a value that is not a number")
     tokens = count(part_of(response, "usage", "prompt_tokens"))
     if tokens is not None:
         usage = Usage(tokens, 0)
@@ -146,14 +146,14 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
     """
     choices = response.choices
     if not choices:
-        raise BrokenResponse("a success without choices")
+        raise BrokenResponse("a successful response without choices")
     message, reason = choices[0].message, choices[0].finish_reason
     refusal = _refusal(message)
     calls = getattr(message, "tool_calls", None)
     text = _arguments(calls[0], reason) if calls else refusal or _text_of(message.content)
     thinking = separate_thoughts(message)
     if not isinstance(text, str) or not isinstance(reason, str):
-        raise BrokenResponse("a success whose message is not whole")
+        raise BrokenResponse("a successful response with an incomplete message")
     usage, name = getattr(response, "usage", None), response.model
     return Reply(
         text=printable_unicode(text),

@@ -120,12 +120,12 @@ def _explained(error: Exception, parts: SplitResult, proxy: Proxy | None, second
     host, place = parts.hostname or "", f"{parts.hostname}:{_port(parts)}"
     if isinstance(error, ssl.SSLCertVerificationError):
         named = " and ".join(f"{name} names {path}" for name in _CERTIFICATES if (path := os.environ.get(name)))
-        remedy = f"{named}: nothing there has signed it." if named else ""
-        more = "Name a file with the certificate of who has signed it: export SSL_CERT_FILE=FILE."
+        remedy = f"{named}: no certificate there has signed it." if named else ""
+        more = "Name a file with the certificate that signed it: export SSL_CERT_FILE=FILE."
         why = error.verify_message or error.reason
         return Unreachable(f"the certificate of {place} is not trusted: {why}", f"{remedy} {more}".strip())
     if isinstance(error, ssl.SSLError):
-        return Unreachable(f"{place} does not answer by TLS ({error.reason})", f"Try http://{place} in llm.base_url.")
+        return Unreachable(f"{place} does not answer over TLS ({error.reason})", f"Try http://{place} in llm.base_url.")
     why = _reason(error, seconds)
     if proxy is None:
         return Unreachable(f"no connection to {place}: {why}")
@@ -137,14 +137,13 @@ def _explained(error: Exception, parts: SplitResult, proxy: Proxy | None, second
 
 def _around(proxy: Proxy, host: str, other: str = "another one") -> str:
     name = proxy.variable
-    return (
-        f"Name {other} ({name}=http://HOST:PORT), unset {name}, or ask {host} without a proxy: export NO_PROXY={host}."
-    )
+    direct = f"connect to {host} without a proxy: export NO_PROXY={host}."
+    return f"Name {other} ({name}=http://HOST:PORT), unset {name}, or {direct}"
 
 
 def _reason(error: Exception, seconds: float) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "it is refused"
+        return "the connection was refused"
     if isinstance(error, socket.gaierror):
         return "no host has this name"
     if isinstance(error, TimeoutError):

@@ -87,7 +87,7 @@ class Key:
             if not self._value:
                 raise AuthenticationFailed(f"no key: set the environment variable {variable}")
             if not (self._value.isascii() and self._value.isprintable()):
-                raise AuthenticationFailed(f"the key in {variable} holds characters that no key has")
+                raise AuthenticationFailed(f"the key in {variable} contains characters that no key has")
 
     def __repr__(self) -> str:
         return f"Key({self.variable})"
@@ -267,7 +267,7 @@ def status_failure(
     if status in {401, 403}:
         return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
     if status == 407:
-        return RequestRefused(f"the proxy wants a name and a password ({said})")
+        return RequestRefused(f"the proxy requires a user name and a password ({said})")
     if status == 408:
         return TimedOut(said, wait)
     if status in {409, 425} or status >= 500:
@@ -288,7 +288,7 @@ def _worded_failure(status: int, said: str, text: str, wait: float | None) -> La
     if status == 402 or _CREDIT.search(text):
         return RequestRefused(f"the account has no credit left ({said})")
     if status in {413, 429} and _is_beyond(text, wait):
-        return RequestRefused(f"no wait helps against this limit ({said})")
+        return RequestRefused(f"waiting does not help against this limit ({said})")
     if status not in {401, 404, 429} and _FILTERED.search(text):
         return ContentFiltered(said)
     if status in {400, 403, 451} and _REGION.search(text):

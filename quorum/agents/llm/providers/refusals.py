@@ -139,9 +139,9 @@ class Refusals:
         self._refused |= concluded
         if concluded:
             names = ", ".join(sorted(concluded))
-            _log.warning("the service refuses requests with %s, twice each: they go without from now on", names)
+            _log.warning("the service refused requests with %s twice each; from now on, Quorum leaves them out", names)
         elif left_out - self._refused:
-            _log.info("an answer was asked for without %s, this once", ", ".join(sorted(left_out)))
+            _log.info("one request left out %s", ", ".join(sorted(left_out)))
 
     def named(self, failure: LanguageModelError, offer: Offer) -> str | None:
         """Return the part of a request that a failure names as refused, if the request can do without it; else None.

@@ -124,7 +124,7 @@ def complaint(
     if effort is not None and effort not in family.levels and {effort, family.usual} != {ThinkingEffort.NONE}:
         budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
         if family.levels:
-            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one{budget}")
+            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its default{budget}")
         return WrongKey("effort", f"{model} takes no effort: llm.effort=null{budget}")
     if thinking_tokens is None:
         return None

@@ -63,7 +63,7 @@ def amount(value: Any) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     if value > MOST_USD:
-        raise BrokenResponse(f"a success that has cost more than {MOST_USD:,} US dollars, as it says")
+        raise BrokenResponse(f"a successful response that reports a cost of more than {MOST_USD:,} US dollars")
     return float(value) if isfinite(value) and value >= 0 else None
 
 
@@ -76,7 +76,7 @@ def count(value: Any) -> int | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     if value > MOST_TOKENS and value != inf:
-        raise BrokenResponse(f"a success that counts more than {MOST_TOKENS:,} tokens")
+        raise BrokenResponse(f"a successful response that reports more than {MOST_TOKENS:,} tokens")
     return int(value) if value >= 0 and (isinstance(value, int) or value.is_integer()) else None
 
 

@@ -125,9 +125,7 @@ class Describing(Extension):
             return
         if not isinstance(topology, Routing):
             kind = type(topology)
-            raise ContractError(
-                f"{kind.__qualname__}.turns() asks agents what they offer and need; it needs route()", kind
-            )
+            raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; add route()", kind)
         agents = tuple(sorted(self._said))
         found = self._matcher.match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
         scores = tuple(
