@@ -115,7 +115,7 @@ def test_one_signal_ends_a_run_whose_code_swallows_it(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "ended by force: the command did not end by itself; it stood at" in reported
+    assert "ended by force: the command did not end by itself; it was running at" in reported
     assert "stuck_games.py" in reported
 
 

@@ -179,8 +179,8 @@ def test_a_recorded_configuration_of_a_version_before_is_read(played: Played) ->
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("agents=walker",), "memory.store: agents=walker takes nothing along to the next episode\nLeave it out, or "),
-        (("memory.keep=false",), "memory.store: with memory.keep=false there is nothing to be stored\n"),
+        (("agents=walker",), "memory.store: agents=walker keeps no memory for the next episode\nLeave it out, or "),
+        (("memory.keep=false",), "memory.store: with memory.keep=false, there is nothing to store\n"),
     ],
 )
 def test_a_store_without_a_memory_is_refused(played: Played, words: tuple[str, ...], message: str) -> None:

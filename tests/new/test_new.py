@@ -173,11 +173,11 @@ def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "json.py").touch()
     moved = ("--config-dir", "moved")
-    assert "needs --plugin MODULE or an installation" in refusal(tmp_path, "run", "env=arches")
+    assert "add --plugin MODULE or install its package" in refusal(tmp_path, "run", "env=arches")
     assert "no topology is called 'bare'" in (reported := refusal(tmp_path, "run", "topology=bare", *moved))
     assert "--plugin MODULE" in reported
     reported = refusal(tmp_path, "run", "topology=bare", "--plugin", "bare/bare")
-    assert "--config-dir DIR, where DIR/topology/bare.yaml" in reported
+    assert "write DIR/topology/bare.yaml and add --config-dir DIR" in reported
     assert "Give the package in it: --plugin arches/arches." in refusal(tmp_path, "run", "--plugin", "arches/")
     assert "Give its path" in refusal(folder.parent, "run", "--plugin", "arces")
     assert "there is no module here" in refusal(tmp_path, "run", "--plugin", "./arces.py")
@@ -201,7 +201,7 @@ def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) 
     (folder / "torn" / "configs" / "topology" / "torn.yaml").write_text("name: [\n")
     path = installed(folder, tmp_path)
     for words in (("run", "topology=torn"), ("list", "topology")):
-        assert "it is no YAML" in refusal(tmp_path, *words, path=path)
+        assert "it is not valid YAML" in refusal(tmp_path, *words, path=path)
     quorum(tmp_path, "run", "max_steps=2", path=path)
 
 
