@@ -276,9 +276,12 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         ),
         (
             ["turn=interrupted", "agent=1", "topology=negotiation", "max_steps=5"],
-            "topology=negotiation does not interrupt agent_1 in this episode\nWho carries out a plan gets no message",
+            "topology=negotiation does not interrupt agent_1 in this episode\nAn agent that carries out a plan gets no message",
         ),
-        (["turn=talk", "agent=0", "max_steps=3"], "agent_0 is not asked so in this episode\nIts turns: plan"),
+        (
+            ["turn=talk", "agent=0", "max_steps=3"],
+            "agent_0 does not get such a prompt in this episode\nIts turns: plan",
+        ),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],
             "Did you mean 'assessor'? Its roles: actor, assessor, exploiter, explorer.",
@@ -311,7 +314,7 @@ def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_pa
     assert "Did you mean 'stats'" in quorum("cache", "stat").stderr
     (tmp_path / "file").write_text("no database at all, but long enough to look like one from outside" * 20)
     done = quorum("cache", "stats", "--path", "file")
-    assert (done.returncode, "it is no cache" in done.stderr) == (2, True)
+    assert (done.returncode, "it is not a Quorum cache" in done.stderr) == (2, True)
 
 
 def test_a_damaged_cache_is_reported_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
@@ -350,7 +353,7 @@ def test_stats_and_clear_leave_the_files_of_others_as_they_are(
     before = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     for path in before:
         done = quorum("cache", *action, "--path", str(path))
-        assert (done.returncode, "is no cache of Quorum" in done.stderr) == (2, True), path
+        assert (done.returncode, "is not a Quorum cache" in done.stderr) == (2, True), path
     after = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     assert after.keys() == before.keys()
     for path, (stat, content) in before.items():

@@ -98,7 +98,7 @@ def test_a_thread_cancels_a_sweep_which_another_one_cannot_enter_and_what_is_don
     with ThreadPoolExecutor(1) as threads:
         under_way: Future[SweepResult] = threads.submit(sweep, tmp_path, "s", *SLOW, cancel=stop)
         until(lambda: stamps(folder))
-        with pytest.raises(quorum.UserError, match="another quorum sweep is at work in this folder"):
+        with pytest.raises(quorum.UserError, match="another quorum sweep is running in this folder"):
             sweep(tmp_path, "s", *SLOW)
         stop.cancel()
     first = under_way.result()

@@ -154,14 +154,14 @@ def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str
     topology = context.topology
     if not topology.coordinated and topology.leader is None:
         raise UserError(
-            f"agents.{LEADER}: nobody leads in topology={topology.name}",
-            f"Choose topology=centralized, or say whose mind it is: agents.{MEMBERS}.{names[0]}=NAME.",
+            f"agents.{LEADER}: topology={topology.name} has no leader",
+            f"Choose topology=centralized, or set the mind of one agent: agents.{MEMBERS}.{names[0]}=NAME.",
         )
     leader = COORDINATOR if topology.coordinated else names[topology.leader or 0]
     if leader in c.members:
         raise UserError(
-            f"agents.{LEADER} and agents.{MEMBERS}.{leader} are both for {leader}, who leads in "
-            f"topology={topology.name}",
+            f"agents.{LEADER} and agents.{MEMBERS}.{leader} both set the mind of {leader}, "
+            f"the leader in topology={topology.name}",
             "Leave one of them out.",
         )
     return leader

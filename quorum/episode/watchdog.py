@@ -106,7 +106,7 @@ class WatchedEpisode:
         if self.folder is None:
             return ExtensionError(message, "No cell was run.")
         if self.kept is not None:
-            return FailedEpisode(message, f"The episode itself has ended well; it is in {self.kept}.")
+            return FailedEpisode(message, f"The episode itself is complete; it is in {self.kept}.")
         folder = self.folder.path
         if self.recorder is not None:
             with suppress(ValueError):  # the trace is closed: the episode itself has ended

@@ -80,7 +80,7 @@ arms:
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
-        ("fixed: []\ngrid: []\narms: {a: [n=1], a: [n=2]}", "the key 'a' a second time is no part of a configuration"),
+        ("fixed: []\ngrid: []\narms: {a: [n=1], a: [n=2]}", "the repeated key 'a' is not allowed in a configuration"),
         ("fixed: []\ngrid: []\narms: {a: [n=1], b: [n=1]}", "the arms 'a' and 'b' are the same: both run cube-n1-"),
         ("fixed: []\ngrid: []\narms: {a: ['n=1,2']}", "arms.a: n=1,2 gives several values"),
         ("fixed: ['n=1,2']\ngrid: []\narms: {}", "fixed: n=1,2 gives several values"),
