@@ -250,7 +250,7 @@ def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_p
     assert plan["messages"][0] == first["messages"][0]
     late = quorum("show", "prompt", f"at={folder}:11", "agent=1")
     assert (late.returncode, late.stdout) == (2, "")
-    assert "agent_1 was asked nothing in step 11\nNearest steps in which it was: " in late.stderr
+    assert "agent_1 got no prompt in step 11\nNearest steps with a prompt: " in late.stderr
 
 
 def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Quorum) -> None:
@@ -260,7 +260,7 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
     assert "agent_1 asked no language model in this run" in silent.stderr
     changed = quorum("show", "prompt", f"at={folder}:9", "agents=naive")
     assert (changed.returncode, changed.stdout) == (2, "")
-    assert "it shows what was asked, which agents=naive cannot change" in changed.stderr
+    assert "it shows a recorded prompt, which agents=naive cannot change" in changed.stderr
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,8 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         ),
         (
             ["turn=interrupted", "agent=1", "topology=negotiation", "max_steps=5"],
-            "topology=negotiation does not interrupt agent_1 in this episode\nAn agent that carries out a plan gets no message",
+            "topology=negotiation does not interrupt agent_1 in this episode\n"
+            "An agent that carries out a plan gets no message",
         ),
         (
             ["turn=talk", "agent=0", "max_steps=3"],

@@ -116,7 +116,7 @@ def check_metrics(run: Path) -> None:
         UserError: it cannot.
     """
     folder = run if run.is_dir() else run.parent
-    require_writable(folder, "--write", "Leave --write out; or copy the run to a folder of your own.")
+    require_writable(folder, "--write", "Leave out --write, or copy the run to a folder of yours.")
     for name in (METRICS, META):
         require_file(folder / name)
 

@@ -128,7 +128,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], hint: str = "") -> None:
 def _way_out(error: OSError, hint: str) -> str:
     if error.errno not in _FULL:
         return hint
-    return f"Make room; or {hint[0].lower()}{hint[1:]}" if hint else "Make room, and run the command again."
+    return f"Make room, or {hint[0].lower()}{hint[1:]}" if hint else "Make room, and run the command again."
 
 
 def require_file(target: Path, hint: str = "", name: str = "") -> None:

@@ -50,7 +50,7 @@ MISTAKES = {
         "outcome.stps",
     ): "Did you mean 'outcome.steps', 'outcome.success' or '",
     ("report", "runs", "--metric", "outcome.stps"): "`quorum list metrics` explains all.",
-    ("results", "runs", "--sql", ";"): "--sql ';': it asks for nothing",
+    ("results", "runs", "--sql", ";"): "--sql ';': this query returns nothing",
     ("serve-simulated", "--latency", "nan"): "--latency",
     ("serve-simulated", "--latency", "-1"): "--latency",
     ("serve-simulated", "--faults", "rate_limit=nan"): "--faults: rates are at least 0, and at most 1 together",
