@@ -123,7 +123,7 @@ def test_to_cancel_twice_drops_what_is_under_way(tmp_path: Path) -> None:
         assert not under_way.done()
         stop.cancel()
         assert under_way.result(30).stop is Stop.CANCELLED
-    assert (under_way.result().finished, under_way.result().reason) == ((), "cancelled; what is under way is dropped")
+    assert (under_way.result().finished, under_way.result().reason) == ((), "cancelled; cells in progress are dropped")
     assert leftovers(tmp_path / "s") == []
 
 

@@ -125,7 +125,7 @@ def test_one_sigterm_ends_a_sweep_whose_steps_do_not_return(tmp_path: Path) -> N
     process.send_signal(signal.SIGTERM)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "4 cells are left; go on with: quorum sweep" in reported
+    assert "4 cells are left; continue with: quorum sweep" in reported
 
 
 @pytest.mark.conformance
@@ -134,4 +134,4 @@ def test_one_ctrl_c_ends_a_sweep_whose_steps_do_not_return_when_their_limit_is_o
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "2 cells are left; go on with: quorum sweep" in reported
+    assert "2 cells are left; continue with: quorum sweep" in reported

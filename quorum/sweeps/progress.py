@@ -104,7 +104,7 @@ class SweepProgress:
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
         calls = self._queue.calls
         if calls.under_way or calls.queued:
-            waiting = f", {calls.queued:,} wait for a place" if calls.queued else ""
+            waiting = f", {calls.queued:,} queued" if calls.queued else ""
             facts.append(f"{calls.under_way:,} calls under way, the longest for {int(calls.longest)} s{waiting}")
         if spent.answers:
             facts.append(f"{spent.tokens:,} tokens")

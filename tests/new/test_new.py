@@ -247,8 +247,8 @@ MISTAKES = {
     ): "new world My-Doors: a name is lowercase letters and digits, with single underscores",
     ("world", "../doors"): "new world ../doors: a name is lowercase",
     ("world", "doors_"): "new world doors_: a name is lowercase",
-    ("world", "lambda"): "new world lambda: this is a word of Python\nTake another name.",
-    ("world", "cube"): "new world cube: there is a world of this name already\nTake another name.",
+    ("world", "lambda"): "new world lambda: this is a Python keyword\nChoose another name.",
+    ("world", "cube"): "new world cube: a world of this name already exists\nChoose another name.",
     ("world", "cube_coop2"): "new world cube_coop2: there is a world of this name already",
     ("mind", "naive"): "new mind naive: there is a mind of this name already",
     ("topology", "debate"): "new topology debate: there is a topology of this name already",
@@ -257,7 +257,7 @@ MISTAKES = {
     ("mind", "numpy"): "new mind numpy: Python finds another module of this name",
     ("world", "doors", "--out", "file"): "doors: cannot be written: File exists\nGive another folder: --out.",
     ("world", "a" * 300): "cannot be written: File name too long",
-    ("world", "there"): "new world there: there exists already\nTake another name, or another folder: --out.",
+    ("world", "there"): "new world there: there already exists\nChoose another name, or another folder: --out.",
     ("world", "dangling"): "new world dangling: dangling exists already",
 }
 

@@ -85,7 +85,7 @@ def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
     assert 10 <= len(outcome.finished) <= 12
     assert "10 cells in a row ended in an error, the last one with: tests/plugins/walker.py:" in outcome.complaint
     assert "in Walker.think: RuntimeError: the walker stumbled" in outcome.complaint
-    assert "cells are left; go on with: quorum sweep" in outcome.complaint
+    assert "cells are left; continue with: quorum sweep" in outcome.complaint
 
 
 def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Sweep, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(
     )
     assert done.returncode == 2
     assert "results cannot be written there: File too large" in done.stderr
-    assert "1 cells are left; go on with: quorum sweep env=corridor" in done.stderr
+    assert "1 cells are left; continue with: quorum sweep env=corridor" in done.stderr
     assert "Traceback" not in done.stderr
     assert leftovers(tmp_path / "runs" / "s") == []
     done = subprocess.run(line, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)

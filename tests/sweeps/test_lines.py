@@ -153,7 +153,7 @@ def test_a_failed_episode_stops_its_line_alone_and_is_run_again_on_request(sweep
     words = (*TWO[:-1], "seed=0", "agents.fails_in=2", f"agents.lives_after={tmp_path / 'lives'}")
     first = sweep(*words)
     assert ([done.outcome for done in first.failed], first.held) == (["error"], 1)
-    assert "1 cells follow a failed one in their line, and are not run before it is" in first.complaint
+    assert "1 cells follow a failed one in their line, and wait until it succeeds" in first.complaint
     assert "--retry-failed" in first.complaint
     assert first.exit_code == 1
     again = sweep(*words)

@@ -29,7 +29,7 @@ MISTAKES = {
     ("sweep", "n=2", "--budget-usd", "inf"): "--budget-usd inf: a budget must be more than 0, and finite",
     ("sweep", "n=2", "--cancel-batches", "--dry-run"): "--cancel-batches and --dry-run: ",
     ("sweep", "n=2", "engine=batch"): "no cell asks a language model\nBatches are offered by llm=",
-    ("sweep", "n=2", "--cancel-batches"): "--cancel-batches: this engine sends no batches\nSay the words",
+    ("sweep", "n=2", "--cancel-batches"): "--cancel-batches: this engine sends no batches\nRepeat the arguments",
     ("sweep", "n=2", "+engine=local"): "+engine: every sweep has this group already; write engine=OPTION",
     ("sweep", "n=2", "~engine"): "~engine: every sweep has this group already",
     ("sweep", "n=2", "engine=null"): "engine: null is not the name of an option\nOptions of engine: batch, local, ",

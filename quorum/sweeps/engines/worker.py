@@ -135,7 +135,7 @@ class Worker:
         except UserError as error:
             raise UserError(
                 f"a worker cannot run {planned.name}: {error.message}",
-                "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
+                "It has only the components of modules that --plugin names (in Python: plugins=...).",
             ) from error
         if planned.follows:
             start = Start(self._memory_of(planned.follows))
