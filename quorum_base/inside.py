@@ -32,7 +32,7 @@ class NotAFile(UserError, OSError):
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(
             f"{path}: {reason}",
-            "The folder may come from somebody else: move that away, or use a folder of your own.",
+            "The folder may come from someone else: move this entry away, or use a folder of yours.",
         )
         self.errno, self.strerror, self.filename = errno.EINVAL, reason, str(path)
         self._made_of = reason, path
@@ -72,7 +72,7 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
     elif reads or status.st_nlink <= 1:
         return handle
     else:  # writing in place would change the file under all of its names
-        reason = "it has a second name (a hard link), which may stand elsewhere"
+        reason = "it has a second name (a hard link), which may be outside this folder"
     os.close(handle)
     raise NotAFile(reason, folder / name)
 

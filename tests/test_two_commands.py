@@ -179,7 +179,7 @@ def test_lines(tmp_path: Path, quorum: Quorum, begin: Callable[..., BaseProcess]
     process = begin(*command)
     until(lambda: len(list(tmp_path.glob("runs/s/*/memory.json"))) >= 2)
     other = quorum(*command)
-    assert (other.returncode, "another quorum sweep is at work" in other.stderr) == (2, True)
+    assert (other.returncode, "another quorum sweep is running" in other.stderr) == (2, True)
     process.kill()
     process.join()
     done = answer(quorum(*command))

@@ -77,7 +77,7 @@ def single_values(overrides: Sequence[Override]) -> None:
             raise UserError(
                 f"{key}: an episode takes one value, but {values!r} gives several",
                 f"Run once for each value. Write a list in brackets, {key}=[a,b], "
-                f"and a text with commas in quotes, '{key}=\"a,b\"'.",
+                f"and text with commas in quotes, '{key}=\"a,b\"'.",
             )
 
 

@@ -124,7 +124,7 @@ def test_the_leader_is_who_leads_in_the_topology(naive: Mapping[str, Any]) -> No
         (RULE, DEBATE, None, {"agent_7": RULE}, "agents.members.agent_7: there is no such participant"),
         (None, DEBATE, None, {"coordinator": NEGOTIATOR}, "agents.members.coordinator: there is no such participant"),
         (None, DEBATE, NEGOTIATOR, {}, "agents.leader: topology=debate has no leader"),
-        (None, LED, RULE, {"agent_2": RULE}, "agents.leader and agents.members.agent_2 are both for agent_2"),
+        (None, LED, RULE, {"agent_2": RULE}, "agents.leader and agents.members.agent_2 both set the mind of agent_2"),
         (None, COORDINATED, RULE, {}, "agents.leader: agents=heuristic does not talk"),
         (None, COORDINATED, None, {"coordinator": RULE}, "agents.members.coordinator: agents=heuristic does not talk"),
     ],

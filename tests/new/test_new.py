@@ -249,16 +249,16 @@ MISTAKES = {
     ("world", "doors_"): "new world doors_: a name is lowercase",
     ("world", "lambda"): "new world lambda: this is a Python keyword\nChoose another name.",
     ("world", "cube"): "new world cube: a world of this name already exists\nChoose another name.",
-    ("world", "cube_coop2"): "new world cube_coop2: there is a world of this name already",
-    ("mind", "naive"): "new mind naive: there is a mind of this name already",
-    ("topology", "debate"): "new topology debate: there is a topology of this name already",
+    ("world", "cube_coop2"): "new world cube_coop2: a world of this name already exists",
+    ("mind", "naive"): "new mind naive: a mind of this name already exists",
+    ("topology", "debate"): "new topology debate: a topology of this name already exists",
     ("metric", "echoes"): "new metric echoes: Python finds another module of this name",
     ("world", "random"): "new world random: Python finds another module of this name",
     ("mind", "numpy"): "new mind numpy: Python finds another module of this name",
     ("world", "doors", "--out", "file"): "doors: cannot be written: File exists\nGive another folder: --out.",
     ("world", "a" * 300): "cannot be written: File name too long",
     ("world", "there"): "new world there: there already exists\nChoose another name, or another folder: --out.",
-    ("world", "dangling"): "new world dangling: dangling exists already",
+    ("world", "dangling"): "new world dangling: dangling already exists",
 }
 
 

@@ -92,10 +92,10 @@ arms:
         ("fixed: []\ngrid: []\narms: {' ': [n=1]}", "an arm has an empty name"),
         ("fixed: [nn=3]\ngrid: []\narms: {}", "nn: there is no such key"),
         (PUBLISHED.format(row="[4, 1.0]"), "row 0 has 2 values, but there are 3 factors and metrics"),
-        (PUBLISHED.format(row="[4, high, 2]"), "row 0: outcome.success: 'high' is no mean"),
-        (PUBLISHED.format(row="[4, 1.0, [9.9]]"), "row 0: outcome.steps: [9.9] is no mean"),
+        (PUBLISHED.format(row="[4, high, 2]"), "row 0: outcome.success: 'high' is not a mean"),
+        (PUBLISHED.format(row="[4, 1.0, [9.9]]"), "row 0: outcome.steps: [9.9] is not a mean"),
         (PUBLISHED.format(row="[[4, 8], 1.0, 2]"), "row 0: n: [4, 8] cannot be the value of a factor"),
-        (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is no mean"),
+        (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is not a mean"),
     ],
 )
 def test_a_mistake_in_an_experiment_is_reported(text: str, reported: str, options: Path) -> None:

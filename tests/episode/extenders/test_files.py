@@ -27,7 +27,7 @@ VALUES = {
     "a tab": ("# Mine.\nname: mine\n\tmore: 1  # HERE\n", "Indent by spaces: YAML has no tabs."),
     "a key twice": ("# Mine.\nname: mine\nname: other  # HERE\n", "found duplicate key name"),
     "a list": ("- mine  # HERE\n", "it contains a list; an option file must contain keys"),
-    "nothing": ("# Mine.  # HERE\n", "it holds nothing"),
+    "nothing": ("# Mine.  # HERE\n", "it contains nothing"),
     "what is no text": ("# Mine.\nname: \x00  # HERE\n", "it is not UTF-8 text"),
 }
 
