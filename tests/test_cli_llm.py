@@ -200,7 +200,7 @@ def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider
         "<observation>",
         "<unread>",
         '"messages":[{"author":"agent_0",',
-        "--- wanted: turn ---",
+        "--- expected answer: turn ---",
     ):
         assert words in printed
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)

@@ -30,7 +30,7 @@ def test_a_step_that_does_not_return_ends_a_run_as_error_with_its_place(
     done = quorum("run", *GAME, f"limits.{limit}=1.5")
     assert done.returncode == 1, done.stderr
     assert "stuck_games.py:" in done.stderr
-    assert f"in hang: limits.{limit}: 1.5 s are over in step 2, and this code does not return" in done.stderr
+    assert f"in hang: limits.{limit}: 1.5 s have passed in step 2, and this code has not returned" in done.stderr
     assert "Traceback" not in done.stderr
     found = meta(tmp_path)
     assert (found["outcome"], found["error"]["class"]) == ("error", "NoReturn")
@@ -47,7 +47,7 @@ def test_a_step_that_does_not_return_ends_a_run_as_error_with_its_place(
 def test_every_other_call_is_bounded_as_well(where: str, how: str, quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("run", *GAME, f"env.kwargs={{where: {where}, how: {how}}}", "limits.step_seconds=1.5")
     assert done.returncode == 1, done.stderr
-    assert "and this code does not return" in done.stderr
+    assert "and this code has not returned" in done.stderr
     assert meta(tmp_path)["outcome"] == "error"
 
 
@@ -65,14 +65,14 @@ def test_a_sweep_replaces_workers_whose_code_does_not_return_and_goes_on(quorum:
     data = json.loads(done.stdout)
     assert (data["run_now"], data["left"], len(data["failed"])) == (4, 0, 2)
     for failed in data["failed"]:
-        assert "in hang: NoReturn: limits.step_seconds: 1.5 s are over in step 2" in failed["reason"]
+        assert "in hang: NoReturn: limits.step_seconds: 1.5 s have passed in step 2" in failed["reason"]
 
 
 @pytest.mark.conformance
 def test_the_first_look_of_a_sweep_is_bounded(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("sweep", *GAME, "env.kwargs={where: init}", "seed=0,1", "limits.step_seconds=1.5")
     assert done.returncode == 2, done.stderr
-    assert "in hang: limits.step_seconds: 1.5 s are over, and this code does not return" in done.stderr
+    assert "in hang: limits.step_seconds: 1.5 s have passed, and this code has not returned" in done.stderr
     assert not (tmp_path / "runs").exists()
 
 

@@ -94,7 +94,7 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
     group = key.partition(".")[0]
     if group not in EDITABLE and key not in EDITABLE_KEYS:
         why = f": {_REASONS[group]}" if group in _REASONS else ""
-        can = f"It can: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
+        can = f"It can change: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
         raise UserError(
             f"{key}: a branch cannot change this in the middle of an episode{why}",
             "Set only max_steps; env takes its value." if key == "env.max_steps" else can,

@@ -20,7 +20,9 @@ def broken_yaml(error: BaseException) -> UserError | None:
     while link is not None:
         if isinstance(link, yaml.MarkedYAMLError) and link.problem_mark is not None:
             mark = link.problem_mark
-            hint = "Indent by spaces: YAML has no tabs." if re.search(r"\\t|\btab\b", link.problem or "") else ""
+            hint = (
+                "Indent with spaces: YAML does not allow tabs." if re.search(r"\\t|\btab\b", link.problem or "") else ""
+            )
             inside = f" ({link.context})" if link.context else ""
             return UserError(
                 f"{shown_path(mark.name)}:{mark.line + 1}: it is not valid YAML: {link.problem}{inside}", hint

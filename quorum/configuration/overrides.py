@@ -106,7 +106,7 @@ def _reason(error: HydraException) -> str:
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
     lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:
-        return "a quote or a bracket is left open, or a special character stands outside quotes"
+        return "a quote or a bracket is left open, or a special character is outside quotes"
     return lines[0].partition("while evaluating ")[2] or lines[0]
 
 

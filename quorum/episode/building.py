@@ -77,7 +77,7 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
         key, colon, _ = str(error).partition(":")
         separator = "." if colon and key.replace(".", "").isidentifier() else ": "
         where = place_of(error)
-        raise UserError(f"{place}{separator}{error}", f"Refused in {where}." if where else "") from error
+        raise UserError(f"{place}{separator}{error}", f"Rejected in {where}." if where else "") from error
     except MemoryError as error:
         raise UserError(f"{place}: too large for this machine's memory: {error}") from error
 

@@ -94,7 +94,7 @@ class Prompt:
         """Return it as text: each message under its role, then the answer schema."""
         parts = [f"--- {message.role} ---\n{_pictures(message)}{message.content.strip()}" for message in self.messages]
         if self.answer is not None:
-            parts.append(f"--- wanted: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
+            parts.append(f"--- expected answer: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
         return "\n\n".join(parts)
 
     def plain(self) -> dict[str, Any]:
@@ -393,4 +393,4 @@ def find_participant(agent: str, names: Sequence[str]) -> str:
         return wanted
     if wanted.isdigit() and int(wanted) < len(names):
         return names[int(wanted)]
-    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "Participants", names))

@@ -179,7 +179,7 @@ def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
         UserError: there is no such table.
     """
     if per not in TABLES:
-        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "They are", list(TABLES)))
+        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "Tables", list(TABLES)))
     return TABLES[per]
 
 

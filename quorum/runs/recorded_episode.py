@@ -195,7 +195,7 @@ def _arm(files: RunFolder) -> str:
 def _instead(folder: Path) -> str:
     inside = [path.name for path in runs_inside(folder)]
     if not inside:
-        return "Give the folder of a run: the one that holds trace.jsonl."
+        return "Give the folder of a run: the one that contains trace.jsonl."
     more = f" ... ({len(inside)} runs)" if len(inside) > _MOST_NAMED else ""
     return (
         f"It contains runs: give one of them, {', '.join(str(folder / name) for name in inside[:_MOST_NAMED])}{more}."

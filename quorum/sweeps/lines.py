@@ -50,7 +50,7 @@ def broken(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> di
             continue
         before = done.get(cell.follows)
         if before is None or cell.follows in found:
-            found[cell.name] = f"the preceding episode has yet to be played: {cell.follows}"
+            found[cell.name] = f"the preceding episode must be played first: {cell.follows}"
         elif done[cell.name].memory_before != before.memory_after:
             found[cell.name] = f"it started from a different memory than this episode left: {cell.follows}"
     return found

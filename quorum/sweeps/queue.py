@@ -270,7 +270,7 @@ class Queue:
     def _cut(self, cell: PlannedCell, bound: str) -> PlannedCell:
         """Take back a cell that the budget cut; keep its paid answers."""
         self._take_back(cell)
-        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it cut keep their answers")
+        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it stopped keep their answers")
         return cell
 
     def _take_back(self, cell: PlannedCell) -> None:
@@ -331,7 +331,7 @@ class Queue:
         self.show()
 
     def _give_up(self, cell: PlannedCell, reason: str) -> None:
-        error = WorkerDied(f"{MOST_DEATHS} workers died with this cell; of the last one: {reason}")
+        error = WorkerDied(f"{MOST_DEATHS} workers died while running this cell; the last one: {reason}")
         leave_error(cell.cell(), EpisodeFolder(self.folder, cell.name, once=True), error)
         done = read_finished(self.folder / cell.name)
         assert done is not None

@@ -239,7 +239,7 @@ class SweepResult:
         bound = self.request.budget.exceeded(used.usd, used.tokens, used.answers)
         if not bound:
             return ""
-        spent = f"{dollars(used.usd)}, {used.tokens:,} tokens and {used.answers:,} answers were spent"
+        spent = f"{dollars(used.usd)}, {used.tokens:,} tokens and {used.answers:,} answers were used"
         return f"over budget: {spent} with {bound}"
 
     @property

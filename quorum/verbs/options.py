@@ -156,7 +156,7 @@ Spent = Annotated[
     value(
         "--budget",
         "tokens|usd|calls|thoughts|seconds",
-        "Also compare at equal budgets of this, from the traces.",
+        "Also compare at equal budgets of this quantity, from the traces.",
         unset="only at the end of the runs",
     ),
 ]

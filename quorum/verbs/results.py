@@ -32,7 +32,7 @@ def results(
     sql: Annotated[
         str | None,
         options.value(
-            "--sql", "QUERY", "Answer this query of the tables of results and traces.", unset="a row for each run"
+            "--sql", "QUERY", "Run this SQL query on the tables of results and traces.", unset="a row for each run"
         ),
     ] = None,
     recompute: Annotated[

@@ -87,7 +87,7 @@ def sweep(
     if names and not dry_run:
         raise UserError("--names works only with --dry-run", "`quorum results SWEEP` lists the finished cells.")
     if cancel_batches and dry_run:
-        raise UserError("--cancel-batches and --dry-run: one ends batches, and the other does nothing", "Give one.")
+        raise UserError("--cancel-batches and --dry-run: a dry run cancels nothing", "Give one.")
     if cancel_batches:
         from quorum.sweeps.command import cancel_batches as end_batches
 

@@ -145,7 +145,7 @@ def test_a_mind_that_decides_for_all_shares_a_team_with_nobody(naive: Mapping[st
     ) as error:
         team(naive, None, agent_1=own())
     assert "agents=own; or choose minds that can share a team with any: heuristic," in error.value.hint
-    with pytest.raises(UserError, match=r"agents=own: .* with other values for single participants"):
+    with pytest.raises(UserError, match=r"agents=own: .* with different values for single participants"):
         team(naive, own(), agent_1=own(1))
     assert team(naive, None, agent_0=own(), agent_1=own(), agent_2=own()).names == ["own"] * 3
 

@@ -76,7 +76,7 @@ def test_a_linked_run_is_a_named_gap(run: Path, tmp_path: Path) -> None:
 def test_what_is_no_file_is_damage_and_is_not_waited_for(run: Path, make: Any) -> None:
     (run / "meta.json").unlink()
     make(run / "meta.json")
-    assert RunFolder(run).row() == Damaged("run", "meta.json: not read: it is no file")
+    assert RunFolder(run).row() == Damaged("run", "meta.json: not read: it is not a file")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,10 @@ def test_a_cell_with_which_workers_always_die_ends_as_an_error_and_the_others_ar
     outcome = sweep(*GRID, f"agents.log={log}")
     (failed,) = outcome.failed
     assert (outcome.exit_code, outcome.left, len(outcome.finished)) == (1, 0, 5)
-    assert failed.reason == "3 workers died with this cell; of the last one: its worker process ended: signal SIGKILL"
+    assert (
+        failed.reason
+        == "3 workers died while running this cell; the last one: its worker process ended: signal SIGKILL"
+    )
     assert log.read_text().split()[::2].count("4") == MOST_DEATHS
     assert not list((tmp_path / "s").glob("*.partial-*"))
 

@@ -54,8 +54,8 @@ class Worker:
         code = CodeVersion.of(provenance())
         if code != job.code:
             raise UserError(
-                f"the worker on {platform.node()} runs another Quorum than the sweep: {code} instead of {job.code}",
-                "Install the same one on every machine.",
+                f"the worker on {platform.node()} runs a different Quorum than the sweep: {code} instead of {job.code}",
+                "Install the same version on every machine.",
             )
         self._job = job
         self._report = report

@@ -24,7 +24,7 @@ VALUES = {
         "# Mine.\nname: mine\nmore: [1, 2\nother: 3  # HERE\n",
         "it is not valid YAML: did not find expected ','",
     ),
-    "a tab": ("# Mine.\nname: mine\n\tmore: 1  # HERE\n", "Indent by spaces: YAML has no tabs."),
+    "a tab": ("# Mine.\nname: mine\n\tmore: 1  # HERE\n", "Indent with spaces: YAML does not allow tabs."),
     "a key twice": ("# Mine.\nname: mine\nname: other  # HERE\n", "found duplicate key name"),
     "a list": ("- mine  # HERE\n", "it contains a list; an option file must contain keys"),
     "nothing": ("# Mine.  # HERE\n", "it contains nothing"),
