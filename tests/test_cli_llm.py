@@ -104,7 +104,7 @@ def test_a_budget_that_is_used_up_is_a_notice_and_no_failure(flags: list[str], k
     done = quorum("run", *TEAM, *flags, "--json")
     data = json.loads(done.stdout)
     assert (done.returncode, data["outcome"]) == (0, "budget")
-    assert f"notice: the episode was ended by its budget: BudgetReached: {kind}: " in done.stderr
+    assert f"notice: the episode ended because its budget was used up: BudgetReached: {kind}: " in done.stderr
     assert "BudgetReached" in data["reason"]
     assert data["metrics"]["model.calls"] <= 3 or kind != "calls"
 

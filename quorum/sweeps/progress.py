@@ -178,7 +178,7 @@ def _shows(
         seen = len(queue.finished)
         if queue.stop is not None and queue.reason != stop:
             stop, under_way = queue.reason, len(queue.under_way)
-            rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
+            rest = f"; {under_way} cells under way finish first (Ctrl-C again drops them)" if under_way else ""
             first = stop.splitlines()[0]
             console.print(Text(f"stopping: {first}{'' if queue.dropping else rest}"), soft_wrap=True)
         if clock() - last >= seconds:
