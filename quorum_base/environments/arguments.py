@@ -121,7 +121,7 @@ def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapp
     for name in value:
         if name not in choices:
             where = f"{place}.{name}" if place else name
-            raise WorldError(f"{where}: this cannot be changed; you can change {', '.join(choices)}")
+            raise WorldError(f"{where}: it cannot be changed; you can change {', '.join(choices)}")
     return value
 
 

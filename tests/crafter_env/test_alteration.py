@@ -195,9 +195,9 @@ def test_what_an_agent_has_come_to_hold_is_told_with_the_next_step() -> None:
 
 
 REFUSED = {
-    "daylight: this cannot be changed; you can change agents, cells": {"daylight": 0.5},
+    "daylight: it cannot be changed; you can change agents, cells": {"daylight": 0.5},
     "agents.agent_7: there is no such agent": {"agents": {"agent_7": {}}},
-    "agents.agent_0.sleeping: this cannot be changed": {"agents": {"agent_0": {"sleeping": True}}},
+    "agents.agent_0.sleeping: it cannot be changed": {"agents": {"agent_0": {"sleeping": True}}},
     "agents.agent_0.cell: .* is not a cell": {"agents": {"agent_0": {"cell": [1]}}},
     r"agents.agent_0.cell: \(99, 0\) is off the map": {"agents": {"agent_0": {"cell": [99, 0]}}},
     r"agents.agent_0.cell: \(0, 3\) is water": {"agents": {"agent_0": {"cell": [0, 3]}}},

@@ -192,7 +192,7 @@ def test_what_is_not_named_of_a_curve_stays() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"peak": 1}, "peak: this cannot be changed; you can change rho, mu, sigma"),
+        ({"peak": 1}, "peak: it cannot be changed; you can change rho, mu, sigma"),
         ({"mu": "12"}, "mu: '12' is no number"),
         ({"mu": True}, "mu: True is no number"),
         ({"mu": 99}, "mu = 99: it is above 0 and at most 27"),

@@ -215,7 +215,7 @@ REFUSED = {
     '{"agents": ': "no JSON",
     "[]": "no JSON object that names something",
     "{}": "no JSON object that names something",
-    '{"walls": {}}': "walls: this cannot be changed; you can change agents, blocks",
+    '{"walls": {}}': "walls: it cannot be changed; you can change agents, blocks",
     '{"agents": {"agent_9": [0, 0]}}': "agents.agent_9: no such agent",
     '{"agents": {"agent_0": [0, 99]}}': r"agent 0 at \(0, 99\) is outside the grid of side 20",
     '{"agents": {"agent_0": [0.5, 1]}}': r"agents.agent_0: \[0.5, 1\] is not a cell",
@@ -223,7 +223,7 @@ REFUSED = {
     '{"blocks": {"0": {"position": [0, 19]}}}': "block 0 .* (goal column|leaves the grid)",
     '{"blocks": {"7": {"position": [0, 0], "weight": 1}}}': "blocks.7: there is no such block: a new one has the id 3",
     '{"blocks": {"3": {"position": [0, 0]}}}': "blocks.3: a new block needs a position and a weight",
-    '{"blocks": {"0": {"size": 2}}}': "blocks.0.size: this cannot be changed; you can change position, weight",
+    '{"blocks": {"0": {"size": 2}}}': "blocks.0.size: it cannot be changed; you can change position, weight",
     '{"blocks": {"0": {"weight": 9}}}': "blocks.0.weight: a block of weight 9 takes 9 agents",
     '{"blocks": {"0": null, "1": null, "2": null}}': "none would be left",
 }
