@@ -67,7 +67,7 @@ ConfigDirs = Annotated[
     list[Path] | None,
     values("--config-dir", "DIR", "Find more options of the groups in this folder.", unset="no folder"),
 ]
-Out = Annotated[Path, value("--out", "DIR", "Write results to this folder.")]
+Out = Annotated[Path, value("--out", "DIR", "Keep results in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")]
 Strict = Annotated[
