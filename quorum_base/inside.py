@@ -32,7 +32,7 @@ class NotAFile(UserError, OSError):
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(
             f"{path}: {reason}",
-            "The folder may come from somebody else: move that away, or use a folder of your own.",
+            "The folder may come from someone else: move this entry away, or use a folder of yours.",
         )
         self.errno, self.strerror, self.filename = errno.EINVAL, reason, str(path)
         self._made_of = reason, path
@@ -68,11 +68,11 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
             raise _explained(error, place, last, folder / name) from None
     status, reads = os.fstat(handle), flags & os.O_ACCMODE == os.O_RDONLY
     if not stat.S_ISREG(status.st_mode):
-        reason = "it is no file"
+        reason = "it is not a file"
     elif reads or status.st_nlink <= 1:
         return handle
     else:  # writing in place would change the file under all of its names
-        reason = "it has a second name (a hard link), which may stand elsewhere"
+        reason = "it has a second name (a hard link), which may be outside this folder"
     os.close(handle)
     raise NotAFile(reason, folder / name)
 
@@ -216,7 +216,7 @@ def _explained(error: OSError, place: int, name: str, path: Path) -> OSError:
             if stat.S_ISLNK(os.lstat(name, dir_fd=place).st_mode):
                 return NotAFile("it is a link, which is not followed", path)
     if error.errno in (errno.EISDIR, errno.ENXIO):
-        return NotAFile("it is no file", path)
+        return NotAFile("it is not a file", path)
     if error.errno == errno.ENOTDIR:
-        return NotAFile("it is no folder", path)
+        return NotAFile("it is not a folder", path)
     return error

@@ -93,7 +93,7 @@ class Registry(Generic[T]):
         if any(getattr(sys.modules.get(point.module), point.attr, None) is component for point in offers):
             return
         if name in self.names():
-            raise UserError(f"{self.kind} {name!r} is registered already: take another name")
+            raise UserError(f"{self.kind} {name!r} is already registered: choose another name")
         self._registered[name] = self._checked(name, component)
 
     def names(self) -> tuple[str, ...]:
@@ -127,9 +127,7 @@ class Registry(Generic[T]):
         points = self._offered.get(name, ())
         key = f"{self.group}.name: " if self.group else ""
         if not points:
-            hint = (
-                f"{choices_hint(name, f'The {self.plural}', self.names())} --plugin MODULE registers one of your own."
-            )
+            hint = f"{choices_hint(name, f'The {self.plural}', self.names())} To use your own, add --plugin MODULE."
             raise UserError(f"{key}no {self.kind} is called {name!r}", hint)
         if len(points) > 1:
             values = ", ".join(point.value for point in points)
@@ -173,9 +171,9 @@ class Registered(Mapping[str, T]):
             ValueError: the name is taken or invalid.
         """
         if not self._names.fullmatch(name):
-            raise ValueError(f"{self._kind} {name!r}: a name matches {self._names.pattern}")
+            raise ValueError(f"{self._kind} {name!r}: a name must match {self._names.pattern}")
         if name in self._things:
-            raise ValueError(f"there is a {self._kind} {name!r} already: take another name")
+            raise ValueError(f"there is already a {self._kind} {name!r}: choose another name")
         self._things[name] = thing
 
     def load(self) -> Mapping[str, T]:

@@ -19,4 +19,4 @@ def user_cache() -> Path:
     try:
         return Path.home() / ".cache" / "quorum"
     except RuntimeError as error:  # HOME is not set, and the system does not know the user
-        raise OSError(errno.ENOENT, "the user has no home folder: set HOME or XDG_CACHE_HOME") from error
+        raise OSError(errno.ENOENT, "this user has no home folder: set HOME or XDG_CACHE_HOME") from error

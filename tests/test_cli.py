@@ -165,7 +165,7 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
     for words in ("env.env", "env.name", "env.n=", "env.max_steps"):
         assert words not in text, "these cannot be typed: others flow into them"
     text = quorum("list", "agents", "--plugin", "walker").stdout
-    assert "  walker        registered, without an option file: --config-dir DIR" in text
+    assert "  walker        registered, but without an option file: add --config-dir DIR" in text
     data = json.loads(quorum("list", "--json").stdout)
     assert [option["name"] for option in data["groups"]["clock"]] == ["fixed", "seconds", "tokens"]
 

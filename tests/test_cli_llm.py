@@ -104,7 +104,7 @@ def test_a_budget_that_is_used_up_is_a_notice_and_no_failure(flags: list[str], k
     done = quorum("run", *TEAM, *flags, "--json")
     data = json.loads(done.stdout)
     assert (done.returncode, data["outcome"]) == (0, "budget")
-    assert f"notice: the episode was ended by its budget: BudgetReached: {kind}: " in done.stderr
+    assert f"notice: the episode ended because its budget was used up: BudgetReached: {kind}: " in done.stderr
     assert "BudgetReached" in data["reason"]
     assert data["metrics"]["model.calls"] <= 3 or kind != "calls"
 
@@ -200,7 +200,7 @@ def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider
         "<observation>",
         "<unread>",
         '"messages":[{"author":"agent_0",',
-        "--- wanted: turn ---",
+        "--- expected answer: turn ---",
     ):
         assert words in printed
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
@@ -250,7 +250,7 @@ def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_p
     assert plan["messages"][0] == first["messages"][0]
     late = quorum("show", "prompt", f"at={folder}:11", "agent=1")
     assert (late.returncode, late.stdout) == (2, "")
-    assert "agent_1 was asked nothing in step 11\nNearest steps in which it was: " in late.stderr
+    assert "agent_1 got no prompt in step 11\nNearest steps with a prompt: " in late.stderr
 
 
 def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Quorum) -> None:
@@ -260,7 +260,7 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
     assert "agent_1 asked no language model in this run" in silent.stderr
     changed = quorum("show", "prompt", f"at={folder}:9", "agents=naive")
     assert (changed.returncode, changed.stdout) == (2, "")
-    assert "it shows what was asked, which agents=naive cannot change" in changed.stderr
+    assert "it shows a recorded prompt, which agents=naive cannot change" in changed.stderr
 
 
 @pytest.mark.parametrize(
@@ -276,9 +276,13 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         ),
         (
             ["turn=interrupted", "agent=1", "topology=negotiation", "max_steps=5"],
-            "topology=negotiation does not interrupt agent_1 in this episode\nWho carries out a plan gets no message",
+            "topology=negotiation does not interrupt agent_1 in this episode\n"
+            "An agent that carries out a plan gets no message",
         ),
-        (["turn=talk", "agent=0", "max_steps=3"], "agent_0 is not asked so in this episode\nIts turns: plan"),
+        (
+            ["turn=talk", "agent=0", "max_steps=3"],
+            "agent_0 does not get such a prompt in this episode\nIts turns: plan",
+        ),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],
             "Did you mean 'assessor'? Its roles: actor, assessor, exploiter, explorer.",
@@ -311,7 +315,7 @@ def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_pa
     assert "Did you mean 'stats'" in quorum("cache", "stat").stderr
     (tmp_path / "file").write_text("no database at all, but long enough to look like one from outside" * 20)
     done = quorum("cache", "stats", "--path", "file")
-    assert (done.returncode, "it is no cache" in done.stderr) == (2, True)
+    assert (done.returncode, "it is not a Quorum cache" in done.stderr) == (2, True)
 
 
 def test_a_damaged_cache_is_reported_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
@@ -350,7 +354,7 @@ def test_stats_and_clear_leave_the_files_of_others_as_they_are(
     before = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     for path in before:
         done = quorum("cache", *action, "--path", str(path))
-        assert (done.returncode, "is no cache of Quorum" in done.stderr) == (2, True), path
+        assert (done.returncode, "is not a Quorum cache" in done.stderr) == (2, True), path
     after = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     assert after.keys() == before.keys()
     for path, (stat, content) in before.items():

@@ -76,7 +76,7 @@ def test_it_is_reported_and_leaves_nothing(case: str, sweep: Path, command: Comm
 
 def test_files_that_belong_together_are_replaced_together(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
-    with room(10), pytest.raises(UserError, match=r"b: cannot be written: File too large\nMake room; or give another"):
+    with room(10), pytest.raises(UserError, match=r"b: cannot be written: File too large\nMake room, or give another"):
         write_all(tmp_path, {"a": b"new", "b": b"x" * 11}, "Give another place.")
     assert _stamps(tmp_path) == {tmp_path / "a": b"old"}
 

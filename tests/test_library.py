@@ -98,7 +98,7 @@ def test_a_thread_cancels_a_sweep_which_another_one_cannot_enter_and_what_is_don
     with ThreadPoolExecutor(1) as threads:
         under_way: Future[SweepResult] = threads.submit(sweep, tmp_path, "s", *SLOW, cancel=stop)
         until(lambda: stamps(folder))
-        with pytest.raises(quorum.UserError, match="another quorum sweep is at work in this folder"):
+        with pytest.raises(quorum.UserError, match="another quorum sweep is running in this folder"):
             sweep(tmp_path, "s", *SLOW)
         stop.cancel()
     first = under_way.result()
@@ -123,7 +123,7 @@ def test_to_cancel_twice_drops_what_is_under_way(tmp_path: Path) -> None:
         assert not under_way.done()
         stop.cancel()
         assert under_way.result(30).stop is Stop.CANCELLED
-    assert (under_way.result().finished, under_way.result().reason) == ((), "cancelled; what is under way is dropped")
+    assert (under_way.result().finished, under_way.result().reason) == ((), "cancelled; cells in progress are dropped")
     assert leftovers(tmp_path / "s") == []
 
 
@@ -232,9 +232,9 @@ def test_other_threads_find_the_main_module_while_a_worker_starts(monkeypatch: p
 @pytest.mark.parametrize(
     ("function", "arguments", "options", "reported"),
     [
-        ("run", ("n=4", 3), {}, ["overrides.1: 3 is not a text"]),
-        ("run", (["n=4", "seed=1"],), {}, ["overrides.0: ['n=4', 'seed=1'] is not a text"]),
-        ("run", (), {"out": 5}, ["out: 5 is not a text or 5 is not a path"]),
+        ("run", ("n=4", 3), {}, ["overrides.1: 3 is not text"]),
+        ("run", (["n=4", "seed=1"],), {}, ["overrides.0: ['n=4', 'seed=1'] is not text"]),
+        ("run", (), {"out": 5}, ["out: 5 is not text or 5 is not a path"]),
         ("run", (), {"plugins": None}, ["plugins: null is not a list"]),
         ("run", (), {"plugins": "walker"}, ["plugins: 'walker' is not a list"]),
         ("run", (), {"strict": "yes", "config_dir": 1}, ["strict: 'yes' is not true or false", "config_dir: 1 is not"]),
@@ -245,17 +245,17 @@ def test_other_threads_find_the_main_module_while_a_worker_starts(monkeypatch: p
         ("sweep", (), {"budget_usd": float("nan")}, ["budget_usd: nan is not allowed: it must be more than 0"]),
         ("sweep", (), {"budget_tokens": 1.5}, ["budget_tokens: 1.5 is not a whole number"]),
         ("sweep", (), {"seed": [1, 2]}, ["unexpected keyword argument 'seed'"]),
-        ("sweep", (), {"name": 5}, ["name: 5 is not a text"]),
+        ("sweep", (), {"name": 5}, ["name: 5 is not text"]),
         ("sweep", (), {"cancel": threading.Event}, ["is not a Cancellation"]),
         ("sweep", (), {"progress": 1, "skip_invalid": 0}, ["progress: 1", "skip_invalid: 0"]),
-        ("results", (None,), {}, ["folder: null is not a text or null is not a path"]),
+        ("results", (None,), {}, ["folder: null is not text or null is not a path"]),
         ("results", (), {}, ["missing a required argument: 'folder'"]),
         ("results", ("a", "b"), {}, ["too many positional arguments"]),
         ("compare", (), {}, ["name the folder"]),
-        ("compare", (["a", "b"],), {}, ["folders.0: ['a', 'b'] is not a text"]),
-        ("compare", ("a",), {"by": [3]}, ["by: [3] is not a text"]),
-        ("compare", ("a",), {"metrics": 5, "statistic": None}, ["metrics: 5 is not a text", "statistic: null"]),
-        ("compare", ("a",), {"across": 2}, ["across: 2 is not a text"]),
+        ("compare", (["a", "b"],), {}, ["folders.0: ['a', 'b'] is not text"]),
+        ("compare", ("a",), {"by": [3]}, ["by: [3] is not text"]),
+        ("compare", ("a",), {"metrics": 5, "statistic": None}, ["metrics: 5 is not text", "statistic: null"]),
+        ("compare", ("a",), {"across": 2}, ["across: 2 is not text"]),
     ],
 )
 def test_arguments_of_a_wrong_type_are_one_mistake_that_names_them(

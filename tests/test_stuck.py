@@ -30,7 +30,7 @@ def test_a_step_that_does_not_return_ends_a_run_as_error_with_its_place(
     done = quorum("run", *GAME, f"limits.{limit}=1.5")
     assert done.returncode == 1, done.stderr
     assert "stuck_games.py:" in done.stderr
-    assert f"in hang: limits.{limit}: 1.5 s are over in step 2, and this code does not return" in done.stderr
+    assert f"in hang: limits.{limit}: 1.5 s have passed in step 2, and this code has not returned" in done.stderr
     assert "Traceback" not in done.stderr
     found = meta(tmp_path)
     assert (found["outcome"], found["error"]["class"]) == ("error", "NoReturn")
@@ -47,7 +47,7 @@ def test_a_step_that_does_not_return_ends_a_run_as_error_with_its_place(
 def test_every_other_call_is_bounded_as_well(where: str, how: str, quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("run", *GAME, f"env.kwargs={{where: {where}, how: {how}}}", "limits.step_seconds=1.5")
     assert done.returncode == 1, done.stderr
-    assert "and this code does not return" in done.stderr
+    assert "and this code has not returned" in done.stderr
     assert meta(tmp_path)["outcome"] == "error"
 
 
@@ -65,14 +65,14 @@ def test_a_sweep_replaces_workers_whose_code_does_not_return_and_goes_on(quorum:
     data = json.loads(done.stdout)
     assert (data["run_now"], data["left"], len(data["failed"])) == (4, 0, 2)
     for failed in data["failed"]:
-        assert "in hang: NoReturn: limits.step_seconds: 1.5 s are over in step 2" in failed["reason"]
+        assert "in hang: NoReturn: limits.step_seconds: 1.5 s have passed in step 2" in failed["reason"]
 
 
 @pytest.mark.conformance
 def test_the_first_look_of_a_sweep_is_bounded(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("sweep", *GAME, "env.kwargs={where: init}", "seed=0,1", "limits.step_seconds=1.5")
     assert done.returncode == 2, done.stderr
-    assert "in hang: limits.step_seconds: 1.5 s are over, and this code does not return" in done.stderr
+    assert "in hang: limits.step_seconds: 1.5 s have passed, and this code has not returned" in done.stderr
     assert not (tmp_path / "runs").exists()
 
 
@@ -115,7 +115,7 @@ def test_one_signal_ends_a_run_whose_code_swallows_it(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "ended by force: the command did not end by itself; it stood at" in reported
+    assert "ended by force: the command did not end by itself; it was running at" in reported
     assert "stuck_games.py" in reported
 
 
@@ -125,7 +125,7 @@ def test_one_sigterm_ends_a_sweep_whose_steps_do_not_return(tmp_path: Path) -> N
     process.send_signal(signal.SIGTERM)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "4 cells are left; go on with: quorum sweep" in reported
+    assert "4 cells are left; continue with: quorum sweep" in reported
 
 
 @pytest.mark.conformance
@@ -134,4 +134,4 @@ def test_one_ctrl_c_ends_a_sweep_whose_steps_do_not_return_when_their_limit_is_o
     process.send_signal(signal.SIGINT)
     _, reported = process.communicate(timeout=SLOW)
     assert process.returncode == 130
-    assert "2 cells are left; go on with: quorum sweep" in reported
+    assert "2 cells are left; continue with: quorum sweep" in reported

@@ -121,7 +121,7 @@ def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Qu
     run = run_of(tmp_path, *model)
     before, folder = till.answers, tmp_path / "runs" / "b"
     command = ("branch", str(run), "--at", "1", "--draws", "2", "--name", "b", "--json", WORKER, *BOUND)
-    lost = crash(7, lambda: paid(folder).answers, "another quorum sweep is at work in this folder", *command)
+    lost = crash(7, lambda: paid(folder).answers, "another quorum sweep is running in this folder", *command)
     kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}
     poor = json.loads(quorum(*command, "--budget-usd", f"{paid(folder).usd:.9f}").stdout)
     assert (poor["stopped"], poor["answers"], till.answers - before) == ("budget", lost, lost)
@@ -162,7 +162,7 @@ def test_runs_on_one_memory(tmp_path: Path, quorum: Quorum, begin: Callable[...,
     other = quorum(*command)
     assert (other.returncode, other.stdout) == (2, "")
     assert (
-        f"another quorum run is at work in this folder (process {process.pid} on {os.uname().nodename})" in other.stderr
+        f"another quorum run is running in this folder (process {process.pid} on {os.uname().nodename})" in other.stderr
     )
     assert len(list((tmp_path / "runs").iterdir())) == 1
     process.kill()
@@ -179,7 +179,7 @@ def test_lines(tmp_path: Path, quorum: Quorum, begin: Callable[..., BaseProcess]
     process = begin(*command)
     until(lambda: len(list(tmp_path.glob("runs/s/*/memory.json"))) >= 2)
     other = quorum(*command)
-    assert (other.returncode, "another quorum sweep is at work" in other.stderr) == (2, True)
+    assert (other.returncode, "another quorum sweep is running" in other.stderr) == (2, True)
     process.kill()
     process.join()
     done = answer(quorum(*command))

@@ -40,7 +40,7 @@ def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir
     overrides = parse(split_words(words, kind)[0])
     for override in overrides:
         if override.is_sweep_override():
-            raise UserError(f"{override.input_line}: a sweep has one {kind.kind}, so it is no part of the grid")
+            raise UserError(f"{override.input_line}: a sweep has one {kind.kind}, so the grid cannot vary it")
     if usual and not any(override.key_or_group == kind.group for override in overrides):
         overrides = [*parse([f"{kind.group}={usual}"]), *overrides]
     if not overrides:

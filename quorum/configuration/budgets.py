@@ -19,4 +19,6 @@ def require_budgets(**budgets: float | None) -> None:
     for name, value in budgets.items():
         if value is not None and not (value > 0 and isfinite(value)):
             option = f"--{name.replace('_', '-')}"
-            raise UserError(f"{option} {value}: a budget must be more than 0, and finite", "Leave it out for no limit.")
+            raise UserError(
+                f"{option} {value}: a budget must be finite and greater than 0", "Leave it out for no limit."
+            )

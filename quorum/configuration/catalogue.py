@@ -129,11 +129,11 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
     known = option_names(group, config_dir)
     registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
     if name in registered.get(group, ()):
-        own = f"It is registered, and its values are missing: --config-dir DIR, where DIR/{group}/{name}.yaml has them."
+        own = f"It is registered, but its values are missing: write DIR/{group}/{name}.yaml and add --config-dir DIR."
     elif group in registered:
-        own = "One of your own needs --plugin MODULE or an installation."
+        own = "To use your own, add --plugin MODULE or install its package."
     else:
-        own = "One of your own needs --config-dir DIR."
+        own = "To use your own, add --config-dir DIR."
     begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
     return UserError(begin, f"{choices_hint(name, f'Options of {group}', known)} {own}")
 

@@ -69,7 +69,7 @@ _KINDS = {
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
-    "string": "a text",
+    "string": "text",
     **dict.fromkeys(("dict", "model", "model_attributes"), "a map {key: value}"),
     **dict.fromkeys(("list", "tuple", "sequence_str", "Sequence"), "a list [a, b]"),
     "PathLike": "a path",

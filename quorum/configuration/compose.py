@@ -198,8 +198,8 @@ class Composer:
             if group not in self.groups or override.is_delete():
                 continue
             if group in SWEEP_GROUPS:
-                hint = f"quorum sweep {group}=... takes it."
-                raise UserError(f"{group}: this belongs to a sweep, not to one cell", hint)
+                hint = f"Use it in a sweep: quorum sweep {group}=..."
+                raise UserError(f"{group}: this belongs to a sweep, not to a single cell", hint)
             if group in BUILTIN_GROUPS:
                 _refuse_sign(override, "experiment")
             values = override.value() if group == EXTENSION else None
@@ -228,9 +228,9 @@ class Composer:
         for override in overrides:
             if override.is_add() and str(error).startswith("Could not append"):
                 key = override.key_or_group
-                return UserError(f"+{key}: there is this key already", f"Leave the + out: {key}=VALUE.")
+                return UserError(f"+{key}: this key already exists", f"Leave out the +: {key}=VALUE.")
             if override.is_delete() and str(error).startswith("Could not delete"):
-                return UserError(f"~{override.key_or_group}: there is no such key with a value that could be left out")
+                return UserError(f"~{override.key_or_group}: there is no such key, or it has another value")
         return self._unknown_key(overrides) or UserError(_raw(error))
 
     def _unknown_key(self, overrides: Sequence[Override]) -> UserError | None:

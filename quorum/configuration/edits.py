@@ -30,15 +30,15 @@ EDITABLE = ("agents", "llm", "prompts", "topology", "budget", "limits")
 EDITABLE_KEYS = ("max_steps", "memory.messages", "clock.delivery", "clock.max_thoughts_per_step")
 """Further keys that may change, too."""
 _REASONS = {
-    "env": "the world is the one that it was",
-    "n": "the team is the one that it was",
-    "seed": "it names the board and the random streams, which the beginning has",
-    "episode": "it names the random streams, which the beginning has",
-    "draw": "it names the random streams, which the beginning has; --draws samples what follows",
-    "clock": "what thoughts cost would be counted in two ways",
-    "memory": "what a team takes along from episode to episode is settled where one begins",
-    "max_repairs": "minds are built with it; agents.repairs is that of a mind",
-    "extension": "extensions keep what has happened since the start",
+    "env": "the world stays the same",
+    "n": "the team stays the same",
+    "seed": "it selects the board and the random streams, which are already in use",
+    "episode": "it selects the random streams, which are already in use",
+    "draw": "it selects the random streams, which are already in use; --draws samples different continuations",
+    "clock": "the cost of thoughts would be counted in two ways",
+    "memory": "a team's memory is set when an episode begins",
+    "max_repairs": "minds are built with it; for a mind, change agents.repairs",
+    "extension": "extensions keep state from the start of the episode",
 }
 """Reasons why other keys cannot change."""
 
@@ -58,7 +58,7 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Confi
     overrides = parse(arguments)
     single_values(overrides)
     if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # untrusted file
-        raise UserError("its configuration holds '${', which a resolved one does not")
+        raise UserError("its configuration contains '${', which a resolved configuration cannot contain")
     template = OmegaConf.create(dict(plain))
     folders = option_folders(config_dir)
     for override in sorted(overrides, key=lambda found: found.key_or_group.count(".")):  # names before their values
@@ -94,18 +94,18 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
     group = key.partition(".")[0]
     if group not in EDITABLE and key not in EDITABLE_KEYS:
         why = f": {_REASONS[group]}" if group in _REASONS else ""
-        can = f"It can: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
+        can = f"It can change: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
         raise UserError(
             f"{key}: a branch cannot change this in the middle of an episode{why}",
-            "Set max_steps alone; it flows into env." if key == "env.max_steps" else can,
+            "Set only max_steps; env takes its value." if key == "env.max_steps" else can,
         )
     if override.is_delete() or override.is_add() or override.is_force_add():
-        raise UserError(f"{override.input_line}: a branch gives keys other values; write KEY=VALUE")
+        raise UserError(f"{override.input_line}: a branch can only change values; write KEY=VALUE")
     if key == "max_steps":
         _set_limit(template, value)
     elif key == group and group in ("budget", "limits"):
         keys = ", ".join(f"{group}.{name}" for name in template[group])
-        raise UserError(f"{key}: it is a group of values, which has no options", f"Give one of them: {keys}.")
+        raise UserError(f"{key}: this is a group of values and has no options", f"Set one of its keys: {keys}.")
     elif key == group:
         if value not in option_names(group, folders):
             raise no_option(group, str(value), folders)

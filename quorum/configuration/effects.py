@@ -83,5 +83,7 @@ def refuse(notice: str) -> None:
     """
     if notice:
         raise UserError(
-            notice, "Leave them out, or choose minds that use them, such as agents=naive. --strict asks for it."
+            notice,
+            "Leave them out, or choose minds that use them, such as agents=naive. "
+            "Without --strict, this is only a notice.",
         )

@@ -46,7 +46,9 @@ def together(required: Iterable[Mapping[str, BaseModel]]) -> dict[str, BaseModel
     for each in required:
         for name, values in each.items():
             if found.setdefault(name, values) != values:
-                raise UserError(f"extension.{name}: it is needed with {found[name]}, and with {values}: choose one")
+                raise UserError(
+                    f"extension.{name}: components need it with {found[name]} and with {values}: choose one"
+                )
     return found
 
 
@@ -58,8 +60,8 @@ def templates_of(component: Component[Any, Any, Any]) -> list[Path]:
 
 def _maps(values: Any) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(values, Mapping):
-        raise UserError(f"{extensions.group}: {values!r} is no map of extensions by name", _HINT)
+        raise UserError(f"{extensions.group}: {values!r} is not a map of extensions by name", _HINT)
     for name, own in values.items():
         if not isinstance(own, Mapping):
-            raise UserError(f"{extensions.group}.{name}: {own!r} is no map of its values", _HINT)
+            raise UserError(f"{extensions.group}.{name}: {own!r} is not a map of its values", _HINT)
     return values

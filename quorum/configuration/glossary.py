@@ -15,10 +15,10 @@ from quorum_base.user_errors import UserError, choices_hint, nearest
 
 _HEAD = """# Metrics
 
-Every metric of a run, as its own code describes it, by the group before the dot. `quorum list metrics` prints the same,
+Every metric of a run, grouped by the part before the dot, as its code describes it. `quorum list metrics` prints them,
 with those of your plug-ins (`--plugin`); `quorum list metrics.GROUP` prints one group. A metric that a trace does not
 define is empty. Metrics marked *wall time* differ between equal runs. Those marked *on demand* are not in a trace: you
-ask for them ([Credits](credit.md)), or the folder of a sweep has them (`model.wasted_*`).
+request them ([Credits](credit.md)), or the folder of a sweep has them (`model.wasted_*`).
 """
 
 

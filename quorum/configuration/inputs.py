@@ -119,8 +119,8 @@ def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
     changed = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
     if changed:
         raise InputsChanged(
-            f"{name}: not what it was when this command began: {', '.join(changed)}",
-            "Run the command again: it runs what has changed under new names.",
+            f"{name}: changed since this command began: {', '.join(changed)}",
+            "Run the command again: it runs the changed cells under new names.",
         )
 
 

@@ -95,7 +95,7 @@ def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], widt
     chosen = {option["component"] for option in members}
     for name in components:
         if name not in chosen:
-            yield from _row(f"  {name}", "registered, without an option file: --config-dir DIR", 16, width)
+            yield from _row(f"  {name}", "registered, but without an option file: add --config-dir DIR", 16, width)
 
 
 def _keys(entries: Sequence[dict[str, str]], prefix: str, width: int) -> Iterator[str]:

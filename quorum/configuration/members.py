@@ -49,7 +49,7 @@ def members_of(
     said = agents.get(MEMBERS, {})
     if not isinstance(said, Mapping):
         raise UserError(
-            f"{minds.group}.{MEMBERS}: {said!r} is no map of minds by the names of agents",
+            f"{minds.group}.{MEMBERS}: {said!r} is not a map of minds by agent name",
             f"For example: {minds.group}.{MEMBERS}.agent_0=heuristic",
         )
     place = f"{minds.group}.{MEMBERS}"

@@ -20,12 +20,16 @@ def broken_yaml(error: BaseException) -> UserError | None:
     while link is not None:
         if isinstance(link, yaml.MarkedYAMLError) and link.problem_mark is not None:
             mark = link.problem_mark
-            hint = "Indent by spaces: YAML has no tabs." if re.search(r"\\t|\btab\b", link.problem or "") else ""
+            hint = (
+                "Indent with spaces: YAML does not allow tabs." if re.search(r"\\t|\btab\b", link.problem or "") else ""
+            )
             inside = f" ({link.context})" if link.context else ""
-            return UserError(f"{shown_path(mark.name)}:{mark.line + 1}: it is no YAML: {link.problem}{inside}", hint)
+            return UserError(
+                f"{shown_path(mark.name)}:{mark.line + 1}: it is not valid YAML: {link.problem}{inside}", hint
+            )
         if isinstance(link, yaml.reader.ReaderError) and Path(link.name).is_file():
             line = Path(link.name).read_bytes()[: link.position].count(b"\n") + 1
-            return UserError(f"{shown_path(link.name)}:{line}: it is no text in UTF-8: {link.reason}")
+            return UserError(f"{shown_path(link.name)}:{line}: it is not UTF-8 text: {link.reason}")
         link = link.__cause__ or link.__context__
     return None
 
@@ -40,10 +44,10 @@ def check_option(file: Path) -> None:
         with file.open("rb") as stream:
             found = yaml.load(stream, Loader=_LOADER)
     except yaml.YAMLError as error:
-        raise broken_yaml(error) or UserError(f"{shown_path(file)}: it is no YAML: {error}") from error
+        raise broken_yaml(error) or UserError(f"{shown_path(file)}: it is not valid YAML: {error}") from error
     if not isinstance(found, dict):
         kind = "nothing" if found is None else f"a {type(found).__name__}"
-        raise UserError(f"{shown_path(file)}:1: it holds {kind}; the file of an option holds keys with their values")
+        raise UserError(f"{shown_path(file)}:1: it contains {kind}; an option file must contain keys with values")
 
 
 def check_folder(folder: Path) -> None:

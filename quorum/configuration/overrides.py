@@ -75,9 +75,9 @@ def single_values(overrides: Sequence[Override]) -> None:
         if override.is_sweep_override():
             key, _, values = (override.input_line or "").partition("=")
             raise UserError(
-                f"{key}: one episode takes one value, and {values!r} gives several",
-                f"Run once for each value. A list is written in brackets, {key}=[a,b]; "
-                f"a text with commas in quotes, '{key}=\"a,b\"'.",
+                f"{key}: an episode takes one value, but {values!r} gives several",
+                f"Run once for each value. Write a list in brackets, {key}=[a,b], "
+                f"and text with commas in quotes, '{key}=\"a,b\"'.",
             )
 
 
@@ -91,11 +91,13 @@ def _refuse(override: Override, argument: str) -> None:
         raise UserError(f"{key}@{override.package}: a group has a fixed place; write {key}=OPTION")
     value = override.value()
     if isinstance(value, IntervalSweep):
-        raise UserError(f"{key}: interval() names no values to run", "Write them out, or use range(start,stop,step).")
+        raise UserError(
+            f"{key}: interval() gives no list of values to run", "Write them out, or use range(start,stop,step)."
+        )
     if isinstance(value, ChoiceSweep | RangeSweep) and value.shuffle:
         raise UserError(
             f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
-            "Leave it out: the order of the values changes no result.",
+            "Leave it out: the order of the values does not change the results.",
         )
 
 
@@ -104,10 +106,10 @@ def _reason(error: HydraException) -> str:
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
     lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:
-        return "a quote or a bracket is left open, or a special character stands outside quotes"
+        return "a quote or a bracket is left open, or a special character is outside quotes"
     return lines[0].partition("while evaluating ")[2] or lines[0]
 
 
 def _quoting(argument: str) -> str:
     key = argument.partition("=")[0].strip() or "key"
-    return f"One KEY=VALUE an argument; values with special characters in quotes: '{key}=\"a: b, c\"'."
+    return f"Write one KEY=VALUE per argument, and put values with special characters in quotes: '{key}=\"a: b, c\"'."

@@ -78,7 +78,7 @@ def _module_at(said: str) -> str:
     if spec is not None and not (
         spec.origin is not None and os.path.exists(spec.origin) and file.samefile(spec.origin)
     ):
-        raise UserError(f"--plugin {said}: Python finds another module of this name", "Give the file another name.")
+        raise UserError(f"--plugin {said}: Python finds another module of this name", "Rename the file.")
     return name
 
 

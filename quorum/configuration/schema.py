@@ -397,11 +397,11 @@ def _check_store(whole: Configuration) -> None:
     if whole.memory.store is None or whole.remembers:
         return
     if not whole.memory.keep:
-        raise UserError("memory.store: with memory.keep=false there is nothing to be stored", "Leave one of them out.")
+        raise UserError("memory.store: with memory.keep=false, there is nothing to store", "Leave one of them out.")
     able = [name for name in minds.names() if minds.get(name).remembers]
     hint = f", or choose minds that do: agents={', agents='.join(able)}" if able else ""
     raise UserError(
-        f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
+        f"memory.store: agents={whole.team_label} keeps no memory for the next episode", f"Leave it out{hint}."
     )
 
 
@@ -432,7 +432,7 @@ def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConf
         _check_provider(layer, where)
         for key in OF_THE_GROUP:
             if key in layer:
-                raise UserError(f"{where}{key}: this is said once, for all: llm.{key}")
+                raise UserError(f"{where}{key}: set this once for all models: llm.{key}")
     merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
     schema = providers.get(merged["name"]).config
     return _of_model(checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
@@ -461,11 +461,11 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
         merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
         if merged == values:
             raise UserError(
-                f"{place.rstrip('.')}: it asks the same model at the same address", "Give another: model=NAME."
+                f"{place.rstrip('.')}: it asks the same model at the same address", "Give another model: model=NAME."
             )
         schema = providers.get(merged["name"]).config
         if not issubclass(schema, ProviderConfig):
-            raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot stand in the place of a model")
+            raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot replace a model")
         found.append(checked(schema, merged, place, known=list(schema.model_fields)))
     return found
 
@@ -481,7 +481,7 @@ def _check_roles(whole: Configuration) -> None:
         if role not in roles:
             team = f"agents={whole.team_label} topology={whole.topology.name}"
             hint = choices_hint(role, "Its roles", roles) or "It has no roles: llm.agents.NAME is for single agents."
-            raise UserError(f"llm.roles.{role}: {team} asks no model in such a role", hint)
+            raise UserError(f"llm.roles.{role}: {team} has no such role that asks a model", hint)
     for sort in whole.llm.special_deadlines:
         if sort not in (*TURNS, *roles):
             hint = choices_hint(sort, "Turns and roles", (*TURNS, *roles))
@@ -498,7 +498,7 @@ def _check_data(raw: Mapping[str, Any]) -> None:
     """Check that the values can be represented in JSON."""
     for key, value in leaves(raw):
         if value is not None and type(value) not in (str, int, bool) and not isinstance(value, float):
-            raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+            raise UserError(f"{key}: {value!r} is not a number, text, a list or a map")
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{key}: {value} is not a finite number")
 
@@ -514,5 +514,5 @@ def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> N
             if own != common:
                 raise UserError(
                     f"{group}.{name}: {own!r} differs from {name}={common!r}",
-                    f"Set {name} alone; it flows into {group}.",
+                    f"Set only {name}; {group} takes its value.",
                 )

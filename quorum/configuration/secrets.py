@@ -41,7 +41,7 @@ def refuse_environment(unresolved: Any) -> None:
     for key, value in texts(unresolved):
         if _READS_ENVIRONMENT.search(value) and not key.endswith(_NAMES_A_KEY):
             raise UserError(
-                f"{key}: it is read from the environment, and what a configuration holds is written to disk",
+                f"{key}: it is read from the environment, and configurations are written to disk",
                 f"Write the value itself. {_HINT}",
             )
 
@@ -58,7 +58,9 @@ def refuse_secrets(configuration: Any) -> None:
         if key.endswith(_NAMES_A_KEY):
             continue  # another check distinguishes names from keys
         if (name := _held(value, variables)) is not None:
-            raise UserError(f"{key}: the value (not shown here) holds that of the environment variable {name}", _HINT)
+            raise UserError(
+                f"{key}: the value (not shown here) contains that of the environment variable {name}", _HINT
+            )
         if key.rpartition(".")[2] == "model" and _LOOKS_LIKE_A_KEY.search(value):
             raise UserError(f"{key}: the value (not shown here) looks like a key, not like the name of a model", _HINT)
 
@@ -74,7 +76,7 @@ def refuse_secret_argument(argument: str) -> None:
     variables = named_secrets(os.environ)
     if (name := _held(argument, variables)) is not None:
         where = "an argument" if _held(key, variables) is not None or not value else key
-        raise UserError(f"{where}: the value (not shown here) holds that of the environment variable {name}", _HINT)
+        raise UserError(f"{where}: the value (not shown here) contains that of the environment variable {name}", _HINT)
     if value:
         refuse_secrets({key.lstrip("+~"): value.strip("'\"")})
 

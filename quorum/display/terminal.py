@@ -123,5 +123,5 @@ def printing(stream: IO[Any]) -> Iterator[None]:
         name = "standard error" if stream is sys.stderr else "standard output"
         raise UserError(
             f"{name}: cannot be written: {error.strerror or error}",
-            "Make room, or print to another place. What the command has written to folders is there.",
+            "Make room, or print to another place. Files that the command has already written are complete.",
         ) from error

@@ -40,7 +40,7 @@ def no_models(participant: str) -> None:
     Raises:
         TypeError: on every call.
     """
-    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
+    raise TypeError(f"the mind of {participant} asks for a model: its Component must set uses_models=True")
 
 
 def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tuple[Any, Callable[..., Any]]:
@@ -77,7 +77,7 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
         key, colon, _ = str(error).partition(":")
         separator = "." if colon and key.replace(".", "").isidentifier() else ": "
         where = place_of(error)
-        raise UserError(f"{place}{separator}{error}", f"Refused in {where}." if where else "") from error
+        raise UserError(f"{place}{separator}{error}", f"Rejected in {where}." if where else "") from error
     except MemoryError as error:
         raise UserError(f"{place}: too large for this machine's memory: {error}") from error
 
@@ -108,7 +108,8 @@ def check_board(world: World, seed: int) -> None:
     with check_json(world.reset):
         if orjson.dumps(board) != orjson.dumps(again):
             raise ContractError(
-                f"{name_of(world.reset)}() draws two boards from seed {seed}: draws that do not follow from the seed",
+                f"{name_of(world.reset)}() draws two different boards from seed {seed}: "
+                "its draws must depend only on the seed",
                 world.reset,
             )
 

@@ -53,7 +53,7 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
     Raises:
         UserError: it is not a Quorum cache (it is left untouched), or it cannot be opened.
     """
-    with os_errors("cache: there is no usual file of it"):
+    with os_errors("cache: there is no default cache file"):
         usual = default_cache()
     path = path or usual
     if not path.exists():
@@ -66,7 +66,7 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
         raise UserError(f"{path}: it cannot be opened: {error}") from error
     except (NotOurs, sqlite3.Error) as error:
         if not _is_ours(path, usual):
-            raise UserError(f"{path}: it is no cache of Quorum: {error}", "It was left as it is.") from error
+            raise UserError(f"{path}: it is not a Quorum cache: {error}", "It was left unchanged.") from error
         if not clear:
             return CacheContents(path, 0, path.stat().st_size, damage=str(error))
         remove(path)

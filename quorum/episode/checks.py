@@ -77,7 +77,7 @@ def _kernels() -> Finding:
     try:
         return Finding("kernels", True, False, f"compiled ({seconds:.0f} s), and kept in {cache_folder()}")
     except NoFolder as reason:
-        return Finding("kernels", False, False, f"compiled ({seconds:.0f} s), and not kept: {reason}")
+        return Finding("kernels", False, False, f"compiled ({seconds:.0f} s), but not kept: {reason}")
 
 
 def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
@@ -214,5 +214,5 @@ def _found(config: ProviderConfig, reply: Reply) -> str:
     age = f" at prices of {day} ({price_age(day, date.today())})" if day else ""
     money = "price unknown" if reply.usd is None else f"{reply.usd:.2g} USD{age}"
     simulated = ", simulated" if reply.simulated else ""
-    dropped = f", not taken: {', '.join(reply.not_sent)}" if reply.not_sent else ""
+    dropped = f", not sent: {', '.join(reply.not_sent)}" if reply.not_sent else ""
     return f"{config.label} answers in {reply.seconds:.1f} s with {tokens} tokens, {money}{dropped}{simulated}"

@@ -156,7 +156,7 @@ def expectation(cell: Cell, rest: Rest | None = None) -> str:
     if not (asks_real_models(c) and isinstance(c.llm, ProviderConfig)):
         return ""
     if rest is not None and rest.shows_cost:
-        found, on = price_rest(c, rest), basis("what its run took from there on", simulated=rest.simulated)
+        found, on = price_rest(c, rest), basis("what the rest of its run used", simulated=rest.simulated)
     else:
         pilot = play_pilot(cell, PILOT_SECONDS)
         if pilot is None:
@@ -178,8 +178,8 @@ def uninformed(configuration: Configuration) -> str:
     if not any(isinstance(model, SimulatedConfig) for model in models) or skills_of(c.env.name).has("speaker"):
         return ""
     return (
-        f"the simulated model has no rules for the world '{c.env.name}': its plans are valid and uninformed. "
-        "Skills with a speaker give it some: docs/writing-a-world.md"
+        f"the simulated model has no rules for the world '{c.env.name}': its plans are valid but uninformed. "
+        "To give it rules, write skills with a speaker: docs/writing-a-world.md"
     )
 
 

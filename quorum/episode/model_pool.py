@@ -93,7 +93,7 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.BadRequest() if _LONGEST_ANSWER.search(str(error)):
             return "Allow a shorter answer: llm.max_tokens=N, llm.max_tokens_per_agent=N (joint plans)."
         case errors.BadRequest() if "service_tier" in str(error):
-            return "Not every model has every tier: llm.service_tier=null asks for the usual one, at its price."
+            return "Not every model has every tier: llm.service_tier=null uses the standard one, at its price."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):
@@ -260,7 +260,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             try:
                 self._caches[path] = Cache(_cache_file(config))
             except (OSError, sqlite3.Error, NotOurs) as error:
-                place = path or "the usual file"
+                place = path or "the default file"
                 hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
                 if is_wanted:
                     raise UserError(f"llm.cache_path: {place} cannot be opened: {error}", hint) from error

@@ -286,7 +286,7 @@ class EpisodeModels:
 
     def _fallback(self, config: ModelConfig, seeds: Seeds) -> Fallback:
         if not isinstance(config, ProviderConfig):
-            raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
+            raise UserError(f"llm.fallback: {config.name} cannot replace a model")
         model, price = self._reached(config, seeds)
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
         return Fallback(name, model, partial(drawn_for, config, draw=self._draw), config.priced or price is not None)

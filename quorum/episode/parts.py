@@ -72,7 +72,9 @@ def _around(world: World, cell: Cell, models: Callable[[str], Any], start: Start
     names = (*world.agents, *(name for name, _ in coordinators))
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
-            raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+            raise UserError(
+                f"llm.agents.{name}: there is no such participant", choices_hint(name, "Participants", names)
+            )
     extending = _extensions(together([c.extensions, team.extensions]), world, topology, c)
     refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(

@@ -46,9 +46,9 @@ class _Play:
     def words(self) -> str:
         """What a reader must know about it; empty if nothing."""
         changes = [" ".join(self.options)] if self.options else []
-        changes += ["of each plan of the team the last action alone"] if self.hasty else []
-        changes += ["plans that go on with idle actions, and messages to all"] if self.short is not None else []
-        return f"for this turn to come about, the episode has {', and '.join(changes)}" if changes else ""
+        changes += ["only the last action of each plan of the team"] if self.hasty else []
+        changes += ["plans that continue with idle actions, and messages to all"] if self.short is not None else []
+        return f"to reach this turn, the episode has {', and '.join(changes)}" if changes else ""
 
 
 _ERRING = (
@@ -94,7 +94,7 @@ class Prompt:
         """Return it as text: each message under its role, then the answer schema."""
         parts = [f"--- {message.role} ---\n{_pictures(message)}{message.content.strip()}" for message in self.messages]
         if self.answer is not None:
-            parts.append(f"--- wanted: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
+            parts.append(f"--- expected answer: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
         return "\n\n".join(parts)
 
     def plain(self) -> dict[str, Any]:
@@ -305,10 +305,10 @@ def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
     if wanted.turn == _INTERRUPTED and not interrupts:
         verb = "interrupts" if participant == _NOBODY else "does not interrupt"
         silent = f"topology={cell.configuration.topology.name} {verb} {participant} in this episode"
-        hint = "Who carries out a plan gets no message there. Choose another one, for example topology=debate."
+        hint = "An agent that carries out a plan gets no message there. Choose another, for example topology=debate."
         raise UserError(f"{wanted.words}: {silent}", hint)
-    who = "nobody is" if participant == _NOBODY else f"{participant} is not"
-    raise UserError(f"{wanted.words}: {who} asked so in this episode", _choices(wanted, asked))
+    who = "nobody gets" if participant == _NOBODY else f"{participant} does not get"
+    raise UserError(f"{wanted.words}: {who} such a prompt in this episode", _choices(wanted, asked))
 
 
 def _play(cell: Cell, search: _Search) -> str:
@@ -393,4 +393,4 @@ def find_participant(agent: str, names: Sequence[str]) -> str:
         return wanted
     if wanted.isdigit() and int(wanted) < len(names):
         return names[int(wanted)]
-    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "Participants", names))

@@ -51,7 +51,7 @@ class AnsweringModels:
         """Return them as text; empty if none answered."""
         names = ", ".join(self.models)
         if self.fallbacks:
-            names += f"; {', '.join(self.fallbacks)} in the place of one that could not be reached"
+            names += f"; {', '.join(self.fallbacks)} in place of one that could not be reached"
         if self.fingerprints:
             names += f"; fingerprints of the service: {', '.join(self.fingerprints)}"
         if not self.simulated:

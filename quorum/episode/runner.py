@@ -211,14 +211,14 @@ async def run_in_pool(
                 folder.discard()
                 raise UserError(f"llm: {error}", model_hint(error, cell.configuration.llm)) from None
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
-            where = f"What there is of the episode is in {kept}."
+            where = f"The incomplete episode is in {kept}."
             raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
         except UserError as error:  # a template error, found when it is rendered
             if not (folder.path / CALLS).exists():  # no model was called, so nothing is lost
                 folder.discard()
                 raise
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
-            where = f"The episode has failed; what there is of it is in {kept}."
+            where = f"The episode has failed; its incomplete results are in {kept}."
             raise FailedEpisode(error.message, f"{error.hint} {where}".lstrip()) from error
         except BaseException as error:
             if is_storage(error):
@@ -241,7 +241,7 @@ async def run_in_pool(
         except Exception as error:
             if (mistake := as_extension_error(error)) is None:
                 raise
-            raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
+            raise FailedEpisode(mistake.message, f"The episode itself is complete; it is in {kept}.") from error
         return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
 
 

@@ -72,7 +72,7 @@ def thinking(calls: Sequence[CallUnderWay], queued: int) -> str:
         calls: calls in progress, longest first.
         queued: number of calls waiting in the queue.
     """
-    waiting = f"{queued} wait for a place" if queued else ""
+    waiting = f"{queued} queued" if queued else ""
     if not calls:
         return waiting or "nobody thinks"
     named = [

@@ -134,7 +134,7 @@ def _parts(c: Configuration, context: TeamContext) -> list[_Part]:
     for name, mind in c.members.items():
         if name not in names:
             raise UserError(
-                f"agents.{MEMBERS}.{name}: there is no such participant", choices_hint(name, "They are", names)
+                f"agents.{MEMBERS}.{name}: there is no such participant", choices_hint(name, "Participants", names)
             )
         chosen[name] = (f"agents.{MEMBERS}.{name}", mind)
     if c.leader is not None:
@@ -154,14 +154,14 @@ def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str
     topology = context.topology
     if not topology.coordinated and topology.leader is None:
         raise UserError(
-            f"agents.{LEADER}: nobody leads in topology={topology.name}",
-            f"Choose topology=centralized, or say whose mind it is: agents.{MEMBERS}.{names[0]}=NAME.",
+            f"agents.{LEADER}: topology={topology.name} has no leader",
+            f"Choose topology=centralized, or set the mind of one agent: agents.{MEMBERS}.{names[0]}=NAME.",
         )
     leader = COORDINATOR if topology.coordinated else names[topology.leader or 0]
     if leader in c.members:
         raise UserError(
-            f"agents.{LEADER} and agents.{MEMBERS}.{leader} are both for {leader}, who leads in "
-            f"topology={topology.name}",
+            f"agents.{LEADER} and agents.{MEMBERS}.{leader} both set the mind of {leader}, "
+            f"the leader in topology={topology.name}",
             "Leave one of them out.",
         )
     return leader
@@ -182,9 +182,9 @@ def _check_company(parts: Sequence[_Part]) -> None:
         needs = (
             "one of them decides for the whole team"
             if own is Compatibility.SAME_VALUES
-            else "its parts play one method"
+            else "they play one method together"
         )
-        company = f"with {', '.join(others)}" if others else "with other values for single participants"
+        company = f"with {', '.join(others)}" if others else "with different values for single participants"
         able = [name for name in minds.names() if minds.get(name).compatible is Compatibility.ANYBODY]
         raise UserError(
             f"{part.place}={part.config.name}: its minds cannot share a team {company}: {needs}",

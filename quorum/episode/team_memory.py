@@ -33,11 +33,11 @@ def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
         if isinstance(mind, Remembers):
             name = mind.memory_name
             if not (isinstance(name, str) and name):
-                raise ContractError(f"{kind.__qualname__}.memory_name is {described(name)}; it must be a text", kind)
+                raise ContractError(f"{kind.__qualname__}.memory_name is {described(name)}; it must be a string", kind)
             found.setdefault(name, mind)
     if not found:
         raise ContractError(
-            f"{kind.__qualname__} is no maeil.Remembers, though its Component says remembers=True: "
+            f"{kind.__qualname__} does not implement maeil.Remembers, but its Component sets remembers=True: "
             "it needs memory_name and remember()",
             kind,
         )
@@ -58,7 +58,7 @@ def remembered(minds: Iterable[Mind]) -> Memory:
             size = len(Memory(memories).data())
         if size > LARGEST:
             raise ContractError(
-                f"memory {name!r}: with it, the team takes along more than {LARGEST // MIB} MiB", mind.remember
+                f"memory {name!r}: it makes the memory of the team larger than {LARGEST // MIB} MiB", mind.remember
             )
     return Memory(memories)
 
@@ -72,7 +72,7 @@ def refuse_strange(memory: Memory, minds: Iterable[Mind]) -> None:
     known = by_name(minds)
     if strange := [name for name in memory.memories if name not in known]:
         raise UserError(
-            f"memory: it holds what {', '.join(map(repr, strange[:3]))} took along, and this team remembers as "
+            f"memory: it contains memories of {', '.join(map(repr, strange[:3]))}, but this team remembers as "
             f"{', '.join(map(repr, list(known)[:3]))}",
             "Give the memory of a team with the same minds.",
         )
@@ -97,17 +97,17 @@ class MemoryStore:
         self.file = folder / MEMORY
         """Path of the memory file."""
         if (folder / META).exists():
-            raise UserError(f"memory.store: {folder} is the folder of a run, which nothing changes", _HINT)
+            raise UserError(f"memory.store: {folder} is the folder of a run, which must not change", _HINT)
         require_writable(folder, "memory.store", _HINT)
         make_folder(folder)
         with ExitStack() as held:
-            held.enter_context(one_at_work(folder, "run", "Runs that share a store are played one after the other."))
+            held.enter_context(one_at_work(folder, "run", "Run commands that share a store one after the other."))
             require_file(self.file, _HINT)
             self.before = read_memory(folder)
             """The memory at the start; None if there was none."""
             if (self.before.digest if self.before is not None else None) != digest:
                 raise InputsChanged(
-                    f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
+                    f"memory.store: {self.file} has changed since this command began", "Run the command again."
                 )
             self._held = held.pop_all()
 
@@ -123,7 +123,7 @@ class MemoryStore:
         """
         if read_memory(self.file.parent) != self.before:
             raise UserError(
-                f"memory.store: {self.file} was replaced while the episode ran; it is left as it is",
-                "Runs that share a store are played one after the other.",
+                f"memory.store: {self.file} was replaced while the episode ran, so Quorum left it unchanged",
+                "Run commands that share a store one after the other.",
             )
         write_all(self.file.parent, {MEMORY: memory.data()}, _HINT)

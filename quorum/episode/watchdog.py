@@ -104,9 +104,9 @@ class WatchedEpisode:
         """Save its folder as `error` under its final name, unless it already has that; return the message."""
         message = f"{place}: {error}"
         if self.folder is None:
-            return ExtensionError(message, "No cell was run.")
+            return ExtensionError(message, "No cell ran.")
         if self.kept is not None:
-            return FailedEpisode(message, f"The episode itself has ended well; it is in {self.kept}.")
+            return FailedEpisode(message, f"The episode itself is complete; it is in {self.kept}.")
         folder = self.folder.path
         if self.recorder is not None:
             with suppress(ValueError):  # the trace is closed: the episode itself has ended
@@ -190,7 +190,7 @@ class Watchdog:
         if not (limit := episode.limit_over(silent, thinking=thinking)):
             return
         step = "" if episode.recorder is None else f" in step {episode.recorder.instant[0]}"
-        error = NoReturn(f"{limit} are over{step}, and this code does not return")
+        error = NoReturn(f"{limit} have passed{step}, and this code has not returned")
         error.__traceback__ = _as_traceback(frames)
         place = extension_place(error) or f"{frames[0].f_code.co_filename}:{frames[0].f_lineno}"
         self._end(episode.fail(str(place), error))

@@ -35,5 +35,8 @@ def hook(name: str, needed_by: str = "") -> Any:
     if name in HOOKS.names():
         return HOOKS.get(name)
     if needed_by:
-        raise UserError(f"{needed_by}: no installed package does this", f"It would declare the hook {name!r}.")
+        raise UserError(
+            f"{needed_by}: no installed package provides this",
+            f"Install a package that declares the hook {name!r}.",
+        )
     return None

@@ -50,7 +50,7 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
     commands = ("pytest", *(f"{command.format(name=name)} --plugin {name}" for command in COMMANDS[kind]))
     target = out / name
     if os.path.lexists(target):
-        raise UserError(f"new {kind} {name}: {target} exists already", "Take another name, or another folder: --out.")
+        raise UserError(f"new {kind} {name}: {target} already exists", "Choose another name, or another folder: --out.")
     hint = "Give another folder: --out."
     refused = os_errors(f"{target}: cannot be written", hint)
     with refused, folder_for(out), TemporaryDirectory(prefix=f".{name}-", dir=out) as hidden:
@@ -65,9 +65,9 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
 
 def _check_name(kind: str, name: str) -> None:
     """Reject a name that Python, Quorum or a package index would not accept, or that another module has."""
-    begin, hint = f"new {kind} {name}:", "Take another name."
+    begin, hint = f"new {kind} {name}:", "Choose another name."
     if iskeyword(name):
-        raise UserError(f"{begin} this is a word of Python", hint)
+        raise UserError(f"{begin} this is a Python keyword", hint)
     if not _NAME.fullmatch(name):
         rule = "a name is lowercase letters and digits, with single underscores between, and begins with a letter"
         raise UserError(f"{begin} {rule}", "Such as doors, or my_doors.")
@@ -77,7 +77,7 @@ def _check_name(kind: str, name: str) -> None:
     else:
         taken = f"talk.{name}" in METRICS
     if taken:
-        raise UserError(f"{begin} there is a {kind} of this name already", hint)
+        raise UserError(f"{begin} a {kind} of this name already exists", hint)
     if name in sys.stdlib_module_names or find_spec(name) is not None:
         raise UserError(f"{begin} Python finds another module of this name", hint)
 

@@ -110,5 +110,5 @@ def _end(number: int) -> NoReturn:
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     where = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
     with suppress(OSError):
-        os.write(2, f"\nended by force: the command did not end by itself; it stood{where}\n".encode())
+        os.write(2, f"\nended by force: the command did not end by itself; it was running{where}\n".encode())
     os._exit(128 + number)

@@ -116,7 +116,7 @@ def check_metrics(run: Path) -> None:
         UserError: it cannot.
     """
     folder = run if run.is_dir() else run.parent
-    require_writable(folder, "--write", "Leave --write out; or copy the run to a folder of your own.")
+    require_writable(folder, "--write", "Leave out --write, or copy the run to a folder of yours.")
     for name in (METRICS, META):
         require_file(folder / name)
 
@@ -179,7 +179,7 @@ def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
         UserError: there is no such table.
     """
     if per not in TABLES:
-        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "They are", list(TABLES)))
+        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "Tables", list(TABLES)))
     return TABLES[per]
 
 

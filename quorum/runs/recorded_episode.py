@@ -96,7 +96,7 @@ class RecordedEpisode:
         """A remark on a flawed but readable trace; empty if there is none."""
         if self.trace.end is not None:
             return ""
-        return f"{self.folder}: the trace breaks off in step {self.steps}: the run was killed, or is still going on"
+        return f"{self.folder}: the trace breaks off in step {self.steps}: the run was killed, or is still running"
 
     def name_of(self, group: str) -> str:
         """Return the name of a group's component, safe to display."""
@@ -112,7 +112,7 @@ class RecordedEpisode:
         try:
             return rebuild_world(self.configuration)
         except UserError as error:
-            hint = "A world of a third party needs --plugin MODULE; one of another version may need that version."
+            hint = "For a third-party world, add --plugin MODULE; for a world of another version, install that version."
             raise UserError(f"{self.folder}: its world cannot be built: {error}", hint) from error
 
     def replay(self, world: World) -> Iterator[int]:
@@ -133,12 +133,12 @@ class RecordedEpisode:
             yield from replay(self.trace, world)
         except ReplayMismatch as error:
             raise UserError(
-                f"{self.folder}: the episode cannot be brought back: {sanitize(str(error), 400)}",
+                f"{self.folder}: the episode cannot be restored: {sanitize(str(error), 400)}",
                 "The rules of the world have changed since, or the folder was changed; run the episode again.",
             ) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise UserError(
-                f"{self.folder}: damaged: a step of its trace cannot be taken ({type(error).__name__}: {error})",
+                f"{self.folder}: damaged: a step of its trace cannot be replayed ({type(error).__name__}: {error})",
                 _DAMAGED,
             ) from error
 
@@ -163,7 +163,7 @@ def require_run(folder: Path) -> None:
     """
     require_folder(folder)
     if not is_run(folder):
-        raise UserError(f"{folder}: it is no run", _instead(folder))
+        raise UserError(f"{folder}: it is not a run", _instead(folder))
 
 
 def rebuild_world(configuration: Mapping[str, Any]) -> World:
@@ -195,9 +195,11 @@ def _arm(files: RunFolder) -> str:
 def _instead(folder: Path) -> str:
     inside = [path.name for path in runs_inside(folder)]
     if not inside:
-        return "Give the folder of a run: the one that holds trace.jsonl."
+        return "Give the folder of a run: the one that contains trace.jsonl."
     more = f" ... ({len(inside)} runs)" if len(inside) > _MOST_NAMED else ""
-    return f"It holds runs: give one of them, {', '.join(str(folder / name) for name in inside[:_MOST_NAMED])}{more}."
+    return (
+        f"It contains runs: give one of them, {', '.join(str(folder / name) for name in inside[:_MOST_NAMED])}{more}."
+    )
 
 
 def read_beginning(folder: Path) -> Beginning:
@@ -232,11 +234,11 @@ def check_same_board(one: Beginning, other: Beginning) -> None:
     differing = [f"{key} {value} and {another}" for key, value, another in ours]
     if worlds[0] != worlds[1]:
         differing = [f"env.name {sanitize(worlds[0], 40)} and {sanitize(worlds[1], 40)}"]
-    differing = differing or ["the boards that their traces begin with"]
+    differing = differing or ["the boards at the start of their traces"]
     raise UserError(
-        f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
+        f"{one.folder} and {other.folder}: they do not play the same board; differences: "
         f"{', '.join(differing[:_MOST_DIFFERENCES])}{' ...' if len(differing) > _MOST_DIFFERENCES else ''}",
-        "Side by side stand two runs of one board: the same env, n and seed.",
+        "Compare two runs of one board: the same env, n and seed.",
     )
 
 

@@ -34,7 +34,7 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     folder, step = _place(wanted)
     if wanted.rest:
         raise UserError(
-            f"at={wanted.at}: it shows what was asked, which {' '.join(wanted.rest)} cannot change",
+            f"at={wanted.at}: it shows a recorded prompt, which {' '.join(wanted.rest)} cannot change",
             "Leave out at= to see a prompt of another configuration.",
         )
     episode = open_episode(folder)
@@ -49,8 +49,8 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
         steps = {int(call["t"]) for call in calls}
         near = sorted(sorted(steps, key=lambda t: abs(t - step))[:_MOST_NAMED])
         raise UserError(
-            f"at={wanted.at}: {participant} was asked nothing in step {step}",
-            f"Nearest steps in which it was: {', '.join(map(str, near))}.",
+            f"at={wanted.at}: {participant} got no prompt in step {step}",
+            f"Nearest steps with a prompt: {', '.join(map(str, near))}.",
         )
     fits = [
         call
@@ -63,7 +63,7 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     hint = choices(
         wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
     )
-    raise UserError(f"{wanted.words}: {participant} was not asked so in step {step}", hint)
+    raise UserError(f"{wanted.words}: {participant} got no such prompt in step {step}", hint)
 
 
 def _place(wanted: Wanted) -> tuple[Path, int]:
@@ -108,7 +108,9 @@ def _png(folder: Path, name: str) -> bytes:
 
 def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
     request = recorded_request(folder, call)
-    remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
+    remark = (
+        f"the first of {others} such prompts in step {step}; choose others with role= and turn=" if others > 1 else ""
+    )
     role, turn = call.get("role", ""), tuple(call.get("turn", ()))
     return Prompt(participant, step, role, turn, request.messages, request.answer, remark)
 

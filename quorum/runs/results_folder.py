@@ -49,7 +49,7 @@ def read_results(folder: Path) -> Results:
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
-        raise UserError(f"{folder}: it holds no runs that are finished", _hint(folder))
+        raise UserError(f"{folder}: it contains no finished runs", _hint(folder))
     _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
     planned = sweep.cells if sweep is not None else ()
     there, spoiled = {cell.hash for cell in planned}, {item.name for item in damaged}
@@ -85,10 +85,10 @@ def _wasted(spent: Spent) -> dict[str, float | None]:
 
 def _hint(folder: Path) -> str:
     if is_run(folder):
-        return f"It is a single run: give the folder that holds it, {folder.parent}."
+        return f"It is a single run: give the folder that contains it, {folder.parent}."
     inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
     if inside:
-        return f"It holds sweeps: give one or more of them, {', '.join(str(folder / name) for name in inside[:5])}."
+        return f"It contains sweeps: give one or more of them, {', '.join(str(folder / name) for name in inside[:5])}."
     return "Give the folder of a sweep, or the --out folder of `quorum run`."
 
 

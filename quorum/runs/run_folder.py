@@ -104,7 +104,7 @@ class RunFolder:
         except NotPlain as error:
             raise self.files.damaged(CONFIG, f"damaged: {error}") from error
         if not isinstance(data, dict):
-            raise self.files.damaged(CONFIG, "damaged: it holds no configuration")
+            raise self.files.damaged(CONFIG, "damaged: it contains no configuration")
         return {key: value for key, value in data.items() if key != "hash"}
 
     def metrics(self) -> dict[str, float | None]:
@@ -119,10 +119,10 @@ class RunFolder:
         except orjson.JSONDecodeError as error:
             raise self.files.damaged(METRICS, f"damaged: {error}") from error
         if not isinstance(data, dict) or not data:
-            raise self.files.damaged(METRICS, "damaged: it holds no metrics")
+            raise self.files.damaged(METRICS, "damaged: it contains no metrics")
         if not _NUMBERS.issuperset(map(type, data.values())):
             name = next(name for name, value in data.items() if type(value) not in _NUMBERS)
-            raise self.files.damaged(METRICS, f"damaged: {name} is no number")
+            raise self.files.damaged(METRICS, f"damaged: {name} is not a number")
         return {name: None if value is None else float(value) for name, value in data.items()}
 
     def trace_name(self) -> str | None:
@@ -248,7 +248,7 @@ class RunFolder:
 
     def _check_file(self, meta: RunMeta, name: str) -> None:
         if name not in (meta.files or ()):
-            raise self.files.damaged(META, f"damaged: it holds no digest of {name}")
+            raise self.files.damaged(META, f"damaged: it contains no digest of {name}")
         present = self.trace_name() if name == TRACES[0] else name  # a trace may have been compressed since
         end = self.files.verify(present or name)
         if name == TRACES[0] and meta.outcome != Outcome.ERROR:
@@ -263,7 +263,7 @@ class RunFolder:
         if not isinstance(event, EpisodeEnd):
             raise self.files.damaged(TRACES[0], "damaged: it breaks off before the end of the episode")
         if event.outcome is not meta.outcome:
-            ends = f"damaged: it ends as '{event.outcome}', and {META} says '{meta.outcome}'"
+            ends = f"damaged: it ends as '{event.outcome}', but {META} says '{meta.outcome}'"
             raise self.files.damaged(TRACES[0], ends)
 
 
@@ -339,7 +339,7 @@ def read_whole_trace(run: Path) -> Trace:
     folder = RunFolder(run)
     if folder.trace_name() is None:
         inside = any(run.glob("*/trace.jsonl*"))
-        hint = f"It holds runs, and is none itself: give {run / '*'}." if inside else ""
+        hint = f"It contains runs, and is not a run itself: give {run / '*'}." if inside else ""
         raise UserError(f"{run}: no trace.jsonl there", hint)
     return folder.trace()
 

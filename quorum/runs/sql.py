@@ -78,7 +78,9 @@ def ask(results: Sequence[Results], question: str) -> Answer:
         except duckdb.Error as error:
             raise UserError(f"--sql: {error}", _hint(str(error))) from error
     if not columns:
-        raise UserError(f"--sql {question!r}: it asks for nothing", "For all columns and rows: --sql 'from results'.")
+        raise UserError(
+            f"--sql {question!r}: this query returns nothing", "For all columns and rows: --sql 'from results'."
+        )
     return Answer(columns, tuple(found), remarks)
 
 
@@ -135,7 +137,7 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> Iterato
             try:
                 _copy_trace(RunFolder(row.folder), copy)
             except DamagedFile as error:
-                yield f"{row.name}: its events are not all there: {error.brief}"
+                yield f"{row.name}: some of its events are missing: {error.brief}"
             connection.execute(
                 "INSERT INTO events SELECT ?, TRY_CAST(json->>'seq' AS BIGINT), TRY_CAST(json->>'t' AS BIGINT),"
                 " TRY_CAST(json->>'t_hat' AS DOUBLE), json->>'event', json"
@@ -154,16 +156,16 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
         name, end = run.require_trace(), False
         for number, line in enumerate(run.files.lines(name), start=1):
             if not line.startswith(b"{"):
-                raise run.files.damaged(name, f"damaged: line {number} is no event")
+                raise run.files.damaged(name, f"damaged: line {number} is not an event")
             file.write(line)
             end = line.endswith(b"\n") and _ENDS in line
     if not end:
-        raise run.files.damaged(name, "it breaks off: the run was killed, or is still going on")
+        raise run.files.damaged(name, "it breaks off: the run was killed, or is still running")
 
 
 def _hint(message: str) -> str:
     if "external access" in message or "disabled by configuration" in message:
-        return "The question can use the tables results, events, per_agent and per_message only, no files."
+        return "A query can use only the tables results, events, per_agent and per_message, and no files."
     if message.startswith("Binder Error"):
-        return 'Names with a point stand in double quotes: select "topology.name", avg("outcome.steps") from results'
+        return 'Put names with a dot in double quotes: select "topology.name", avg("outcome.steps") from results'
     return ""

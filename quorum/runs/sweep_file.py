@@ -41,15 +41,13 @@ class Published(BaseModel):
         width = len(self.factors) + len(self.metrics)
         for number, row in enumerate(self.rows):
             if len(row) != width:
-                raise ValueError(f"row {number} holds {len(row)} values, and there are {width} factors and metrics")
+                raise ValueError(f"row {number} has {len(row)} values, but there are {width} factors and metrics")
             for factor, value in zip(self.factors, row, strict=False):
                 if isinstance(value, list | tuple):
-                    raise ValueError(f"row {number}: {factor}: {value!r} is no value of a factor")
+                    raise ValueError(f"row {number}: {factor}: {value!r} cannot be the value of a factor")
             for metric, value in zip(self.metrics, row[len(self.factors) :], strict=True):
                 if isinstance(value, str | bool) or (isinstance(value, Sequence) and len(value) != 2):
-                    raise ValueError(
-                        f"row {number}: {metric}: {value!r} is no mean, no [mean, deviation], and not null"
-                    )
+                    raise ValueError(f"row {number}: {metric}: {value!r} is not a mean, a [mean, deviation] or null")
         return self
 
 

@@ -105,20 +105,20 @@ def verify_run(folder: Path) -> Verified:
 def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None:
     try:
         if run.files.names(CONFIG) and orjson.dumps(run.config_yaml()) != orjson.dumps(meta.configuration):
-            found.problems.append(f"{CONFIG}: it is not the configuration of {META}")
+            found.problems.append(f"{CONFIG}: it differs from the configuration in {META}")
     except DamagedFile as damage:
         found.problems.append(damage.brief)
     if meta.configuration.get("seed", meta.seed) != meta.seed:
-        found.problems.append(f"{META}: its seed is not that of its configuration")
+        found.problems.append(f"{META}: its seed differs from the seed of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
         digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.origin).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
-        found.unverified.append(f"its hash: its configuration is not one of this version and its plug-ins ({reason})")
+        found.unverified.append(f"its hash: this version and its plug-ins reject its configuration ({reason})")
         return
     if digest != meta.hash:
-        _differs(meta, found, f"{META}: its hash is not that of its configuration")
+        _differs(meta, found, f"{META}: its hash differs from the hash of its configuration")
 
 
 def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
@@ -136,7 +136,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         found.problems.append(f"{run.trace_name()}: its events contradict each other ({error})")
         return
     wrong = [
-        f"{name} is {stored[name]} and the trace gives {value}"
+        f"{name} is {stored[name]}, but the trace gives {value}"
         for name, value in computed.items()
         if name in stored and stored[name] != (None if value is None else float(value))
     ]
@@ -145,7 +145,9 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         _differs(meta, found, f"{METRICS}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
     asked = [name for name in stored if name in KNOWN and KNOWN[name].on_demand]
     for group in dict.fromkeys(KNOWN[name].group for name in asked):
-        found.unverified.append(f"{group}.*: the trace does not tell them; `quorum results --credit` finds them again")
+        found.unverified.append(
+            f"{group}.*: the trace does not contain them; `quorum results --credit` computes them again"
+        )
     if unknown := [name for name in stored if name not in computed and name not in asked]:
         found.unverified.append(f"{', '.join(unknown)}: no module registers these metrics: name it with --plugin")
 
@@ -161,7 +163,7 @@ def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
             found.problems.append(damage.brief)
             continue
         if (memory.digest if memory is not None else None) != digest:
-            found.problems.append(f"{name}: it is not the memory of which {META} has the digest")
+            found.problems.append(f"{name}: its digest differs from that in {META}")
 
 
 def _place_of(meta: RunMeta) -> LinePlace | None:
@@ -188,7 +190,7 @@ def _misfits(places: Mapping[str, LinePlace]) -> dict[str, str]:
     for name, place in places.items():
         before = names.get((place.line, place.episode - 1))
         if before is not None and place.before != places[before].after:
-            found[name] = f"{MEMORY_BEFORE}: it began with another memory than the {MEMORY} of {before}"
+            found[name] = f"{MEMORY_BEFORE}: it differs from the {MEMORY} of {before}"
     return found
 
 
@@ -266,12 +268,12 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     paths = list(runs_inside(folder))
     sweep = read_sweep(folder)
     if not paths and sweep is None:
-        raise UserError(f"{folder}: it holds no runs", "Give the folder of a run or of a sweep.")
+        raise UserError(f"{folder}: it contains no runs", "Give the folder of a run or of a sweep.")
     runs = {run.name: run for run in each_run(verify_run, paths, plugins)}
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
     for name, found in runs.items():
         if found.hash not in ("", planned.get(name, found.hash)):
-            found.problems.append(f"it is the run of another cell, of hash {found.hash[:8]}")
+            found.problems.append(f"it is the run of another cell, with hash {found.hash[:8]}")
     places = {name: found.place for name, found in runs.items() if found.place is not None}
     for name, problem in _misfits(places).items():
         runs[name].problems.append(problem)
@@ -312,6 +314,6 @@ def _advice(folder: Path, runs: Iterable[Verified], sweep: Sweep | None) -> Iter
             yield f"compute the metrics again: quorum results {folder / run.name} --recompute --write"
     if not all(run.metrics_alone for run in damaged):
         if sweep is not None and sweep.command:
-            yield f"run the damaged cells again, which sets aside what is left of them: {sweep.command}"
+            yield f"run the damaged cells again; their remains are set aside: {sweep.command}"
         else:
-            yield "run the episode again; quorum view RUN shows what can still be read of a damaged one"
+            yield "run the episode again; quorum view RUN shows the readable part of a damaged one"

@@ -128,7 +128,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], hint: str = "") -> None:
 def _way_out(error: OSError, hint: str) -> str:
     if error.errno not in _FULL:
         return hint
-    return f"Make room; or {hint[0].lower()}{hint[1:]}" if hint else "Make room, and type it again."
+    return f"Make room, or {hint[0].lower()}{hint[1:]}" if hint else "Make room, and run the command again."
 
 
 def require_file(target: Path, hint: str = "", name: str = "") -> None:
@@ -147,5 +147,5 @@ def require_file(target: Path, hint: str = "", name: str = "") -> None:
     except OSError:
         return  # nothing is there; or it cannot be examined, and writing reports why
     if not stat.S_ISREG(mode):
-        kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "no file")
-        raise UserError(f"{name or target}: it is {kind}, and is not replaced", hint)
+        kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "not a regular file")
+        raise UserError(f"{name or target}: it is {kind}, which Quorum does not replace", hint)

@@ -60,7 +60,7 @@ def one_at_work(folder: Path, verb: str, hint: str) -> Iterator[None]:
     with open_lock(folder, LOCK) as file:
         if not take_lock(file, fcntl.LOCK_EX):
             file.seek(0)
-            raise UserError(f"{folder}: another quorum {verb} is at work in this folder ({file.read().decode()})", hint)
+            raise UserError(f"{folder}: another quorum {verb} is running in this folder ({file.read().decode()})", hint)
         with suppress(OSError):  # a full disk is reported by the essential writes
             file.truncate(0)
             file.write(f"process {os.getpid()} on {platform.node()}".encode())

@@ -61,14 +61,14 @@ def read_memory(folder: Path, name: str = MEMORY) -> Memory | None:
     except orjson.JSONDecodeError as error:
         raise files.damaged(name, f"damaged: {error}") from error
     if not isinstance(whole, dict) or not isinstance(whole.get("memories"), dict):
-        raise files.damaged(name, "it is no memory of a team")
+        raise files.damaged(name, "it is not a team's memory")
     if whole.get("schema") != _SCHEMA:
-        raise files.damaged(name, f"it has the schema {whole.get('schema')!r}, and this version reads {_SCHEMA}")
+        raise files.damaged(name, f"it has the schema {whole.get('schema')!r}, but this version reads {_SCHEMA}")
     memory = Memory(whole["memories"])
     try:
         digest = memory.digest
     except TypeError as error:  # nested too deeply to be written
         raise files.damaged(name, f"damaged: {error}") from error
     if digest != whole.get("sha256"):
-        raise files.damaged(name, "damaged: its SHA-256 differs from that of what was written")
+        raise files.damaged(name, "damaged: its SHA-256 differs from the recorded one")
     return memory

@@ -68,15 +68,15 @@ class Output:
         name, folder = f"{self.option} {self.target}", self.within or self.target.parent
         hint = "Give another file."
         if not os.path.isdir(folder):
-            raise UserError(f"{name}: there is no folder {folder}", "Make it first, or give another one.")
+            raise UserError(f"{name}: there is no folder {folder}", "Create it first, or give another folder.")
         require_writable(folder, name)
         require_file(self.target, hint, name)
         if not os.path.lexists(self.target):
             return
         if self.target.name in RUN_FILES and any((self.target.parent / other).exists() for other in RUN_FILES):
-            raise UserError(f"{name}: this is a file of a run, which is not overwritten", hint)
+            raise UserError(f"{name}: this file belongs to a run, so Quorum does not overwrite it", hint)
         if not self.force:
-            raise UserError(f"{name}: there is such a file already", "--force replaces it; or give another one.")
+            raise UserError(f"{name}: this file already exists", "Replace it with --force, or give another file.")
 
     def write(self, data: bytes) -> None:
         """Write the file atomically.

@@ -90,9 +90,9 @@ class _Builder:
             into[key] = value
             self._keys[-1] = None
         elif not isinstance(value, str):
-            raise _refused("a key that is no text", event)
+            raise _refused("a key that is not text", event)
         elif value in into:
-            raise _refused(f"the key {value!r} a second time", event)
+            raise _refused(f"the repeated key {value!r}", event)
         else:
             self._keys[-1] = value
 
@@ -129,7 +129,7 @@ def _check_text(text: str, event: yaml.Event) -> None:
 
 
 def _refused(what: str, event: yaml.Event) -> NotPlain:
-    return NotPlain(f"{what} is no part of a configuration{_line(event.start_mark)}")
+    return NotPlain(f"{what} is not allowed in a configuration{_line(event.start_mark)}")
 
 
 def _line(mark: yaml.Mark | None) -> str:

@@ -71,7 +71,7 @@ def picture_file(digest: str) -> str:
         ValueError: it is not such a hash.
     """
     if not _HASH.fullmatch(digest):
-        raise ValueError("it is no hash of a picture: 64 hexadecimal digits")
+        raise ValueError("it is not the hash of a picture: 64 hexadecimal digits")
     return f"{PICTURES}/{digest}.png"
 
 
@@ -154,7 +154,7 @@ class RunFiles:
     def _handle(self, name: str) -> int:
         """Open an entry without following any link in its path."""
         if not _is_name(name):
-            raise ValueError("it is no name of a file of a run")
+            raise ValueError("it is not the name of a file of a run")
         return open_inside(self.path, name, os.O_RDONLY)
 
     def read(self, name: str, most: int) -> bytes | None:
@@ -248,7 +248,7 @@ class RunFiles:
     def _check_digest(self, name: str, found: hashlib._Hash) -> None:
         """Check the digest of a file; for a compressed one, that of its unpacked text."""
         if self.digests.get(name.removesuffix(".gz"), found.hexdigest()) != found.hexdigest():
-            raise self.damaged(name, f"damaged: it is not what the run wrote: its SHA-256 is not that of {META}")
+            raise self.damaged(name, f"damaged: it is not what the run wrote: its SHA-256 differs from that in {META}")
 
     def _check_values(self, name: str, data: bytes) -> None:
         if len(data) > MIB and sum(map(data.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:

@@ -93,9 +93,9 @@ def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> 
     calls = spent.answers + fsum(expected.answers for expected in forecasts)
     if bound := budget.exceeded(usd, tokens, calls):
         money = f"{dollars(usd)}, " if known else ""
-        return f"over budget: {money}{tokens:,.0f} tokens and {calls:,.0f} answers are expected in all with {bound}"
+        return f"over budget: {money}{tokens:,.0f} tokens and {calls:,.0f} answers expected in total, with {bound}"
     if not known and budget.usd is not None:
-        return f"{budget.option('usd')}: the price is not known, so the sweep is refused. Use --budget-tokens N."
+        return f"{budget.option('usd')}: the price is unknown, so Quorum refuses the sweep. Use --budget-tokens N."
     return ""
 
 
@@ -119,7 +119,7 @@ def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None
         limits = "--budget-calls N, --budget-tokens N or --budget-usd X"
         raise UserError(
             f"{len(paid)} episodes ask paid language models",
-            f"Set a limit: {limits}. {request.planner.estimate} shows what they take.",
+            f"Set a limit: {limits}. {request.planner.estimate} shows the expected cost.",
         )
 
 
@@ -137,7 +137,10 @@ def cancel_batches(request: SweepRequest) -> dict[str, Any]:
     planned, folder, aside = _prepare(request, with_keys=True)
     courier = choose_engine(aside, request.config_dir).courier
     if courier is None:
-        raise UserError("--cancel-batches: this engine sends no batches", "Say the words with which the sweep was run.")
+        raise UserError(
+            "--cancel-batches: this engine sends no batches",
+            "Repeat the arguments of the command that started the sweep.",
+        )
     return courier.cancel(folder.path, planned.cells)
 
 
@@ -165,7 +168,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
 
 def _notices(planned: SweepPlan) -> Iterator[str]:
     if planned.repeated:
-        yield f"{planned.repeated} points of the grid name a cell that another one names; it is run once"
+        yield f"{planned.repeated} points of the grid repeat the cell of another point; each cell runs once"
     yield from planned.notices
 
 
@@ -180,9 +183,7 @@ def _view(name: str, *, quiet: bool) -> View:
         for line in damaged_lines(status.damaged):
             console.print(Text(f"damaged: {line}"), soft_wrap=True)
         if status.damaged:
-            console.print(
-                Text(f"they are run again; what is left of them is kept in {queue.folder / RETRIED}"), soft_wrap=True
-            )
+            console.print(Text(f"they run again; their remains are kept in {queue.folder / RETRIED}"), soft_wrap=True)
         return progress(queue, status)
 
     return view

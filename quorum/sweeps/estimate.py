@@ -42,7 +42,7 @@ from quorum.sweeps.plan import SweepPlan
 from quorum.sweeps.run import SweepStatus
 from quorum.sweeps.sweep_folder import SweepFolder
 
-_TIERS = {"": "in the usual tier", BATCH: "in batches: engine=batch"}
+_TIERS = {"": "in the standard tier", BATCH: "in batches: engine=batch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Forecast:
             yield "varied", " ".join(f"{key}={','.join(values)}" for key, values in self.varied.items())
         yield "model answers", f"{self.answers:,.0f}"
         yield "tokens", f"{self.tokens:,.0f}"
-        why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
+        why = "the cost of some cells is unknown" if self.sources.get("unknown") else "the model's price is unknown"
         money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
         yield "money", f"{money} (simulated)" if self.simulated else money
         if self.waves is None:
@@ -154,7 +154,7 @@ class Forecast:
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "from finished cells of other kinds, in proportion to pilots or team sizes",
-            "recorded": f"from what their own runs took from there on{at}",
+            "recorded": f"from the rest of their own runs{at}",
             PLAYED: f"from boards of their kind, played with the simulated model{at}",
             PARTIAL: f"from the first steps of a board of their kind, played with the simulated model{at}",
             EXTRAPOLATED: f"extrapolated from n={','.join(map(str, self.sizes))}, played with the simulated model{at}",
@@ -163,7 +163,7 @@ class Forecast:
         for source, number in self.sources.items():
             yield "estimated", f"{number} episodes {words[source]}"
         if self.stands_in:
-            yield "not known", "how the real model plays, and how many tokens it thinks before it answers"
+            yield "not known", "how the real model plays, and how many tokens it uses for thinking"
 
 
 def forecast(

@@ -93,7 +93,7 @@ def _elements(override: Override, composer: Composer) -> Iterator[Override]:
     if isinstance(swept, Glob):
         if override.key_or_group not in composer.groups:
             hint = choices_hint(override.key_or_group, "Groups", sorted(composer.groups))
-            raise UserError(f"{override.input_line}: glob() names the options of a group", hint)
+            raise UserError(f"{override.input_line}: glob() works only for the options of a group", hint)
         names = swept.filter(composer.options(override.key_or_group))
         pairs: Iterator[tuple[Any, str]] = zip(names, names, strict=True)
     else:

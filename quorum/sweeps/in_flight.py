@@ -85,7 +85,7 @@ def _read(folder: Path) -> dict[str, Spent]:
     except (NotAFile, msgspec.DecodeError) as error:
         raise UserError(
             f"{folder / IN_FLIGHT}: damaged: {error}",
-            "Remove it; answers that were in flight when a command was killed then no longer count in the budget.",
+            "Remove it. Answers that were in flight when a command was killed then no longer count towards the budget.",
         ) from error
 
 

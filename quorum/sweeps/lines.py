@@ -27,10 +27,10 @@ def linked(cells: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
             before = names.get((cell.line, cell.episode - 1))
             if before is None:
                 raise UserError(
-                    f"episode={cell.episode}: its team takes a memory along, and there is no episode "
-                    f"{cell.episode - 1} that it could be from",
-                    f"A line has all its episodes: 'episode=range(0,{cell.episode + 1})'. "
-                    "With memory.keep=false each stands for itself.",
+                    f"episode={cell.episode}: its team remembers earlier episodes, "
+                    f"and the sweep has no episode {cell.episode - 1}",
+                    f"A line needs all its episodes: 'episode=range(0,{cell.episode + 1})'. "
+                    "With memory.keep=false, every episode starts without a memory.",
                 )
             cell = replace(cell, follows=before)  # noqa: PLW2901
         found.append(cell)
@@ -50,9 +50,9 @@ def broken(cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> di
             continue
         before = done.get(cell.follows)
         if before is None or cell.follows in found:
-            found[cell.name] = f"the episode that it follows is to be played: {cell.follows}"
+            found[cell.name] = f"the preceding episode must be played first: {cell.follows}"
         elif done[cell.name].memory_before != before.memory_after:
-            found[cell.name] = f"it began with another memory than this episode has left: {cell.follows}"
+            found[cell.name] = f"it started from a different memory than this episode left: {cell.follows}"
     return found
 
 

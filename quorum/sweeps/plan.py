@@ -220,7 +220,7 @@ def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
 def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
     for axis in found:
         if axis.swept:
-            raise UserError(f"experiment: {where}: {axis.text} gives several values", "Sweeps stand in its grid.")
+            raise UserError(f"experiment: {where}: {axis.text} gives several values", "Put them in its grid.")
     return found
 
 

@@ -104,7 +104,7 @@ class SweepProgress:
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
         calls = self._queue.calls
         if calls.under_way or calls.queued:
-            waiting = f", {calls.queued:,} wait for a place" if calls.queued else ""
+            waiting = f", {calls.queued:,} queued" if calls.queued else ""
             facts.append(f"{calls.under_way:,} calls under way, the longest for {int(calls.longest)} s{waiting}")
         if spent.answers:
             facts.append(f"{spent.tokens:,} tokens")
@@ -178,7 +178,7 @@ def _shows(
         seen = len(queue.finished)
         if queue.stop is not None and queue.reason != stop:
             stop, under_way = queue.reason, len(queue.under_way)
-            rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
+            rest = f"; {under_way} cells under way finish first (Ctrl-C again drops them)" if under_way else ""
             first = stop.splitlines()[0]
             console.print(Text(f"stopping: {first}{'' if queue.dropping else rest}"), soft_wrap=True)
         if clock() - last >= seconds:

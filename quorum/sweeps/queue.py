@@ -138,7 +138,7 @@ class Queue:
         for request in self._requests[self._heeded :]:
             self._heeded += 1
             again = self.stop is not None and not request.drop
-            reason = f"{request.reason}; what is under way is dropped" if again else request.reason
+            reason = f"{request.reason}; cells in progress are dropped" if again else request.reason
             self.end(request.stop, reason, drop=request.drop or again)
 
     @property
@@ -207,13 +207,13 @@ class Queue:
         alone = not self._asking
         with self._ledger.changing() as accounts:
             if self._costs.spent.unpriced and accounts.budget.usd is not None:
-                reason = "the price of answers that the sweep has paid for already is not known"
+                reason = "the price of answers that the sweep has already paid for is unknown"
                 self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
                 return False
             least, most = self._wanted(cell, alone=alone)
             bound = accounts.reserve(cell.name, least, most, cell.kind)
         if bound and alone:
-            self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
+            self.end(Stop.BUDGET, f"the remaining budget of the sweep does not cover another cell ({bound})")
         return not bound
 
     def _wanted(self, cell: PlannedCell, *, alone: bool) -> tuple[Amounts, Amounts]:
@@ -270,7 +270,7 @@ class Queue:
     def _cut(self, cell: PlannedCell, bound: str) -> PlannedCell:
         """Take back a cell that the budget cut; keep its paid answers."""
         self._take_back(cell)
-        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it cut keep their answers")
+        self.end(Stop.BUDGET, f"the budget of the sweep is used up ({bound}); cells that it stopped keep their answers")
         return cell
 
     def _take_back(self, cell: PlannedCell) -> None:
@@ -293,7 +293,7 @@ class Queue:
             accounts.settle([name], self._costs.used)
             unpriced = accounts.unpriced if accounts.budget.usd is not None else ""
         if unpriced:
-            self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is not known. {_PRICES}")
+            self.end(Stop.STUCK, f"--budget-usd: the price of the model {unpriced} in {name} is unknown. {_PRICES}")
 
     def _bound_of(self, name: str) -> str:
         """Return the limit that cut a cell; empty if none did."""
@@ -305,7 +305,7 @@ class Queue:
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
         """Take back cells whose worker is gone, and remove their leftovers."""
-        _log.info("a worker is no more, it had %d cells: %s", len(cells), reason)
+        _log.info("a worker is gone; it had %d cells: %s", len(cells), reason)
         if not self.stopping and cells:
             self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
             if self._fruitless >= MOST_FRUITLESS:
@@ -331,7 +331,7 @@ class Queue:
         self.show()
 
     def _give_up(self, cell: PlannedCell, reason: str) -> None:
-        error = WorkerDied(f"{MOST_DEATHS} workers died with this cell; of the last one: {reason}")
+        error = WorkerDied(f"{MOST_DEATHS} workers died while running this cell; the last one: {reason}")
         leave_error(cell.cell(), EpisodeFolder(self.folder, cell.name, once=True), error)
         done = read_finished(self.folder / cell.name)
         assert done is not None

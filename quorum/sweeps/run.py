@@ -137,7 +137,7 @@ class SweepRequest:
         """
         chosen = self.name if self.name is not None else name
         if not chosen or chosen.startswith(".") or "/" in chosen or "\\" in chosen or PARTIAL in chosen:
-            raise UserError(f"--name {chosen!r}: give the name of one folder, without a dot before it")
+            raise UserError(f"--name {chosen!r}: give a single folder name that does not start with a dot")
         return SweepFolder(self.out, chosen)
 
 
@@ -239,7 +239,7 @@ class SweepResult:
         bound = self.request.budget.exceeded(used.usd, used.tokens, used.answers)
         if not bound:
             return ""
-        spent = f"{dollars(used.usd)}, {used.tokens:,} tokens and {used.answers:,} answers were spent"
+        spent = f"{dollars(used.usd)}, {used.tokens:,} tokens and {used.answers:,} answers were used"
         return f"over budget: {spent} with {bound}"
 
     @property
@@ -253,16 +253,16 @@ class SweepResult:
         """The message for standard error; empty on success."""
         said = [f"error: {self.reason}"] if self.stop in (Stop.STUCK, Stop.FAILURES) else []
         if self.stop is Stop.BUDGET:
-            said.append(f"notice: {self.reason}; a larger one goes on")
+            said.append(f"notice: {self.reason}; a larger budget continues the sweep")
         if self.overrun:
-            said.append(f"warning: {self.overrun}: answers that were under way took more than expected")
+            said.append(f"warning: {self.overrun}: answers in progress used more than expected")
         if self.failed:
             retry = "the same command runs them again" if self.request.retry_failed else "run them with --retry-failed"
             said.append(f"{len(self.failed)} cells ended in an error: {retry}")
         if self.held:
-            said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")
+            said.append(f"{self.held} cells follow a failed one in their line, and wait until it succeeds")
         if self.left:
-            said.append(f"{self.left} cells are left; go on with: {self.request.command}")
+            said.append(f"{self.left} cells are left; continue with: {self.request.command}")
         return "\n".join(said)
 
     def table(self) -> Table:
@@ -280,7 +280,7 @@ class SweepResult:
             table.add_row("money", f"{spent.money}{' (simulated)' if self.simulated else ''}")
         if (lost := self.in_flight).answers:
             counted = f"counted at {dollars(lost.usd)} and {lost.tokens:,} tokens, estimated"
-            which = f"up to {lost.answers:,} answers were on their way when a command or a worker was killed"
+            which = f"up to {lost.answers:,} answers were in flight when a command or a worker was killed"
             table.add_row("lost", f"{which}: {counted}")
         table.add_row("time", clock_time(self.seconds))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
@@ -342,8 +342,8 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
     if others:
         listing = "; ".join(f"{number} cells with version {code}" for code, number in sorted(others.items()))
         raise UserError(
-            f"{folder}: it holds results of other code: {listing}. This is version {present}.",
-            "Start a new sweep with --name NAME, go on with the old code, or accept both with --accept-versions.",
+            f"{folder}: it contains results of other code: {listing}. This is version {present}.",
+            "Start a new sweep with --name NAME, continue with the old code, or accept both with --accept-versions.",
         )
 
 

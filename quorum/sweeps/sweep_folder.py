@@ -109,7 +109,7 @@ class SweepFolder:
             done = finished_cell(self.path / cell.name)
         except DamagedFile as damage:
             return damage.brief
-        return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
+        return done if done.hash == cell.hash else f"it is the run of another cell, with hash {done.hash[:8]}"
 
     def clear(self) -> dict[str, Amounts]:
         """Remove files that killed commands and workers left half-written. Call only while no worker is running.

@@ -21,15 +21,13 @@ def check(
     ] = None,
     *,
     out: options.Out = Path("runs"),
-    compile_: Annotated[
-        bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
-    ] = False,
+    compile_: Annotated[bool, typer.Option("--compile", help="Compile all kernels now, not in the first run.")] = False,
     prices: Annotated[
         bool, typer.Option("--prices", help="List the prices of models: their sources, dates and ages.")
     ] = False,
     drift: Annotated[
         Path | None,
-        options.value("--drift", "RUN", "Ask prompts of this run again, and compare the answers.", unset="no run"),
+        options.value("--drift", "RUN", "Send prompts of this run again, and compare the answers.", unset="no run"),
     ] = None,
     budget_usd: options.BudgetUsd = None,
     budget_calls: options.BudgetCalls = None,

@@ -29,7 +29,7 @@ def compare(
     room: Annotated[
         str | None,
         options.value(
-            "--room", "LEVEL", "Show the share of the room up to this level that others close.", unset="no shares"
+            "--room", "LEVEL", "Show the share of the room up to this level that other levels close.", unset="no shares"
         ),
     ] = None,
     radar: options.Radar = "attempts",

@@ -14,7 +14,7 @@ from quorum.verbs.verb import Verb
 
 def new(
     kind: Annotated[str, typer.Argument(metavar="world|mind|topology|metric", help="Write a package of this kind.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Give the package and what is in it this name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name the package and its component.")],
     *,
     out: Annotated[Path, options.value("--out", "DIR", "Write the package to this folder.")] = Path(),
 ) -> None:

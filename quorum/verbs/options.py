@@ -71,7 +71,7 @@ Out = Annotated[Path, value("--out", "DIR", "Keep results in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse keys that have no effect, which are a notice otherwise.")
+    bool, typer.Option("--strict", help="Reject keys that have no effect; without it, they only cause a notice.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
@@ -88,7 +88,7 @@ BudgetTokens = Annotated[
 ]
 BudgetCalls = Annotated[
     int | None,
-    value("--budget-calls", "CALLS", "Stop after this many calls of language models.", unset="no limit"),
+    value("--budget-calls", "CALLS", "Stop after this many calls to language models.", unset="no limit"),
 ]
 Name = Annotated[
     str | None,
@@ -120,7 +120,7 @@ Across = Annotated[
     value(
         "--across",
         "FACTOR",
-        "Compare at each value of this factor, the x axis of figures; `none` for no such axis.",
+        "Compare at each value of this factor, the x axis of figures; `none` for no axis.",
         unset="n if it varies, else episode if that does",
     ),
 ]
@@ -147,7 +147,7 @@ Radar = Annotated[
         "--radar",
         "attempts|improvements|emcoop",
         "Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
-        "improved, by our count or by EmCoop's.",
+        "improved, by Quorum's count or by EmCoop's.",
     ),
 ]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
@@ -156,7 +156,7 @@ Spent = Annotated[
     value(
         "--budget",
         "tokens|usd|calls|thoughts|seconds",
-        "Also compare at equal budgets of this, from the traces.",
-        unset="at the end of the runs alone",
+        "Also compare at equal budgets of this quantity, from the traces.",
+        unset="only at the end of the runs",
     ),
 ]

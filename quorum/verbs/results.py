@@ -32,7 +32,7 @@ def results(
     sql: Annotated[
         str | None,
         options.value(
-            "--sql", "QUERY", "Answer this query of the tables of results and traces.", unset="a row for each run"
+            "--sql", "QUERY", "Run this SQL query on the tables of results and traces.", unset="a row for each run"
         ),
     ] = None,
     recompute: Annotated[
@@ -76,13 +76,13 @@ def results(
     measures = chosen(more)
     computed = recompute or measures
     refusals = (
-        (as_csv and as_json, "--csv and --json are two formats of the same: give one of them", ""),
+        (as_csv and as_json, "--csv and --json are alternative formats: give one of them", ""),
         (
             (computed or per is not None) and (sql is not None or as_csv),
-            "--recompute, --per and --credit: they print a table or --json",
-            "Leave --sql and --csv out, or ask twice.",
+            "--recompute, --per and --credit: these print a table or --json",
+            "Leave out --sql and --csv, or run two commands.",
         ),
-        (write and not computed, "--write: it keeps what --recompute computes", "Add --recompute."),
+        (write and not computed, "--write: it stores the results of --recompute", "Add --recompute."),
         (
             write and per is not None,
             "--write: metrics.json holds the metrics, not the table of --per",

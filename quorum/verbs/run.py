@@ -114,7 +114,7 @@ def ending() -> Iterator[None]:
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if terminated else "interrupted"
-        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
+        paid = f", with {spent.answers} answers and {spent.tokens:,} tokens" if spent.answers else ""
         echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
         raise typer.Exit(143 if terminated else 130) from None
 
@@ -132,8 +132,8 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
     if result.reason and not quiet:
-        how = "by its budget" if result.outcome == Outcome.BUDGET else "unfinished"
-        echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
+        how = "because its budget was used up" if result.outcome == Outcome.BUDGET else "unfinished"
+        echo(f"notice: the episode ended {how}: {result.reason}", err=True)
     if result.never_valid and not quiet:
         echo(f"notice: {result.never_valid}", err=True)
 

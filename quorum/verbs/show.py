@@ -54,7 +54,7 @@ def show_prompt(
     *,
     picture: Annotated[
         Path | None,
-        options.value("--picture", "FILE", "Write the picture of the prompt to this PNG file.", unset="no file"),
+        options.value("--picture", "FILE", "Write the picture in the prompt to this PNG file.", unset="no file"),
     ] = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def sweep(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="Span the grid by these keys, with values between commas."),
+        typer.Argument(metavar="KEY=VALUES", help="Span the grid with these keys; separate their values by commas."),
     ] = None,
     *,
     out: options.Out = Path("runs"),
@@ -39,7 +39,7 @@ def sweep(
     budget_calls: options.BudgetCalls = None,
     cancel_batches: Annotated[
         bool,
-        typer.Option("--cancel-batches", help="Cancel its open batches at the provider. Run nothing."),
+        typer.Option("--cancel-batches", help="Cancel the sweep's open batches at the provider. Run nothing."),
     ] = False,
     accept_versions: options.AcceptVersions = False,
     strict: options.Strict = False,
@@ -85,9 +85,9 @@ def sweep(
         config_dir=tuple(config_dir or ()),
     )
     if names and not dry_run:
-        raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+        raise UserError("--names works only with --dry-run", "`quorum results SWEEP` lists the finished cells.")
     if cancel_batches and dry_run:
-        raise UserError("--cancel-batches and --dry-run: one ends batches, and the other does nothing", "Give one.")
+        raise UserError("--cancel-batches and --dry-run: a dry run cancels nothing", "Give one.")
     if cancel_batches:
         from quorum.sweeps.command import cancel_batches as end_batches
 
@@ -95,8 +95,8 @@ def sweep(
         if as_json:
             echo_json(ended)
         else:
-            echo(f"{ended['folder']}: cancelled {ended['cancelled_batches']} batches that were under way")
-            echo(f"{ended['requests']:,} requests were open; engine=batch reads the answers, which are paid for")
+            echo(f"{ended['folder']}: cancelled {ended['cancelled_batches']} batches in progress")
+            echo(f"{ended['requests']:,} requests were open; engine=batch reads the answers already paid for")
         return
     run_or_show(request, dry_run=dry_run, names=names, as_json=as_json, quiet=quiet)
 

@@ -12,7 +12,7 @@ from typing import Any
 from quorum_base.compilation.numba_alone import numba
 from quorum_base.user_cache import user_cache
 
-WAY_OUT = "Set NUMBA_CACHE_DIR to a folder of yours that can be written to."
+WAY_OUT = "Set NUMBA_CACHE_DIR to a folder of yours that you can write to."
 
 
 class NoFolder(Exception):
@@ -53,7 +53,7 @@ def _require_own(folder: Path) -> None:
         return  # Windows protects the user's home by other means than these permission bits
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
-        raise NoFolder(f"{folder}: others can write to it, and what lies there is run as code. {WAY_OUT}")
+        raise NoFolder(f"{folder}: other users can write to it, and its files run as code. {WAY_OUT}")
 
 
 caching: Any = numba.core.caching

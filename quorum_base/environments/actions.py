@@ -26,7 +26,7 @@ def in_order(actions: Mapping[str, Any], names: Collection[str]) -> list[Any]:
         found = [actions[name] for name in names]
     except KeyError:
         missing = [name for name in names if name not in actions]
-        raise ActionError(f"no action for {_some(missing)}: a step takes one for every agent") from None
+        raise ActionError(f"no action for {_some(missing)}: a step needs one for every agent") from None
     if len(actions) != len(names):
         unknown = [name for name in actions if name not in names]
         raise ActionError(f"action for {_some(unknown)}: the agents are {_some(names)}")

@@ -116,7 +116,7 @@ def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapp
         WorldError: It is not an object, or has an unknown key; the message names the path.
     """
     if not isinstance(value, Mapping):
-        raise WorldError(f"{place}: {value!r} is no object with names")
+        raise WorldError(f"{place}: {value!r} is not an object with names")
     choices = tuple(known) if known is not None else tuple(value)
     for name in value:
         if name not in choices:
@@ -137,5 +137,5 @@ def whole_pair(place: str, value: object, names: str) -> tuple[int, int]:
         WorldError: It is not a pair of integers; the message names the path.
     """
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(part) is int for part in value):
-        raise WorldError(f"{place}: {value!r} is no cell: give {names}")
+        raise WorldError(f"{place}: {value!r} is not a cell: give {names}")
     return value[0], value[1]

@@ -83,7 +83,7 @@ class WorldBatch(ABC):
             PlacementError: A world has no room for everything to be placed in it.
         """
         if options:
-            raise WorldError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
+            raise WorldError(f"reset of a batch takes no options, but got {', '.join(map(repr, options))}")
         self._seed(seed)
         for world in range(self.num_envs):
             self._begin(world)

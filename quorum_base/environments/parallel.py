@@ -124,7 +124,7 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
 
     def _require_running(self) -> None:
         if not self.agents:
-            raise EpisodeError("no episode is running: call reset() to begin one")
+            raise EpisodeError("no episode is running: call reset() to start one")
 
 
 class SharedRewardEnv(WorldEnv[_Seen, _Acts]):

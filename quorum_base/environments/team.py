@@ -29,7 +29,7 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
 
     def __init__(self, envs: Any) -> None:
         if envs.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            raise WorldError("autoreset_mode: there is no autoreset here: leave it out")
+            raise WorldError("autoreset_mode: this environment has no autoreset: leave it out")
         self.envs = envs
         self.render_mode = envs.render_mode
         self.observation_space = envs.single_observation_space
@@ -67,7 +67,7 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
         """
         joint = integers(action, self._shape)
         if not self._running:
-            raise EpisodeError("no episode is running: call reset() to begin one")
+            raise EpisodeError("no episode is running: call reset() to start one")
         observations, rewards, terminations, truncations, infos = self.envs.step(joint[None])
         terminated, truncated = bool(terminations[0]), bool(truncations[0])
         self._running = not (terminated or truncated)

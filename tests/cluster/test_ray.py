@@ -159,5 +159,5 @@ def test_a_node_of_its_own_that_is_gone_ends_the_sweep_with_the_command_that_goe
     _, reported = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2, reported
     assert f"the node that this command started has ended: its {server} is gone" in reported
-    assert "cells are left; go on with: quorum sweep" in reported
+    assert "cells are left; continue with: quorum sweep" in reported
     assert leftovers(tmp_path / "s") == []

@@ -74,14 +74,14 @@ REFUSED = {
     "n==": r"^'n==' cannot be read: a quote or a bracket is left open, or a special character",
     'n="8': r"^'n=\"8' cannot be read: a quote or a bracket is left open",
     "n=[1,2": r"cannot be read: a quote or a bracket is left open",
-    "n=8 seed=3": r"cannot be read: .*\nOne KEY=VALUE an argument",
+    "n=8 seed=3": r"cannot be read: .*\nWrite one KEY=VALUE per argument",
     "n=twice(3)": r"^'n=twice\(3\)' cannot be read: 'twice\(3\)': Unknown function 'twice'",
-    "n=2,4": r"^n: one episode takes one value, and '2,4' gives several",
-    "seed=range(0,3)": r"^seed: one episode takes one value, and 'range\(0,3\)' gives several",
-    "env=glob(*)": r"^env: one episode takes one value",
+    "n=2,4": r"^n: an episode takes one value, but '2,4' gives several",
+    "seed=range(0,3)": r"^seed: an episode takes one value, but 'range\(0,3\)' gives several",
+    "env=glob(*)": r"^env: an episode takes one value",
     "n=shuffle(2,4)": r"^n: shuffle\(\) draws without a seed",
     "seed=shuffle(range(0,3))": r"^seed: shuffle\(\) draws without a seed",
-    "n=interval(0,1)": r"^n: interval\(\) names no values",
+    "n=interval(0,1)": r"^n: interval\(\) gives no list of values",
     "hydra.verbose=true": r"^hydra.verbose: Hydra's own settings have no effect here",
     "hydra/launcher=basic": r"^hydra/launcher: Hydra's own settings",
 }
@@ -108,7 +108,7 @@ def test_a_folder_of_options_that_is_not_there_is_reported(tmp_path: Path) -> No
 def test_a_file_that_is_not_yaml_is_reported(tmp_path: Path) -> None:
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "bad.yaml").write_text("name: [\n")
-    with pytest.raises(UserError, match=r"bad\.yaml:2: it is no YAML"):
+    with pytest.raises(UserError, match=r"bad\.yaml:2: it is not valid YAML"):
         compose(["env=bad"], tmp_path)
 
 

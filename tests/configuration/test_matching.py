@@ -49,7 +49,7 @@ def test_a_mistake_is_reported_by_its_key(words: tuple[str, ...], reported: str)
 
 def test_embeddings_are_asked_for_in_their_own_role_which_may_have_its_own_model(tmp_path: Path) -> None:
     embedding = (*DYTOPO, "topology.matcher=embedding", "max_steps=6")
-    with pytest.raises(UserError, match=r"llm\.roles\.embedding: .* asks no model in such a role"):
+    with pytest.raises(UserError, match=r"llm\.roles\.embedding: .* has no such role that asks a model"):
         Cell.compose([*DYTOPO, "+llm.roles.embedding.usd_per_million_prompt=7"])
     cell = Cell.compose([*embedding, "+llm.roles.embedding.usd_per_million_prompt=1e6"])
     live = run_cell(cell, tmp_path)

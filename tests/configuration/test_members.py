@@ -80,7 +80,7 @@ def test_a_leader_has_values_as_a_member_has() -> None:
         ("agents.members.agent_1={max_actions: x}", "agents.members.agent_1.max_actions: 'x' is not a whole number"),
         ("agents.members.agent_1={prompts: trse}", "agents.members.agent_1.prompts: there is no option 'trse'"),
         ("agents.members.agent_1=3", "agents.members.agent_1: the name of a mind is missing"),
-        ("agents.members=3", "agents.members: 3 is no map of minds"),
+        ("agents.members=3", "agents.members: 3 is not a map of minds"),
         ("agents.members.agent_1={prompts: '${oc.env:HOME}'}", "read from the environment"),
     ],
 )
@@ -204,7 +204,9 @@ def test_roles_are_those_of_the_minds_that_ask() -> None:
     led = {**raw, "agents": {**raw["agents"], "leader": compose(["agents=naive"])["agents"]}}
     assert validate(led).roles == ("leader", "follower", "coordinator")
     assert validate({**led, "llm": {**raw["llm"], "roles": {"leader": {"poor": 0.5}}}}).uses_models
-    with pytest.raises(UserError, match=r"agents=heuristic\+naive@leader topology=centralized asks no model in such"):
+    with pytest.raises(
+        UserError, match=r"agents=heuristic\+naive@leader topology=centralized has no such role that asks a model"
+    ):
         validate({**led, "llm": {**raw["llm"], "roles": {"critic": {"poor": 0.5}}}})
 
 

@@ -90,7 +90,7 @@ def test_a_tier_names_a_cell_only_where_a_budget_of_money_rests_on_it() -> None:
     [
         (
             ("llm=openai", "llm.service_tier=cheap"),
-            "llm.service_tier: 'cheap' is not allowed: the tiers of OpenAI are auto, default",
+            "llm.service_tier: 'cheap' is not allowed: OpenAI's tiers are auto, default",
         ),
         (("llm=anthropic", "llm.service_tier=flex"), "llm.service_tier"),
         (("llm=vllm", "llm.service_tier='not one'"), "llm.service_tier"),

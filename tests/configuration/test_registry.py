@@ -36,7 +36,7 @@ def test_a_registered_component_is_found_and_its_name_is_taken() -> None:
     registry.register("maze", COMPONENT)
     assert registry.get("maze") is COMPONENT
     for name in ("maze", "cube"):
-        with pytest.raises(UserError, match="registered already"):
+        with pytest.raises(UserError, match="already registered"):
             registry.register(name, COMPONENT)
 
 

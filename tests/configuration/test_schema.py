@@ -52,9 +52,9 @@ WRONG = {
     "env.blocks=3": "env.blocks: 3 is not a map {key: value}",
     "env.blocks={1: x}": "env.blocks.1: 'x' is not a whole number",
     "env.blocks={0: 1}": "env.blocks.0: the key 0 is not allowed: it must be more than 0",
-    "env.layout=3": "env.layout: 3 is not a text",
-    "env.n=3": "env.n: 3 differs from n=4\nSet n alone; it flows into env.",
-    "env.max_steps=3": "env.max_steps: 3 differs from max_steps=500\nSet max_steps alone; it flows into env.",
+    "env.layout=3": "env.layout: 3 is not text",
+    "env.n=3": "env.n: 3 differs from n=4\nSet only n; env takes its value.",
+    "env.max_steps=3": "env.max_steps: 3 differs from max_steps=500\nSet only max_steps; env takes its value.",
     "env.name=cubes": "env.name: no world is called 'cubes'\nDid you mean 'cube'? The worlds: cube",
     "agents.name=3": "agents.name: the name of a mind is missing\nThe minds: heuristic",
     "~topology.name": "topology.name: the name of a topology is missing\nThe topologies: individual",
@@ -142,7 +142,7 @@ def test_several_wrong_values_are_reported_together() -> None:
 
 
 def test_what_json_cannot_hold_is_refused(raw: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=r"env.blocks: b'x' is not a number, a text, a list or a map"):
+    with pytest.raises(UserError, match=r"env.blocks: b'x' is not a number, text, a list or a map"):
         validate({**raw, "env": {**raw["env"], "blocks": b"x"}})
 
 

@@ -66,7 +66,9 @@ def test_the_name_of_the_variable_of_a_key_may_come_from_the_environment() -> No
 def test_the_value_of_a_variable_of_a_key_is_refused_wherever_it_stands(key: str) -> None:
     model = () if key == "llm.model" else ("llm.model=a",)
     reported = refused(*VLLM, *model, f"{key}=some/{CANARY}")
-    assert reported.startswith(f"{key}: the value (not shown here) holds that of the environment variable MY_API_KEY")
+    assert reported.startswith(
+        f"{key}: the value (not shown here) contains that of the environment variable MY_API_KEY"
+    )
 
 
 def test_a_key_that_a_file_or_a_resolver_of_a_plugin_gives_is_refused(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ REFUSED = {
     "daylight: it cannot be changed; you can change agents, cells": {"daylight": 0.5},
     "agents.agent_7: no such agent": {"agents": {"agent_7": {}}},
     "agents.agent_0.sleeping: it cannot be changed": {"agents": {"agent_0": {"sleeping": True}}},
-    "agents.agent_0.cell: .* is no cell": {"agents": {"agent_0": {"cell": [1]}}},
+    "agents.agent_0.cell: .* is not a cell": {"agents": {"agent_0": {"cell": [1]}}},
     r"agents.agent_0.cell: \(99, 0\) is off the map": {"agents": {"agent_0": {"cell": [99, 0]}}},
     r"agents.agent_0.cell: \(0, 3\) is water": {"agents": {"agent_0": {"cell": [0, 3]}}},
     r"agents.agent_0.cell: agent_1 is on \(0, 2\)": {"agents": {"agent_0": {"cell": [0, 2]}}},

@@ -246,7 +246,7 @@ def test_a_step_outside_an_episode_is_an_error():
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ({"agent_0": 4}, "no action for agent_1: a step takes one for every agent"),
+        ({"agent_0": 4}, "no action for agent_1: a step needs one for every agent"),
         ({}, "no action for agent_0, agent_1"),
         ({"agent_0": 4, "agent_1": 5}, "agent_1: action 5 is none of 0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT"),
         ({"agent_0": 4, "agent_1": -1}, "agent_1: action -1 is none of"),

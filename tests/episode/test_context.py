@@ -85,6 +85,6 @@ def test_the_command_says_why_and_a_model_that_never_answered_is_called_neither_
         done = CliRunner().invoke(app, ["run", "agents=naive", "n=1", *llm, "--out", str(tmp_path), "--quiet"])
         shown = CliRunner().invoke(app, ["run", "agents=naive", "n=1", "seed=1", *llm, "--out", str(tmp_path)])
     assert (done.exit_code, "ContextExceeded" in done.output) == (0, False)
-    assert "the episode was ended unfinished: ContextExceeded: agent_0: HTTP 400" in shown.stderr
+    assert "the episode ended unfinished: ContextExceeded: agent_0: HTTP 400" in shown.stderr
     (tally,) = compare(tmp_path, by="agents").pool.tallies
     assert (tally.pooled, tally.models, tally.simulated) == (2, (), False)

@@ -189,7 +189,7 @@ def stopped_by(number: int, cell: list[str], till: Till, out: Path) -> Path:
         process.join()
     errors = errors_file.read_text()
     assert process.exitcode == (130 if number == signal.SIGINT else 143), errors
-    assert f"with {till.answers} answers of {till.prompt + till.completion:,} tokens" in errors
+    assert f"with {till.answers} answers and {till.prompt + till.completion:,} tokens" in errors
     assert not any(words in errors for words in (*LEFT_BEHIND, "Traceback")), errors
     (folder,) = (out / "runs").iterdir()
     return folder

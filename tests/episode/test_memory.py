@@ -97,9 +97,9 @@ def test_a_store_is_read_at_the_start_and_replaced_at_the_end(played: Played) ->
 def test_a_store_that_a_run_uses_is_closed_to_others_until_it_ends(played: Played) -> None:
     before = played.stored().memory
     with closing(MemoryStore(played.store, before.digest if before is not None else None)):
-        with pytest.raises(UserError, match="another quorum run is at work in this folder"):
+        with pytest.raises(UserError, match="another quorum run is running in this folder"):
             played.stored()
-        with pytest.raises(UserError, match="another quorum run is at work in this folder"):
+        with pytest.raises(UserError, match="another quorum run is running in this folder"):
             MemoryStore(played.store, None)
     with pytest.raises(InputsChanged):
         MemoryStore(played.store, None)
@@ -179,8 +179,8 @@ def test_a_recorded_configuration_of_a_version_before_is_read(played: Played) ->
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("agents=walker",), "memory.store: agents=walker takes nothing along to the next episode\nLeave it out, or "),
-        (("memory.keep=false",), "memory.store: with memory.keep=false there is nothing to be stored\n"),
+        (("agents=walker",), "memory.store: agents=walker keeps no memory for the next episode\nLeave it out, or "),
+        (("memory.keep=false",), "memory.store: with memory.keep=false, there is nothing to store\n"),
     ],
 )
 def test_a_store_without_a_memory_is_refused(played: Played, words: tuple[str, ...], message: str) -> None:
@@ -214,7 +214,7 @@ def damaged(store: Path, change: str) -> None:
     [
         ("changed", "its SHA-256 differs from"),
         ("no JSON", "damaged: "),
-        ("another file", "it is no memory of a team"),
+        ("another file", "it is not a team's memory"),
         ("newer", "it has the schema 2"),
         ("deep", "damaged: "),
         ("nested", "damaged: "),
@@ -236,7 +236,7 @@ def test_a_damaged_store_is_refused_and_left_as_it_is(played: Played, change: st
 
 def test_the_memory_of_other_minds_is_refused(played: Played) -> None:
     played.stored("agents.shared=false", "n=3")
-    with pytest.raises(UserError, match=r"it holds what 'walker_2' took along, and this team remembers as 'walker_0'"):
+    with pytest.raises(UserError, match=r"it contains memories of 'walker_2', but this team remembers as 'walker_0'"):
         played.stored("agents.shared=false")
 
 
@@ -298,10 +298,10 @@ def test_what_is_not_json_is_reported_with_the_function_that_gave_it(answer: obj
 
 
 def test_a_memory_has_a_largest_size() -> None:
-    with pytest.raises(ContractError, match="'mute': with it, the team takes along more than 16 MiB"):
+    with pytest.raises(ContractError, match="'mute': it makes the memory of the team larger than 16 MiB"):
         team_memory.remembered([Mute("x" * team_memory.LARGEST)])
 
 
 def test_a_team_that_says_it_remembers_has_a_mind_that_does() -> None:
-    with pytest.raises(ContractError, match=r"object is no maeil.Remembers"):
+    with pytest.raises(ContractError, match=r"object does not implement maeil.Remembers"):
         team_memory.remembered([object()])  # type: ignore[list-item]

@@ -164,13 +164,13 @@ def test_a_damaged_picture_is_found(harm: str, tmp_path: Path) -> None:
 def test_no_name_leads_out_of_the_folder_of_a_run(name: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
     (tmp_path / "run" / "pictures").mkdir(parents=True)
-    with pytest.raises(DamagedFile, match="no name of a file of a run"):
+    with pytest.raises(DamagedFile, match="not the name of a file of a run"):
         RunFiles(tmp_path / "run").read(name, 100)
 
 
 @pytest.mark.parametrize("name", ["", "a" * 63, "A" * 64, "../" + "a" * 61])
 def test_what_is_no_hash_names_no_picture(name: str) -> None:
-    with pytest.raises(ValueError, match="no hash of a picture"):
+    with pytest.raises(ValueError, match="not the hash of a picture"):
         picture_file(name)
 
 

@@ -151,7 +151,7 @@ def test_roles_are_part_of_the_name_and_how_they_are_reached_is_not() -> None:
 
 @pytest.mark.parametrize("key", ["agents", "roles"])
 def test_values_of_a_role_hold_none_of_others(key: str) -> None:
-    with pytest.raises(UserError, match=f"llm.roles.leader.{key}: this is said once"):
+    with pytest.raises(UserError, match=f"llm.roles.leader.{key}: set this once for all models"):
         Cell.compose(["agents=naive", "topology=centralized", f"llm.roles.leader.{key}={{x: {{poor: 1}}}}"])
 
 

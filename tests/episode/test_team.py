@@ -123,8 +123,8 @@ def test_the_leader_is_who_leads_in_the_topology(naive: Mapping[str, Any]) -> No
         (None, DEBATE, None, {"agent_7": RULE}, "agents.members.agent_7: there is no such participant"),
         (RULE, DEBATE, None, {"agent_7": RULE}, "agents.members.agent_7: there is no such participant"),
         (None, DEBATE, None, {"coordinator": NEGOTIATOR}, "agents.members.coordinator: there is no such participant"),
-        (None, DEBATE, NEGOTIATOR, {}, "agents.leader: nobody leads in topology=debate"),
-        (None, LED, RULE, {"agent_2": RULE}, "agents.leader and agents.members.agent_2 are both for agent_2"),
+        (None, DEBATE, NEGOTIATOR, {}, "agents.leader: topology=debate has no leader"),
+        (None, LED, RULE, {"agent_2": RULE}, "agents.leader and agents.members.agent_2 both set the mind of agent_2"),
         (None, COORDINATED, RULE, {}, "agents.leader: agents=heuristic does not talk"),
         (None, COORDINATED, None, {"coordinator": RULE}, "agents.members.coordinator: agents=heuristic does not talk"),
     ],
@@ -145,7 +145,7 @@ def test_a_mind_that_decides_for_all_shares_a_team_with_nobody(naive: Mapping[st
     ) as error:
         team(naive, None, agent_1=own())
     assert "agents=own; or choose minds that can share a team with any: heuristic," in error.value.hint
-    with pytest.raises(UserError, match=r"agents=own: .* with other values for single participants"):
+    with pytest.raises(UserError, match=r"agents=own: .* with different values for single participants"):
         team(naive, own(), agent_1=own(1))
     assert team(naive, None, agent_0=own(), agent_1=own(), agent_2=own()).names == ["own"] * 3
 

@@ -145,7 +145,7 @@ def test_what_is_no_dictionary_of_the_agents_actions_is_refused(make):
 def test_a_large_team_is_not_listed_in_a_message():
     env = SqueezeEnv(900)
     env.reset(seed=0)
-    with pytest.raises(ActionError, match="agent_2 and 897 more: a step takes one") as found:
+    with pytest.raises(ActionError, match="agent_2 and 897 more: a step needs one") as found:
         env.step({})
     assert len(str(found.value)) < 200
 

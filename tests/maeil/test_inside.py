@@ -74,7 +74,7 @@ def test_what_is_to_be_written_has_one_name(folder: Path) -> None:
 def test_a_file_is_no_folder(folder: Path) -> None:
     (folder / "file").touch()
     for act in ACTS.values():
-        with pytest.raises(NotAFile, match="it is no folder"):
+        with pytest.raises(NotAFile, match="it is not a folder"):
             act(folder, "file/name")
 
 
@@ -174,7 +174,7 @@ AGAIN = pytest.mark.parametrize(
 
 @AGAIN
 def test_a_copy_of_the_error_is_whole(again: Callable[[NotAFile], NotAFile], folder: Path) -> None:
-    error = NotAFile("it is no file", folder / "name")
+    error = NotAFile("it is not a file", folder / "name")
     other = again(error)
     assert (str(other), other.message, other.hint) == (str(error), error.message, error.hint)
     assert (other.errno, other.strerror, other.filename) == (error.errno, error.strerror, error.filename)

@@ -190,7 +190,7 @@ def registry(monkeypatch):
 
 
 def test_a_name_has_a_group_and_is_given_once(registry):
-    for name, message in (("outcome.steps", r"a metric 'outcome\.steps' already"), ("steps", "a name matches")):
+    for name, message in (("outcome.steps", r"already a metric 'outcome\.steps'"), ("steps", "a name must match")):
         with pytest.raises(ValueError, match=message):
             metric(name)(lambda trace: 0)
 

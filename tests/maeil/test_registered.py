@@ -57,7 +57,9 @@ def test_a_module_that_cannot_be_imported_is_reported_each_time(package, monkeyp
             things.load()
 
 
-@pytest.mark.parametrize(("name", "message"), [("one", "there is a thing 'one' already"), ("../x", r"matches \[a-z\]")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("one", "there is already a thing 'one'"), ("../x", r"must match \[a-z\]")]
+)
 def test_a_name_is_taken_once_and_could_be_the_name_of_a_file(name, message):
     things: Registered[int] = Registered("thing", "quorum.things", "[a-z]+")
     things.register("one", 1)

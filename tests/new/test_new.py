@@ -173,11 +173,11 @@ def test_the_error_names_the_flag_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "json.py").touch()
     moved = ("--config-dir", "moved")
-    assert "needs --plugin MODULE or an installation" in refusal(tmp_path, "run", "env=arches")
+    assert "add --plugin MODULE or install its package" in refusal(tmp_path, "run", "env=arches")
     assert "no topology is called 'bare'" in (reported := refusal(tmp_path, "run", "topology=bare", *moved))
     assert "--plugin MODULE" in reported
     reported = refusal(tmp_path, "run", "topology=bare", "--plugin", "bare/bare")
-    assert "--config-dir DIR, where DIR/topology/bare.yaml" in reported
+    assert "write DIR/topology/bare.yaml and add --config-dir DIR" in reported
     assert "Give the package in it: --plugin arches/arches." in refusal(tmp_path, "run", "--plugin", "arches/")
     assert "Give its path" in refusal(folder.parent, "run", "--plugin", "arces")
     assert "there is no module here" in refusal(tmp_path, "run", "--plugin", "./arces.py")
@@ -201,7 +201,7 @@ def test_a_broken_option_of_an_installed_package_is_one_message(tmp_path: Path) 
     (folder / "torn" / "configs" / "topology" / "torn.yaml").write_text("name: [\n")
     path = installed(folder, tmp_path)
     for words in (("run", "topology=torn"), ("list", "topology")):
-        assert "it is no YAML" in refusal(tmp_path, *words, path=path)
+        assert "it is not valid YAML" in refusal(tmp_path, *words, path=path)
     quorum(tmp_path, "run", "max_steps=2", path=path)
 
 
@@ -247,18 +247,18 @@ MISTAKES = {
     ): "new world My-Doors: a name is lowercase letters and digits, with single underscores",
     ("world", "../doors"): "new world ../doors: a name is lowercase",
     ("world", "doors_"): "new world doors_: a name is lowercase",
-    ("world", "lambda"): "new world lambda: this is a word of Python\nTake another name.",
-    ("world", "cube"): "new world cube: there is a world of this name already\nTake another name.",
-    ("world", "cube_coop2"): "new world cube_coop2: there is a world of this name already",
-    ("mind", "naive"): "new mind naive: there is a mind of this name already",
-    ("topology", "debate"): "new topology debate: there is a topology of this name already",
+    ("world", "lambda"): "new world lambda: this is a Python keyword\nChoose another name.",
+    ("world", "cube"): "new world cube: a world of this name already exists\nChoose another name.",
+    ("world", "cube_coop2"): "new world cube_coop2: a world of this name already exists",
+    ("mind", "naive"): "new mind naive: a mind of this name already exists",
+    ("topology", "debate"): "new topology debate: a topology of this name already exists",
     ("metric", "echoes"): "new metric echoes: Python finds another module of this name",
     ("world", "random"): "new world random: Python finds another module of this name",
     ("mind", "numpy"): "new mind numpy: Python finds another module of this name",
     ("world", "doors", "--out", "file"): "doors: cannot be written: File exists\nGive another folder: --out.",
     ("world", "a" * 300): "cannot be written: File name too long",
-    ("world", "there"): "new world there: there exists already\nTake another name, or another folder: --out.",
-    ("world", "dangling"): "new world dangling: dangling exists already",
+    ("world", "there"): "new world there: there already exists\nChoose another name, or another folder: --out.",
+    ("world", "dangling"): "new world dangling: dangling already exists",
 }
 
 

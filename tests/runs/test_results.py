@@ -110,7 +110,7 @@ def test_of_runs_of_one_cell_the_last_pooled_one_counts(tmp_path: Path) -> None:
         ("meta.json", "{", "meta.json"),
         ("meta.json", '{"hash": 3}', "meta.json: hash"),
         ("metrics.json", "[]", "no metrics"),
-        ("metrics.json", '{"outcome.steps": "ten"}', "outcome.steps is no number"),
+        ("metrics.json", '{"outcome.steps": "ten"}', "outcome.steps is not a number"),
         ("metrics.json", '{"outcome.steps": NaN}', "metrics.json"),
         ("metrics.json", None, "metrics.json"),
     ],
@@ -141,10 +141,10 @@ def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:
     ("make", "message"),
     [
         (lambda folder: folder / "swep", "Did you mean 'sweep'?"),
-        (lambda folder: folder, "It holds sweeps"),
+        (lambda folder: folder, "It contains sweeps"),
         (lambda folder: folder / "sweep" / "a", "It is a single run"),
         (lambda folder: folder / "file", "it is a file"),
-        (lambda folder: folder / "empty", "it holds no runs"),
+        (lambda folder: folder / "empty", "it contains no finished runs"),
     ],
 )
 def test_a_wrong_folder_is_reported_with_the_way_out(tmp_path: Path, make, message: str) -> None:

@@ -76,7 +76,7 @@ def test_a_linked_run_is_a_named_gap(run: Path, tmp_path: Path) -> None:
 def test_what_is_no_file_is_damage_and_is_not_waited_for(run: Path, make: Any) -> None:
     (run / "meta.json").unlink()
     make(run / "meta.json")
-    assert RunFolder(run).row() == Damaged("run", "meta.json: not read: it is no file")
+    assert RunFolder(run).row() == Damaged("run", "meta.json: not read: it is not a file")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_config_yaml_that_is_no_data_is_damage(run: Path, content: bytes) -> N
 def test_a_config_yaml_calls_nothing(run: Path, tmp_path: Path) -> None:
     (run / "meta.json").unlink()
     (run / "config.yaml").write_text(f"!!python/object/apply:os.mkdir ['{tmp_path / 'made'}']")
-    with pytest.raises(DamagedFile, match=r"the tag .*apply:os\.mkdir is no part"):
+    with pytest.raises(DamagedFile, match=r"the tag .*apply:os\.mkdir is not allowed"):
         RunFolder(run).configuration()
     assert not (tmp_path / "made").exists()
 

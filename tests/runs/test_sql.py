@@ -72,7 +72,7 @@ def test_no_question_reaches_files_or_network(sweep: Path, question: str) -> Non
 
 
 def test_a_name_without_quotes_gets_a_hint_how_to_write_it(sweep: Path) -> None:
-    with pytest.raises(UserError, match="Names with a point stand in double quotes"):
+    with pytest.raises(UserError, match="Put names with a dot in double quotes"):
         ask([read_results(sweep)], "select outcome.steps from results")
 
 

@@ -87,11 +87,11 @@ def half(run: Path) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "metrics": (another_steps, "metrics.json: outcome.steps is 99.0 and the trace gives 4"),
+    "metrics": (another_steps, "metrics.json: outcome.steps is 99.0, but the trace gives 4"),
     "reward": (another_reward, "metrics.json: outcome.return is"),
-    "seed": (another_seed, "meta.json: its seed is not that of its configuration"),
-    "configuration": (another_configuration, "config.yaml: it is not the configuration of meta.json"),
-    "hash": (another_hash, "meta.json: its hash is not that of its configuration"),
+    "seed": (another_seed, "meta.json: its seed differs from the seed of its configuration"),
+    "configuration": (another_configuration, "config.yaml: it differs from the configuration in meta.json"),
+    "hash": (another_hash, "meta.json: its hash differs from the hash of its configuration"),
     "outcome": (another_outcome, "trace.jsonl: damaged: it ends as 'success', and meta.json says 'budget'"),
     "half": (half, "trace.jsonl: damaged: it breaks off before the end of the episode"),
 }
@@ -133,7 +133,7 @@ def test_of_other_versions_it_is_said_what_cannot_be_verified(run: Path) -> None
 
 
 def test_a_run_whose_digests_were_taken_away_is_damaged(run: Path) -> None:
-    assert "meta.json: damaged: it holds no digest of trace.jsonl" in verify_run(unsealed(run)).problems
+    assert "meta.json: damaged: it contains no digest of trace.jsonl" in verify_run(unsealed(run)).problems
 
 
 def test_what_to_type_is_said(run: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_plan_is_held_against_what_is_there(run: Path) -> None:
     found = check_folder(run.parent)
     reported = {one.name: one.problems for one in found.damaged}
     assert reported == {
-        run.name: [f"it is the run of another cell, of hash {hashes[run.name][:8]}"],
+        run.name: [f"it is the run of another cell, with hash {hashes[run.name][:8]}"],
         "linked": ["it is a link, which is not followed"],
     }
     assert found.missing == ("absent",)

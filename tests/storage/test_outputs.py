@@ -57,7 +57,7 @@ def test_no_verb_replaces_what_is_no_file(name: str, kind: str, sound: Path, quo
     done = quorum(*words(name, sound, place), "--force")
     assert done.returncode == 2
     assert done.stderr.startswith("error: --")
-    assert "is not replaced" in done.stderr or "it is a folder" in done.stderr
+    assert "which Quorum does not replace" in done.stderr or "it is a folder" in done.stderr
     assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
 
 
@@ -69,7 +69,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
     place.write_text("mine")
     done = quorum(*words(name, sound, place))
     assert (done.returncode, place.read_text()) == (2, "mine")
-    assert "--force replaces it" in done.stderr
+    assert "Replace it with --force" in done.stderr
     assert list(tmp_path.iterdir()) == [place]
     assert quorum(*words(name, sound, place), "--force").returncode == 0
     assert place.read_bytes() != b"mine"
@@ -82,7 +82,7 @@ def test_no_verb_overwrites_a_file_of_a_run(name: str, sound: Path, quorum: Quor
     for typed in (["view", run, "--export", run / name], ["report", run.parent, "--out", run / name]):
         done = quorum(*map(str, typed), "--force")
         assert (done.returncode, (run / name).read_bytes()) == (2, before)
-        assert "a file of a run, which is not overwritten" in done.stderr
+        assert "this file belongs to a run, so Quorum does not overwrite it" in done.stderr
 
 
 def test_the_files_of_a_run_are_all_known(sound: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_page_that_a_sweep_already_has_is_written_again(sound: Path, quorum: Q
 def test_no_file_of_our_own_is_written_through_a_link(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "results.csv"
     NO_FILES[kind](place)
-    with pytest.raises(UserError, match=f"it is {kind}, and is not replaced"):
+    with pytest.raises(UserError, match=f"it is {kind}, which Quorum does not replace"):
         write_all(tmp_path, {place.name: b"data"})
     assert os.path.lexists(place)
 

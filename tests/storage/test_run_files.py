@@ -47,9 +47,9 @@ def endless(file: Path) -> None:
 
 
 NO_FILES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "pipe": (os.mkfifo, "it is no file"),
-    "folder": (os.mkdir, "it is no file"),
-    "device": (device, "it is no file"),
+    "pipe": (os.mkfifo, "it is not a file"),
+    "folder": (os.mkdir, "it is not a file"),
+    "device": (device, "it is not a file"),
     "link": (link, "it is a link, which is not followed"),
     "link that leads nowhere": (lambda file: file.symlink_to("nowhere"), "it is a link, which is not followed"),
     "link to itself": (lambda file: file.symlink_to(file.name), "it is a link, which is not followed"),

@@ -195,7 +195,7 @@ def test_a_run_that_no_service_answered_is_refused(run: Path, tmp_path: Path) ->
     assert f"quorum check --drift {run}" in caught.value.hint
     with pytest.raises(UserError, match="there is no such folder"):
         repetition(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="it is no run") as caught:
+    with pytest.raises(UserError, match="it is not a run") as caught:
         repetition(tmp_path)
     assert str(silent) in caught.value.hint
 

@@ -19,8 +19,8 @@ def test_money_stops_the_sweep_before_it_is_overspent_and_more_of_it_goes_on(swe
     first = sweep(*words, budget_usd=1.6)
     assert (first.stop, first.exit_code) == (Stop.BUDGET, 0)
     assert (len(first.finished), first.left, first.spent.usd) == (3, 3, 1.5)
-    assert "the budget of the sweep does not reach for another cell (--budget-usd 1.6)" in first.complaint
-    assert "3 cells are left; go on with: quorum sweep" in first.complaint
+    assert "the remaining budget of the sweep does not cover another cell (--budget-usd 1.6)" in first.complaint
+    assert "3 cells are left; continue with: quorum sweep" in first.complaint
     assert first.request.command.endswith("--budget-usd 1.6")
     same = sweep(*words, budget_usd=1.6)
     assert (len(same.finished), same.spent.usd) == (0, 1.5)
@@ -46,7 +46,7 @@ def test_what_was_paid_at_an_unknown_price_is_not_taken_for_nothing(sweep: Sweep
     assert len(sweep(*CELLS, "seed=range(0,6)", limit=2).finished) == 2
     outcome = sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
     assert (outcome.stop, outcome.exit_code, outcome.finished) == (Stop.STUCK, 2, ())
-    assert "the price of answers that the sweep has paid for already is not known" in outcome.complaint
+    assert "the price of answers that the sweep has already paid for is unknown" in outcome.complaint
 
 
 def test_teams_without_models_cost_nothing_of_a_budget(sweep: Sweep) -> None:

@@ -80,7 +80,7 @@ def test_a_cell_that_the_budget_cuts_is_unfinished_and_goes_on_with_its_answers(
         answers = till.answers
         cut = run_sweep_command(SweepRequest(grid, tmp_path, "s", budget_calls=answers - 1), quiet=True)
         assert (cut.stop, cut.left, cut.finished, cut.spent.answers) == (Stop.BUDGET, 1, (), answers - 1)
-        assert "cells that it cut keep their answers" in cut.complaint
+        assert "cells that it stopped keep their answers" in cut.complaint
         more = run_sweep_command(SweepRequest(grid, tmp_path, "s", budget_calls=answers), quiet=True)
     assert (more.stop, more.left, more.spent.answers, more.spent.cached) == (None, 0, answers, answers - 1)
     assert till.answers == 2 * answers

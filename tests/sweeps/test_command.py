@@ -42,7 +42,7 @@ def test_progress_goes_to_standard_error_and_the_summary_to_standard_output(quor
     assert code == 0
     assert "2 of 2 done: 0 before, 2 now" in out
     notice, first, *_, last = reported.splitlines()
-    assert notice == "notice: 1 points of the grid name a cell that another one names; it is run once"
+    assert notice == "notice: 1 points of the grid repeat the cell of another point; each cell runs once"
     assert (first, last) == ("s: 0/2 done, 2 to run", "s: 2/2 done, 0 running, 0 failed, ETA 0:00")
 
 

@@ -107,4 +107,4 @@ def test_the_command_names_what_it_runs_again(quorum: Quorum, tmp_path: Path) ->
     done = quorum(*words)
     assert done.returncode == 0
     assert f"damaged: {run.name}: trace.jsonl: damaged: it is not what the run wrote" in done.stderr
-    assert "they are run again; what is left of them is kept in" in done.stderr
+    assert "they run again; their remains are kept in" in done.stderr

@@ -37,7 +37,10 @@ def test_a_cell_with_which_workers_always_die_ends_as_an_error_and_the_others_ar
     outcome = sweep(*GRID, f"agents.log={log}")
     (failed,) = outcome.failed
     assert (outcome.exit_code, outcome.left, len(outcome.finished)) == (1, 0, 5)
-    assert failed.reason == "3 workers died with this cell; of the last one: its worker process ended: signal SIGKILL"
+    assert (
+        failed.reason
+        == "3 workers died while running this cell; the last one: its worker process ended: signal SIGKILL"
+    )
     assert log.read_text().split()[::2].count("4") == MOST_DEATHS
     assert not list((tmp_path / "s").glob("*.partial-*"))
 
@@ -85,7 +88,7 @@ def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
     assert 10 <= len(outcome.finished) <= 12
     assert "10 cells in a row ended in an error, the last one with: tests/plugins/walker.py:" in outcome.complaint
     assert "in Walker.think: RuntimeError: the walker stumbled" in outcome.complaint
-    assert "cells are left; go on with: quorum sweep" in outcome.complaint
+    assert "cells are left; continue with: quorum sweep" in outcome.complaint
 
 
 def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Sweep, tmp_path: Path) -> None:
@@ -113,7 +116,7 @@ def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(
     )
     assert done.returncode == 2
     assert "results cannot be written there: File too large" in done.stderr
-    assert "1 cells are left; go on with: quorum sweep env=corridor" in done.stderr
+    assert "1 cells are left; continue with: quorum sweep env=corridor" in done.stderr
     assert "Traceback" not in done.stderr
     assert leftovers(tmp_path / "runs" / "s") == []
     done = subprocess.run(line, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)

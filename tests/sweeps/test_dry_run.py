@@ -81,7 +81,7 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert "from boards of their kind, played with the simulated model, at 3 s an answer" in shown(forecast)
     unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
     assert unknown.usd is None
-    assert "unknown: the model's price is not known" in shown(unknown)
+    assert "unknown: the model's price is unknown" in shown(unknown)
 
 
 def test_given_prices_are_reckoned_with_and_a_replay_has_none(
@@ -95,7 +95,7 @@ def test_given_prices_are_reckoned_with_and_a_replay_has_none(
     (run,) = (path.parent for path in tmp_path.glob("s/*/calls.jsonl"))
     replayed = show_plan(asked("agents=asker", "llm=replay", f"llm.run={run}", "n=2", name="again"))
     assert (replayed.usd, replayed.sources) == (None, {"unknown": 1})  # no model stands in for these prompts
-    assert "unknown: what some cells take is not known" in shown(replayed)
+    assert "unknown: the cost of some cells is unknown" in shown(replayed)
 
 
 def test_what_finished_cells_cost_at_an_unknown_price_is_not_forecast_as_nothing(
@@ -138,7 +138,7 @@ def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
     assert len(names.splitlines()) == 3
     assert all(name.startswith("cube-n2-") and name not in summary for name in names.splitlines())
     reported = quorum(*words[:-1], "--names")
-    assert (reported.returncode, "--names: it goes with --dry-run" in reported.stderr) == (2, True)
+    assert (reported.returncode, "--names works only with --dry-run" in reported.stderr) == (2, True)
 
 
 def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked: Callable[..., SweepRequest]) -> None:

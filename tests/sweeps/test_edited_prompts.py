@@ -65,5 +65,5 @@ def test_a_template_that_is_edited_while_a_sweep_runs_ends_it(
     words = (*WORDS, f"prompts.folder={tmp_path / 'prompts'}", "seed=0,1")
     report = run_sweep_command(SweepRequest(words, tmp_path, "s"), quiet=True)
     assert report.exit_code == 2
-    assert "not what it was when this command began: prompts.folder/cube/rules.jinja" in report.complaint
+    assert "changed since this command began: prompts.folder/cube/rules.jinja" in report.complaint
     assert list((tmp_path / "s").glob("cube-*")) == []

@@ -55,10 +55,10 @@ def test_a_later_argument_takes_the_place_of_an_earlier_one_of_the_same_key() ->
     [
         ("n=shuffle(1,2)", "shuffle() draws without a seed"),
         ("seed=shuffle(range(0,3))", "shuffle() draws without a seed"),
-        ("n=interval(0,1)", "interval() names no values"),
+        ("n=interval(0,1)", "interval() gives no list of values"),
         ("seed=range(5,5)", "the grid is empty"),
         ("topology=glob(z*)", "the grid is empty"),
-        ("n=glob(2*)", "glob() names the options of a group"),
+        ("n=glob(2*)", "glob() works only for the options of a group"),
         ("n=2,,4", "cannot be read"),
         ("n", "is not KEY=VALUE"),
         ("hydra.sweeper=basic", "Hydra's own settings"),

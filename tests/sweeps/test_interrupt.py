@@ -43,8 +43,8 @@ def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(starte
     assert (data["stopped"], data["failed"]) == ("interrupted", [])
     assert 2 <= data["run_now"] <= 6
     assert data["left"] == 30 - data["run_now"]
-    assert "are finished first (Ctrl-C again drops them)" in reported
-    assert f"{data['left']} cells are left; go on with: {data['command']}" in reported
+    assert "finish first (Ctrl-C again drops them)" in reported
+    assert f"{data['left']} cells are left; continue with: {data['command']}" in reported
     assert "Traceback" not in reported
     assert leftovers(Path(data["folder"])) == []
 

@@ -153,7 +153,7 @@ def test_a_failed_episode_stops_its_line_alone_and_is_run_again_on_request(sweep
     words = (*TWO[:-1], "seed=0", "agents.fails_in=2", f"agents.lives_after={tmp_path / 'lives'}")
     first = sweep(*words)
     assert ([done.outcome for done in first.failed], first.held) == (["error"], 1)
-    assert "1 cells follow a failed one in their line, and are not run before it is" in first.complaint
+    assert "1 cells follow a failed one in their line, and wait until it succeeds" in first.complaint
     assert "--retry-failed" in first.complaint
     assert first.exit_code == 1
     again = sweep(*words)
@@ -207,10 +207,10 @@ def test_what_began_with_another_memory_than_its_line_now_has_is_not_done(
     exchanged(copied[0, 1])
     check = check_folder(tmp_path / "s")
     assert [run.name for run in check.damaged] == [copied[0, 2].name]
-    assert f"it began with another memory than the memory.json of {copied[0, 1].name}" in "\n".join(check.lines())
+    assert f"it differs from the memory.json of {copied[0, 1].name}" in "\n".join(check.lines())
     result = sweep(*TWO)
     assert list(result.damaged) == [copied[0, 2].name, copied[0, 3].name]
-    assert "it began with another memory than this episode has left" in result.damaged[copied[0, 2].name]
+    assert "it started from a different memory than this episode left" in result.damaged[copied[0, 2].name]
     assert [before(run) for run in episodes(tmp_path / "s").values()] == [0, 1, 70, 71, 0, 1, 2, 3]
 
 
@@ -234,7 +234,7 @@ def test_a_memory_that_is_not_the_one_of_meta_is_damage(tmp_path: Path, copied: 
     data["memory"]["after"] = "0" * 64
     meta.write_text(json.dumps(data))
     problems = [problem for run in check_folder(tmp_path / "s").damaged for problem in run.problems]
-    assert "memory.json: it is not the memory of which meta.json has the digest" in problems
+    assert "memory.json: its digest differs from that in meta.json" in problems
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def planned(options: Path) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("values", ["1", "1,2", "0,2", "range(2,5)"])
 def test_a_line_has_no_gap_and_begins_with_its_first_episode(planned: Callable[..., Any], values: str) -> None:
-    with pytest.raises(UserError, match=r"its team takes a memory along, and there is no episode \d that it could"):
+    with pytest.raises(UserError, match=r"its team remembers earlier episodes, and the sweep has no episode \d"):
         planned(f"episode={values}")
 
 

@@ -25,8 +25,8 @@ CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "folder for attempts": (SWEEP, ".retried", r"s/.retried: it is a link, which is not followed"),
     "half-written episode": (SWEEP, "x.partial-12345678", ""),
     "probe": (SWEEP, ".partial-probe", ""),
-    "plan": (SWEEP, "sweep.json", "sweep.json: it is a link, and is not replaced"),
-    "table": (SWEEP, "results.csv", "results.csv: it is a link, and is not replaced"),
+    "plan": (SWEEP, "sweep.json", "sweep.json: it is a link, which Quorum does not replace"),
+    "table": (SWEEP, "results.csv", "results.csv: it is a link, which Quorum does not replace"),
     "batches": ((*SWEEP, "engine=batch"), "batches.jsonl", "s/batches.jsonl: it is a link, which is not followed"),
     "batches of another command": (SWEEP, "batches.jsonl", ""),
     "lock": (SWEEP, ".lock", "s/.lock: it is a link, which is not followed"),
@@ -34,7 +34,7 @@ CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "workers": (SWEEP, ".workers", "s/.workers: it is a link, which is not followed"),
     "comparisons": (COMPARE, "comparison", "s/comparison: cannot be made: it is a link, which is not followed"),
     "pages": (EPISODES, "episodes", "s/episodes cannot be made: it is a link, which is not followed"),
-    "report": (EPISODES[:-1], "report.html", "report.html: it is a link, and is not replaced"),
+    "report": (EPISODES[:-1], "report.html", "report.html: it is a link, which Quorum does not replace"),
 }
 """The command, the name of the link, and what it answers; empty: it does its work, and the link is gone or left."""
 

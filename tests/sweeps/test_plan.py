@@ -80,7 +80,7 @@ arms:
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
-        ("fixed: []\ngrid: []\narms: {a: [n=1], a: [n=2]}", "the key 'a' a second time is no part of a configuration"),
+        ("fixed: []\ngrid: []\narms: {a: [n=1], a: [n=2]}", "the repeated key 'a' is not allowed in a configuration"),
         ("fixed: []\ngrid: []\narms: {a: [n=1], b: [n=1]}", "the arms 'a' and 'b' are the same: both run cube-n1-"),
         ("fixed: []\ngrid: []\narms: {a: ['n=1,2']}", "arms.a: n=1,2 gives several values"),
         ("fixed: ['n=1,2']\ngrid: []\narms: {}", "fixed: n=1,2 gives several values"),
@@ -91,11 +91,11 @@ arms:
         ("fixed: [", "mine.yaml: "),
         ("fixed: []\ngrid: []\narms: {' ': [n=1]}", "an arm has an empty name"),
         ("fixed: [nn=3]\ngrid: []\narms: {}", "nn: there is no such key"),
-        (PUBLISHED.format(row="[4, 1.0]"), "row 0 holds 2 values, and there are 3 factors and metrics"),
-        (PUBLISHED.format(row="[4, high, 2]"), "row 0: outcome.success: 'high' is no mean"),
-        (PUBLISHED.format(row="[4, 1.0, [9.9]]"), "row 0: outcome.steps: [9.9] is no mean"),
-        (PUBLISHED.format(row="[[4, 8], 1.0, 2]"), "row 0: n: [4, 8] is no value of a factor"),
-        (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is no mean"),
+        (PUBLISHED.format(row="[4, 1.0]"), "row 0 has 2 values, but there are 3 factors and metrics"),
+        (PUBLISHED.format(row="[4, high, 2]"), "row 0: outcome.success: 'high' is not a mean"),
+        (PUBLISHED.format(row="[4, 1.0, [9.9]]"), "row 0: outcome.steps: [9.9] is not a mean"),
+        (PUBLISHED.format(row="[[4, 8], 1.0, 2]"), "row 0: n: [4, 8] cannot be the value of a factor"),
+        (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is not a mean"),
     ],
 )
 def test_a_mistake_in_an_experiment_is_reported(text: str, reported: str, options: Path) -> None:

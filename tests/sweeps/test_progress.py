@@ -142,7 +142,7 @@ def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) 
         assert text.getvalue().splitlines()[2] == f"failed: {sweeping.names[0]}: no luck"
         sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
         show()
-        reported = "stopping: interrupted; 3 cells under way are finished first (Ctrl-C again drops them)"
+        reported = "stopping: interrupted; 3 cells under way finish first (Ctrl-C again drops them)"
         assert text.getvalue().splitlines()[3:] == [reported]
 
 

@@ -113,7 +113,7 @@ def test_a_table_later_than_all_runs_is_left_alone_and_any_other_is_written_agai
 
 def test_two_commands_do_not_work_in_one_folder(sweep: Sweep, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
-    with sweep_lock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is at work.*process \d+ on"):
+    with sweep_lock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is running.*process \d+ on"):
         sweep(*GRID)
     assert sweep(*GRID, limit=1).left == 3
 

@@ -56,13 +56,13 @@ def harmless_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     """
     for name, value in headers.items():
         if not _NAME.fullmatch(name) or _is_secret(name):
-            raise Withheld("a name is none that a header can have")
+            raise Withheld("a name is not valid for a header")
         if holds_key(name):
             raise Withheld(f"{name} may hold a key: keys come from the environment alone (llm.api_key_env)")
         if name.lower() in _OF_THE_CLIENT:
-            raise Withheld(f"{name} is the client's own")
+            raise Withheld(f"{name} is set by the client itself")
         if not (value.isascii() and value.isprintable()):
-            raise Withheld(f"{name} has characters that no header has")
+            raise Withheld(f"{name} has characters that are not allowed in a header")
         if _is_secret(value):
             raise Withheld(f"{name} looks like a key: keys come from the environment alone (llm.api_key_env)")
     return headers

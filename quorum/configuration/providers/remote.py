@@ -37,7 +37,9 @@ def _without_credentials(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it must be an address that begins with http:// or https://")
     if parts.username or parts.password or parts.query:
-        raise Withheld("it must hold no name, password or query: keys come from the environment (api_key_env)")
+        raise Withheld(
+            "it must not contain a user name, password or query: keys come from the environment (api_key_env)"
+        )
     return url
 
 
@@ -176,14 +178,14 @@ class OpenAIConfig(RemoteConfig):
     def _knows_its_tier(cls, tier: str | None, info: ValidationInfo) -> str | None:
         official = urlsplit(info.data.get("base_url", "")).hostname == cls.official
         if tier is not None and official and tier not in OPENAI_TIERS:
-            raise ValueError(f"the tiers of OpenAI are {', '.join(OPENAI_TIERS)}")
+            raise ValueError(f"OpenAI's tiers are {', '.join(OPENAI_TIERS)}")
         return tier
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
         family = find_family("openai", self.model)
         if self.name == "openai" and self.host == self.official and family is not None and not family.chat:
-            raise WrongKey("model", f"chat completions do not have {self.model}: ask it with llm=openai_responses")
+            raise WrongKey("model", f"{self.model} is not available through chat completions: use llm=openai_responses")
         return self
 
 

@@ -134,7 +134,7 @@ class _Process(Member):
             return "the process that starts workers has ended"
         code = self._process.exitcode
         if code == -signal.SIGPROF:
-            return "its code did not return (limits.step_seconds); the worker printed where it stood"
+            return "its code did not return (limits.step_seconds); the worker printed its stack"
         if code is not None and code < 0:
             return f"its worker process ended: signal {signal.Signals(-code).name}"
         return f"its worker process ended: exit code {code}"

@@ -54,8 +54,8 @@ class Worker:
         code = CodeVersion.of(provenance())
         if code != job.code:
             raise UserError(
-                f"the worker on {platform.node()} runs another Quorum than the sweep: {code} instead of {job.code}",
-                "Install the same one on every machine.",
+                f"the worker on {platform.node()} runs a different Quorum than the sweep: {code} instead of {job.code}",
+                "Install the same version on every machine.",
             )
         self._job = job
         self._report = report
@@ -135,7 +135,7 @@ class Worker:
         except UserError as error:
             raise UserError(
                 f"a worker cannot run {planned.name}: {error.message}",
-                "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
+                "It has only the components of modules that --plugin names (in Python: plugins=...).",
             ) from error
         if planned.follows:
             start = Start(self._memory_of(planned.follows))

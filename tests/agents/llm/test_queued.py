@@ -54,7 +54,7 @@ async def test_a_call_that_waits_for_a_place_is_shown_as_waiting_and_counts_from
     first, second = (asyncio.create_task(model.complete(_request(name))) for name in ("agent_0", "agent_1"))
     await _turns()
     clock.now += 768.0
-    assert thinking(under_way.calls, under_way.queued) == "agent_0 thinks 768 s, 1 wait for a place"
+    assert thinking(under_way.calls, under_way.queued) == "agent_0 thinks 768 s, 1 queued"
     held.asked[0].set_result(REPLY)
     await first
     await _turns()

@@ -89,7 +89,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(module: Path, tmp_path: P
     folder.chmod(0o777)
     found, reported = hits(module, tmp_path / "caches")
     assert (found, kept(folder)) == ("0", [])
-    assert f"{folder}: others can write to it" in reported
+    assert f"{folder}: other users can write to it" in reported
     assert "NUMBA_CACHE_DIR" in reported
 
 
@@ -99,7 +99,7 @@ def test_a_link_is_not_taken_for_the_folder(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "quorum").mkdir()
     (tmp_path / "quorum" / "kernels").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NoFolder, match="others can write"):
+    with pytest.raises(NoFolder, match="other users can write"):
         cache_folder()
 
 
@@ -108,7 +108,7 @@ def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     os.chown(cache_folder(), 12345, 12345)
-    with pytest.raises(NoFolder, match="others can write"):
+    with pytest.raises(NoFolder, match="other users can write"):
         cache_folder()
 
 

@@ -115,7 +115,7 @@ def test_a_world_that_cannot_tell_itself_at_the_end_has_its_run(typed: Typed, tm
     files = wrong("pit.py", {'return "pit"': "return self.board  # HERE"})
     write(tmp_path, files)
     done = typed(f"run {WORDS}")
-    assert_reported(done, files, ("in Pit.ansi: AttributeError", "The episode itself has ended well"), 1)
+    assert_reported(done, files, ("in Pit.ansi: AttributeError", "The episode itself is complete"), 1)
 
 
 @pytest.mark.parametrize("mistake", PICTURES)

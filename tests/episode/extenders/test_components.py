@@ -28,7 +28,7 @@ IMPORTS = {
     "no component": ({_COMPONENT: "build)  # HERE"}, "it is a function, not a maeil.component.Component"),
     "a name that is taken": (
         {'ter("mine", Comp': 'ter("naive", Comp', "build))": "build))  # HERE"},
-        "is registered already",
+        "is already registered",
     ),
     "the parts of a component swapped": ({_COMPONENT: "Component(build, MineConfig))  # HERE"}, "must be a class"),
     "a field without a type": (

@@ -22,13 +22,13 @@ TEMPLATES = {
 VALUES = {
     "a list that does not end": (
         "# Mine.\nname: mine\nmore: [1, 2\nother: 3  # HERE\n",
-        "it is no YAML: did not find expected ','",
+        "it is not valid YAML: did not find expected ','",
     ),
-    "a tab": ("# Mine.\nname: mine\n\tmore: 1  # HERE\n", "Indent by spaces: YAML has no tabs."),
+    "a tab": ("# Mine.\nname: mine\n\tmore: 1  # HERE\n", "Indent with spaces: YAML does not allow tabs."),
     "a key twice": ("# Mine.\nname: mine\nname: other  # HERE\n", "found duplicate key name"),
-    "a list": ("- mine  # HERE\n", "it holds a list; the file of an option holds keys"),
-    "nothing": ("# Mine.  # HERE\n", "it holds nothing"),
-    "what is no text": ("# Mine.\nname: \x00  # HERE\n", "it is no text in UTF-8"),
+    "a list": ("- mine  # HERE\n", "it contains a list; an option file must contain keys"),
+    "nothing": ("# Mine.  # HERE\n", "it contains nothing"),
+    "what is no text": ("# Mine.\nname: \x00  # HERE\n", "it is not UTF-8 text"),
 }
 
 
@@ -82,10 +82,10 @@ def test_a_file_of_values_that_another_includes_is_reported_too(typed: Typed, tm
     write(tmp_path, files)
     done = typed(f"show {WORDS}")
     assert done.code == 2
-    assert "configs/agents/usual.yaml:3: it is no YAML" in done.err
+    assert "configs/agents/usual.yaml:3: it is not valid YAML" in done.err
 
 
 def test_a_folder_with_a_broken_file_is_not_listed(typed: Typed, tmp_path: Path) -> None:
     files = {"configs/agents/mine.yaml": VALUES["a list that does not end"][0]}
     write(tmp_path, files)
-    assert_reported(typed("list agents --config-dir configs"), files, ("it is no YAML",), 2)
+    assert_reported(typed("list agents --config-dir configs"), files, ("it is not valid YAML",), 2)

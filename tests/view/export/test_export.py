@@ -210,7 +210,7 @@ def test_what_is_there_is_replaced_only_if_it_is_ours_or_by_force(name: str, swe
     out = tmp_path / "out"
     target = written(sweep, name, out)
     before = {path: path.read_bytes() for path in [target, *target.glob("*")] if path.is_file()}
-    with pytest.raises(UserError, match="--force replaces it"):
+    with pytest.raises(UserError, match="Replace it with --force"):
         export(sweep, name, out, calls=False, force=False)
     written(sweep, name, out, force=True)
     written(sweep, name)

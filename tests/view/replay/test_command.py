@@ -33,8 +33,8 @@ def test_without_a_terminal_it_is_text(quorum, run) -> None:
     [
         (["nowhere"], "nowhere: there is no such folder"),
         (["run/trace.jsonl"], "it is a file"),
-        (["empty"], "empty: it is no run"),
-        (["sweep"], "It holds runs: give one of them, sweep/cell"),
+        (["empty"], "empty: it is not a run"),
+        (["sweep"], "It contains runs: give one of them, sweep/cell"),
         (["run", "--out", "film.avi"], "'.avi' is not an ending of a film"),
         (["run", "--out", "film"], "the name of a film needs an ending"),
         (["run", "--out", "empty"], "--out empty: it is a folder"),

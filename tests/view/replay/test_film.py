@@ -151,7 +151,7 @@ def test_a_film_that_fails_half_way_leaves_what_was_there(copied, tmp_path) -> N
     edit_trace(folder, lambda e: e | {"reward": 99.0} if e["event"] == "step" and e["t"] == 3 else e)
     file = tmp_path / "film.gif"
     file.write_bytes(b"old")
-    with pytest.raises(UserError, match="cannot be brought back"):
+    with pytest.raises(UserError, match="cannot be restored"):
         _film([folder], file)
     assert file.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"film.gif", "transport"}

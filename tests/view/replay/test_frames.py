@@ -105,7 +105,7 @@ def test_a_trace_may_break_off_just_after_a_step_or_before_its_outcomes(copied) 
 def test_a_trace_of_another_episode_is_refused(copied) -> None:
     folder = copied("transport")
     edit_trace(folder, lambda event: event | {"reward": event["reward"] + 1} if event["event"] == "step" else event)
-    with pytest.raises(UserError, match=r"transport: the episode cannot be brought back: step 0: reward was"):
+    with pytest.raises(UserError, match=r"transport: the episode cannot be restored: step 0: reward was"):
         _all(folder)
 
 
@@ -113,7 +113,7 @@ def test_a_trace_of_another_episode_is_refused(copied) -> None:
 def test_a_step_that_cannot_be_taken_is_named_as_damage(copied, joint) -> None:
     folder = copied("debate")
     edit_trace(folder, lambda event: event | {"joint": joint} if event["event"] == "step" else event)
-    with pytest.raises(UserError, match=r"damaged|cannot be brought back"):
+    with pytest.raises(UserError, match=r"damaged|cannot be restored"):
         _all(folder)
 
 
@@ -156,7 +156,7 @@ def test_a_newer_trace_is_refused(copied) -> None:
     ("content", "said"),
     [
         (b"\xff\xfe", "damaged"),
-        (b"- 1\n", "holds no configuration"),
+        (b"- 1\n", "contains no configuration"),
         (b"env: {name: cube, 3: 4}\n", "damaged"),
         (b"env: {name: nowhere}\n", "its world cannot be built"),
         (b"env: !!python/object/apply:os.system [exit]\n", "damaged"),

@@ -66,13 +66,13 @@ def test_different_boards_are_refused_by_what_differs(played, copied) -> None:
     other = copied("debate")
     edit_configuration(other, lambda values: values.update(seed=2))
     edit_trace(other, lambda event: event | {"seed": 2} if event["event"] == "episode_start" else event)
-    with pytest.raises(UserError, match="not of the same board; what differs: seed 1 and 2\n"):
+    with pytest.raises(UserError, match="not play the same board; differences: seed 1 and 2\n"):
         prepare_replay([open_episode(played("debate").folder), open_episode(other)], 0, None)
 
 
 def test_different_worlds_are_refused(played) -> None:
     runs = [open_episode(played(name).folder) for name in ("debate", "transport")]
-    with pytest.raises(UserError, match=r"not of the same board.*env\.name cube and transport\n"):
+    with pytest.raises(UserError, match=r"not play the same board.*env\.name cube and transport\n"):
         prepare_replay(runs, 0, None)
 
 

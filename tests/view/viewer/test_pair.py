@@ -238,9 +238,9 @@ def test_what_is_no_pair_of_one_board_is_refused_in_one_message(
     seed = run_cell(Cell.compose([*board, "seed=1"]), tmp_path).folder
     size = run_cell(Cell.compose([*board, "env.side=24"]), tmp_path).folder
     for folders, wanted, way_out in (
-        ((run, seed), "they are not of the same board; what differs: seed 0 and 1", "two runs of one board"),
-        ((run, size), "what differs: env.side", "two runs of one board"),
-        ((run, episodes["crafter"]), "what differs: env.name cube and crafter", "two runs of one board"),
+        ((run, seed), "they do not play the same board; differences: seed 0 and 1", "two runs of one board"),
+        ((run, size), "differences: env.side", "two runs of one board"),
+        ((run, episodes["crafter"]), "differences: env.name cube and crafter", "two runs of one board"),
         ((*two, seed), f"{seed}: one of 3 folders, but a page shows one, or two", "two runs of one board"),
         ((run, tmp_path), f"{tmp_path}: it is not a run", "give the folder of each"),
         ((run, tmp_path / "nowhere"), "there is no such folder", ""),

@@ -197,7 +197,7 @@ def test_two_of_different_boards_are_refused_in_words(site: str, opened: Open, e
     page, _ = opened(f"{site}pair/{episodes['cube'].name}/{episodes['squeeze'].name}", whole=False)
     page.wait_for_selector("p.problems")
     reported = page.locator("p.problems").inner_text()
-    assert "they are not of the same board; what differs: env.name cube and squeeze" in reported
+    assert "they do not play the same board; differences: env.name cube and squeeze" in reported
     assert str(episodes["cube"].parent) not in reported
 
 

@@ -280,7 +280,7 @@ def test_the_estimate_of_a_branch_with_another_team_rests_on_pilots(first: Path,
     console = Console(width=200)
     with console.capture() as captured:
         console.print(real.table())
-    assert "2 episodes from what their own runs took from there on, at 3 s" in captured.get()
+    assert "2 episodes from the rest of their own runs, at 3 s" in captured.get()
     assert sources(minds=["agent_0=heuristic"]) == {"played": 2}
     assert sources("agents=heuristic") == {"played": 2}
 

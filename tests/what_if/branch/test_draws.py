@@ -145,7 +145,7 @@ def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked
     assert found, reported
     assert planned.rest().thoughts == live
     assert int(found[1]) == live
-    assert "from what its run took from there on with the simulated model, at 3 s an answer" in reported
+    assert "from what the rest of its run used with the simulated model, at 3 s an answer" in reported
     assert not planned.start.prefix.live
 
 

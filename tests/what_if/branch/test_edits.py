@@ -146,7 +146,7 @@ REFUSED = {
     "no such option": (AT, {"edits": ["llm=openia"]}, r"llm: there is no option 'openia'(.|\n)*openai"),
     "no value": (AT, {"edits": ["llm=openai"]}, "llm.model: missing mandatory value"),
     "added": (AT, {"edits": ["+llm.more=1"]}, "write KEY=VALUE"),
-    "several values": (AT, {"edits": ["llm.poor=0,1"]}, "one episode takes one value"),
+    "several values": (AT, {"edits": ["llm.poor=0,1"]}, "an episode takes one value"),
     "no such mind": (AT, {"minds": ["agent_1=heuristc"]}, r"there is no option 'heuristc'(.|\n)*heuristic"),
     "no such key of a mind": (
         AT,

@@ -218,7 +218,7 @@ REFUSED = {
     '{"walls": {}}': "walls: it cannot be changed; you can change agents, blocks",
     '{"agents": {"agent_9": [0, 0]}}': "agents.agent_9: no such agent",
     '{"agents": {"agent_0": [0, 99]}}': r"agent 0 at \(0, 99\) is outside the grid of side 20",
-    '{"agents": {"agent_0": [0.5, 1]}}': r"agents.agent_0: \[0.5, 1\] is no cell",
+    '{"agents": {"agent_0": [0.5, 1]}}': r"agents.agent_0: \[0.5, 1\] is not a cell",
     '{"agents": {"agent_0": [0, 0], "agent_1": [0, 0]}}': "agent 1 at .* stands on agent 0",
     '{"blocks": {"0": {"position": [0, 19]}}}': "block 0 .* (goal column|leaves the grid)",
     '{"blocks": {"7": {"position": [0, 0], "weight": 1}}}': "blocks.7: no such block; a new block gets the id 3",
