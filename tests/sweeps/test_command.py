@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -34,7 +35,10 @@ def quorum(tmp_path: Path, options: Path, monkeypatch: pytest.MonkeyPatch, capsy
             cli.main()
         return left.value.code or 0, *capsys.readouterr()
 
-    return run
+    log = logging.getLogger("quorum")
+    before = log.level
+    yield run
+    log.setLevel(before)  # `--quiet` raises it for the rest of the process
 
 
 def test_progress_goes_to_standard_error_and_the_summary_to_standard_output(quorum) -> None:
