@@ -17,8 +17,12 @@ GONE = (*(f"quorum/{name}" for name in SATELLITES), *(world for world, part in W
 KEPT = ("quorum_harness.py", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "mkdocs.yml", "docs")
 KEPT += ("quorum", "quorum_base", "maeil", "cube_env", "benchmarks", "examples", "tests", "constraints.txt")
 LINKS = ("agents", "topologies", "configs", "prompts", "cli.py")
-WHOLE = ("docs", "benchmarks", "examples", "tools", "real_model", "hostile", "pages", "traces")
-"""Folders of tests that are about the whole."""
+WHOLE = (
+    "benchmarks", "configuration/test_glossary.py", "docs", "episode/extenders", "examples", "hostile",
+    "maeil/test_metrics.py", "pages", "real_model", "storage/test_outputs.py", "test_cli.py", "test_cli_help.py",
+    "test_full_disk.py", "tools", "traces",
+)  # fmt: skip
+"""Tests of the whole: of all verbs, all metrics, all pages."""
 
 
 def make(target: Path) -> None:
@@ -39,7 +43,8 @@ def needy_tests() -> list[Path]:
     """Return the tests that name a satellite, its options or its verbs, and those that import such a test."""
     files = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.py")}
     words = re.compile(r"|".join(_words()))
-    needy = {path for path, text in files.items() if words.search(text) or path.parts[1] in WHOLE}
+    whole = tuple(f"tests/{name}" for name in WHOLE)
+    needy = {path for path, text in files.items() if words.search(text) or path.as_posix().startswith(whole)}
     while more := {path for path in files.keys() - needy if _imports(files[path], needy)}:
         needy |= more
     return sorted(needy - {Path("tests/conftest.py"), Path("tests/__init__.py")})
@@ -54,6 +59,8 @@ def _words() -> Iterator[str]:
             yield rf"\b{file.parent.name}=[\w,]*\b{file.stem}\b"
             if file.parent.name in ("env", "agents", "llm"):
                 yield rf"[\"']{file.stem}[\"']"
+        for file in (ROOT / "quorum" / name).rglob("metrics.py"):
+            yield rf"\b{file.parent.name}(\.|__)[a-z]+\b|\(\"\w+\", \"{file.parent.name}\""
         for file in (ROOT / "quorum" / name / "verbs").glob("*.py"):
             yield rf"\(\"{file.stem}\"|quorum {file.stem}\b"
 
