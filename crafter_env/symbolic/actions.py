@@ -16,7 +16,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 Steps = Annotated[int, Field(ge=1, le=10_000)]
 Tries = Annotated[
     int,
-    Field(ge=1, le=64, description="tries while too few take part"),
+    Field(ge=1, le=64, description="tries while too few agents take part"),
 ]
 Id = Annotated[int, Field(ge=0)]
 
@@ -111,7 +111,7 @@ class Move(SymbolicAction):
 
 
 class Collect(SymbolicAction):
-    """Collect, drink, eat or fight what is in reach."""
+    """Collect, drink, eat or fight something within reach."""
 
     phrase: ClassVar[str] = "collect {resource}[ at {target}]"
     action: Literal["collect"] = "collect"
@@ -121,7 +121,7 @@ class Collect(SymbolicAction):
 
 
 class Craft(SymbolicAction):
-    """Make a tool beside its station."""
+    """Make a tool next to its station."""
 
     phrase: ClassVar[str] = "make {item}"
     action: Literal["craft"] = "craft"
@@ -130,14 +130,14 @@ class Craft(SymbolicAction):
 
 
 class Sleep(SymbolicAction):
-    """Sleep until energy is full, or something hurts."""
+    """Sleep until your energy is full or something hurts you."""
 
     phrase: ClassVar[str] = "sleep"
     action: Literal["sleep"] = "sleep"
 
 
 class Place(SymbolicAction):
-    """Put something from the bag on a free cell beside you."""
+    """Place something from your bag on a free cell next to you."""
 
     phrase: ClassVar[str] = "place {object}"
     action: Literal["place"] = "place"
@@ -145,7 +145,7 @@ class Place(SymbolicAction):
 
 
 class Share(SymbolicAction):
-    """Give a teammate units of an item; what has no room stays."""
+    """Give a teammate units of an item; you keep what does not fit."""
 
     phrase: ClassVar[str] = "give agent_{agent} {quantity} {item}"
     action: Literal["share"] = "share"
@@ -155,7 +155,7 @@ class Share(SymbolicAction):
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest way until the target is in reach, 64 steps at most; then navigate on."""
+    """Take the shortest way until the target is within reach, at most 64 steps; then navigate again."""
 
     phrase: ClassVar[str] = "go to {target} {id}[, near cell {near}]"
     action: Literal["navigate"] = "navigate"
@@ -163,7 +163,7 @@ class Navigate(SymbolicAction):
     id: Id
     near: Annotated[
         int | None,
-        Field(ge=0, description="cell where an agent was heard to be; null: last seen"),
+        Field(ge=0, description="cell where the agent says it is; null: where you last saw it"),
     ] = None
 
 

@@ -16,7 +16,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 
 BlockId = Annotated[int, Field(ge=0)]
 Steps = Annotated[int, Field(ge=1, le=10_000)]
-Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, oneself among them")]
+Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, including you")]
 Timeout = Annotated[
     int | None,
     Field(ge=1, le=1_000_000, description="steps until it gives up; null: 6 times the side"),
@@ -24,7 +24,7 @@ Timeout = Annotated[
 
 
 class Move(SymbolicAction):
-    """Walk `steps` steps; one that the board does not allow counts as well."""
+    """Walk `steps` steps; a step that the board does not allow counts, too."""
 
     phrase: ClassVar[str] = "walk {direction} {steps} step(s)"
     action: Literal["move"] = "move"
@@ -33,7 +33,7 @@ class Move(SymbolicAction):
 
 
 class MoveToBlock(SymbolicAction):
-    """Go to a free cell of a face or, when it is full, to the end of its shortest line."""
+    """Go to a free cell at a face or, if the face is full, to the end of its shortest line."""
 
     phrase: ClassVar[str] = "go to the {face} face of block {block}"
     action: Literal["move_to_block"] = "move_to_block"
@@ -43,7 +43,7 @@ class MoveToBlock(SymbolicAction):
 
 
 class Rendezvous(SymbolicAction):
-    """Wait at a face until `count` agents wait there; all of them go on in the same step."""
+    """Wait at a face until `count` agents wait there; all of them continue in the same step."""
 
     phrase: ClassVar[str] = "meet at the {face} face of block {block} until {count} agent(s) wait there"
     action: Literal["rendezvous"] = "rendezvous"
@@ -54,7 +54,7 @@ class Rendezvous(SymbolicAction):
 
 
 class PushBlock(SymbolicAction):
-    """Push a block, from the face where you stand, until it has moved `steps` cells."""
+    """Push the block from the face where you stand until it has moved `steps` cells."""
 
     phrase: ClassVar[str] = "push block {block} by {steps} cell(s)"
     action: Literal["push_block"] = "push_block"
@@ -82,7 +82,7 @@ class Idle(SymbolicAction):
 
 
 class WaitAgents(SymbolicAction):
-    """Wait until `count` agents wait in this way or have nothing to do."""
+    """Wait until `count` agents are waiting like this or have nothing to do."""
 
     phrase: ClassVar[str] = "wait until {count} agent(s) wait"
     action: Literal["wait_agents"] = "wait_agents"
@@ -99,7 +99,7 @@ class Wait(SymbolicAction):
 
 
 class PushTowards(SymbolicAction):
-    """Push towards a block `steps` times; it succeeds when the block has moved at least once."""
+    """Push towards a block `steps` times; this succeeds if the block moves at least once."""
 
     phrase: ClassVar[str] = "push towards block {block}, {steps} time(s)"
     action: Literal["push"] = "push"
@@ -117,13 +117,13 @@ class Entity(StrEnum):
 
 
 class Navigate(SymbolicAction):
-    """Go the shortest way to a cell beside an agent, to a block's left face, to the goal column or to a cell."""
+    """Take the shortest way to a cell next to an agent, the left face of a block, the goal column or a cell."""
 
     phrase: ClassVar[str] = "go to {entity}[ {id}][ {cell}]"
     action: Literal["navigate"] = "navigate"
     entity: Entity
     id: Annotated[NonNegativeInt | None, Field(description="index of the agent or id of the block")] = None
-    cell: Annotated[tuple[int, int] | None, Field(description="row and column, for the entity cell")] = None
+    cell: Annotated[tuple[int, int] | None, Field(description="row and column, if the entity is a cell")] = None
     timeout: Timeout = None
 
     @model_validator(mode="after")

@@ -23,11 +23,11 @@ CLOSE = 2
 """Maximum distance of two agents that can step to the same cell."""
 
 Index = Annotated[int, Field(ge=0)]
-Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
+Patience = Annotated[int, Field(ge=0, le=1000, description="most steps to stand still")]
 
 
 class GoTo(SymbolicAction):
-    """Walk to a cell by a shortest way round foods and agents."""
+    """Walk to a cell by the shortest way around foods and agents."""
 
     phrase: ClassVar[str] = "go to row {row}, column {col}"
     action: Literal["go_to"] = "go_to"
@@ -37,7 +37,7 @@ class GoTo(SymbolicAction):
 
 
 class Load(SymbolicAction):
-    """Walk next to the food in a cell, wait until the levels of those there suffice, and load it with them."""
+    """Walk to a cell next to the food, wait until the levels of the agents there suffice, and load it together."""
 
     phrase: ClassVar[str] = "load the food in row {row}, column {col}"
     action: Literal["load"] = "load"

@@ -36,11 +36,11 @@ CLOSE = 2
 """Maximum distance of two agents that can step to the same cell."""
 
 Index = Annotated[int, Field(ge=0)]
-Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
+Patience = Annotated[int, Field(ge=0, le=1000, description="most steps to stand still")]
 
 
 class Fetch(SymbolicAction):
-    """Take an item in the empty hand, from the nearest dispenser or counter that has it."""
+    """Take an item with your empty hand from the nearest dispenser or counter that has it."""
 
     phrase: ClassVar[str] = "fetch {item}"
     action: Literal["fetch"] = "fetch"
@@ -57,21 +57,21 @@ class AtCell(SymbolicAction):
 
 
 class Fill(AtCell):
-    """Put the onion or tomato in the hand into a pot."""
+    """Put the onion or tomato in your hand into a pot."""
 
     phrase: ClassVar[str] = "fill the pot in row {row}, column {col}"
     action: Literal["fill"] = "fill"
 
 
 class Cook(AtCell):
-    """Put a pot that has ingredients on the fire, with an empty hand."""
+    """Start cooking a pot that has ingredients; your hand must be empty."""
 
     phrase: ClassVar[str] = "cook the pot in row {row}, column {col}"
     action: Literal["cook"] = "cook"
 
 
 class Scoop(AtCell):
-    """With a dish in the hand, wait at a pot until its soup is ready, and take it."""
+    """With a dish in your hand, wait at a pot until its soup is ready, then take it."""
 
     phrase: ClassVar[str] = "scoop the soup of the pot in row {row}, column {col}"
     action: Literal["scoop"] = "scoop"
@@ -79,7 +79,7 @@ class Scoop(AtCell):
 
 
 class Serve(SymbolicAction):
-    """Serve the soup in the hand at the nearest serving cell."""
+    """Serve the soup in your hand at the nearest serving cell."""
 
     phrase: ClassVar[str] = "serve the soup"
     action: Literal["serve"] = "serve"
@@ -87,14 +87,14 @@ class Serve(SymbolicAction):
 
 
 class PutDown(AtCell):
-    """Put what is in the hand on a counter, from where anybody next to it can take it."""
+    """Put what you hold on a counter, where any agent next to it can take it."""
 
     phrase: ClassVar[str] = "put it down on the counter in row {row}, column {col}"
     action: Literal["put_down"] = "put_down"
 
 
 class GoTo(AtCell):
-    """Walk to a cell of the floor."""
+    """Walk to a floor cell."""
 
     phrase: ClassVar[str] = "go to row {row}, column {col}"
     action: Literal["go_to"] = "go_to"

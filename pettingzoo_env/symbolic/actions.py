@@ -23,7 +23,7 @@ Steps = Annotated[int, Field(ge=1, le=STEPS, description="how many times in a ro
 
 
 class Wait(SymbolicAction):
-    """Do nothing where the environment knows that, else take the first legal choice."""
+    """Do nothing if the environment allows it, otherwise take the first legal choice."""
 
     phrase: ClassVar[str] = "wait {steps} step(s)"
 

@@ -18,8 +18,8 @@ from quorum.topologies.edges import complete, near, neighbours, ring
 LEADER, FOLLOWER = "leader", "follower"
 
 _WORDS = {
-    LEADER: "You lead this team: you tell the others what to do, and they act on your directives.",
-    FOLLOWER: "Your team has a leader. Follow its directives; when you cannot, tell it why.",
+    LEADER: "You lead this team: you tell the others what to do, and they follow your directives.",
+    FOLLOWER: "Your team has a leader. Follow its directives, or tell it why you cannot.",
 }
 
 
@@ -115,7 +115,7 @@ class Centralized(Topology):
         ]
 
 
-_PEER_WORDS = f"{_WORDS[FOLLOWER]} You can write to your peers, too: tell them what you are going to do."
+_PEER_WORDS = f"{_WORDS[FOLLOWER]} You can also write to your peers: tell them what you are going to do."
 
 
 class HybridConfig(LedConfig):

@@ -36,8 +36,8 @@ class Dialogue(Topology):
 
     name = "dialogue"
     words = (
-        "The agents that need a plan speak one after the other, and all of them hear it; a message of the kind "
-        '"directive" ends the talk. Then all decide at once.'
+        'The agents that need a plan speak in turn, and all of them hear each message. A message of kind "directive" '
+        "ends the dialogue. Then all decide at once."
     )
     dialogue = True
 

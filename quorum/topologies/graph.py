@@ -75,7 +75,7 @@ class Graph(AlongEdges):
     """Talk along the edges of a graph; each goes both ways."""
 
     name = "graph"
-    words = "Each agent can write to its neighbours alone; what others should know has to be passed on."
+    words = "Each agent can write only to its neighbours. Pass on what other agents should know."
 
     def __init__(self, config: GraphConfig, context: TopologyContext | None = None) -> None:
         super().__init__(config.rounds, config.edges, context)

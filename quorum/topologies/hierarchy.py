@@ -16,12 +16,12 @@ from quorum.topologies.edges import parent
 ROOT, BRANCH_LEADER, MEMBER = "root", "branch_leader", "member"
 
 _WORDS = {
-    ROOT: "You lead this team, which is a tree of leaders. Tell those who report to you what they, and those who "
-    "report to them, are to do.",
-    BRANCH_LEADER: "This team is a tree of leaders. Tell those who report to you what they, and those who report to "
-    "them, are to do. Pass on what your own leader has told you for them.",
-    MEMBER: "This team is a tree of leaders. You have a leader, and may have members who report to you. Report to your "
-    "leader for yourself and for them; then follow its directives.",
+    ROOT: "You lead this team, a tree of leaders. Tell the agents that report to you what they and their own members "
+    "should do.",
+    BRANCH_LEADER: "This team is a tree of leaders. Tell the agents that report to you what they and their own members "
+    "should do, and pass on what your leader told you.",
+    MEMBER: "This team is a tree of leaders. You have a leader, and members may report to you. Report to your leader "
+    "for yourself and for them, then follow its directives.",
 }
 
 

@@ -86,9 +86,9 @@ class Negotiation(Topology):
 
     name = "negotiation"
     words = (
-        "The agents that need a plan negotiate. First each in turn proposes one task, with a reason in 1 to 2 "
-        "sentences. Then each acknowledges which one task it commits itself to; a task needs all the agents that it "
-        "takes. Then each plans alone for its task (`task` of its turn), and plans are not talked about."
+        "The agents that need a plan negotiate. First, each in turn proposes one task, with a reason in 1 or 2 "
+        "sentences. Then each acknowledges the one task that it commits to; a task must get all the agents that it "
+        "needs. Then each plans alone for its task (`task` in its turn), without discussing its plan."
     )
     feedback = True
     negotiates = True

@@ -25,7 +25,7 @@ class Individual(Topology):
 
     name = "individual"
     talks = False
-    words = "Nobody talks in this team: each agent decides alone, by what it sees."
+    words = "Nobody talks in this team: each agent decides alone, from what it sees."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return a turn to plan for every undecided agent."""
@@ -41,7 +41,7 @@ class Chain(Topology):
 
     name = "chain"
     words = (
-        "The agents decide one after the other. Each hears those before it and tells those after it what it is "
+        "The agents decide in turn. Each agent hears the agents before it, and tells the agents after it what it is "
         "going to do."
     )
 
@@ -70,7 +70,7 @@ class Debate(Topology):
     """
 
     name = "debate"
-    words = "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
+    words = "The agents that need a plan speak in turn, and all agents hear them. Then all decide at once."
 
     def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
@@ -101,8 +101,8 @@ class Decentralized(Topology):
 
     name = "decentralized"
     words = (
-        "Anybody may write to anybody, a few messages in each step. A message interrupts those whom it reaches, so "
-        "write what they need."
+        "Any agent may write to any other, a few messages in each step. A message interrupts its recipients, so write "
+        "only what they need."
     )
 
     def __init__(self, config: DecentralizedConfig, _context: TopologyContext | None = None) -> None:

@@ -24,7 +24,8 @@ from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.instances import minimal_instance
-from quorum.agents.simulated.model import SimulatedModel
+from quorum.agents.simulated.chance import RandomModel
+from quorum.agents.simulated.model import SimulatedModel, data_of
 from quorum.agents.simulated.reading import find_blocks, read_view
 from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
@@ -112,6 +113,32 @@ def test_the_words_around_the_blocks_change_nothing(world):
     assert answer(request(world)[0], poor=0.5).text == answer(request(world, "terse")[0], poor=0.5).text
 
 
+def test_no_sentence_of_a_prompt_moves_a_draw(world):
+    """Neither reasons and messages in blocks nor requests to fix an answer: a better sentence moves no figure."""
+
+    def asked(reason: str, fix: str):
+        plan = PlanView("", None, ("idle(steps=1)",), 0, PlanStatus.FAILED, reason)
+        made = request(world, outcomes=(plan,), problems=(f"plan: {reason}",))[0]
+        later = (ChatMessage(ChatRole.ASSISTANT, reason), ChatMessage(ChatRole.USER, fix))
+        return [replace(made, messages=made.messages + later, sample=sample) for sample in range(20)]
+
+    rates = {"malformed": 0.2, "invalid": 0.2, "poor": 0.5, "prose": 0.2, "refusal": 0.1}
+    first, second = (
+        asked("the block has gone", "Mend this."),
+        asked("another agent took the block", "Fix this, please."),
+    )
+    assert [answer(one, **rates).text for one in first] == [answer(one, **rates).text for one in second]
+    chance = RandomModel(0)
+    for one, other in zip(first, second, strict=True):
+        assert asyncio.run(chance.complete(one)).text == asyncio.run(chance.complete(other)).text
+
+
+def test_data_are_names_numbers_and_pictures_and_no_sentences():
+    blocks = {"turn": '{"you":"agent_0","why":"it is late"}', "grid": '["X  O X"," P D  "]', "text": "not JSON"}
+    shown = ['grid ["X  O X"," P D  "]', "text ", 'turn {"why":null,"you":"agent_0"}']
+    assert data_of(blocks) == shown
+
+
 def test_an_answer_depends_on_seed_request_and_sample_and_on_nothing_else(world):
     asked = [request(world, agent=a % 4, t=a, sample=s)[0] for a in range(100) for s in range(2)]
     model = SimulatedModel(settings(malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
@@ -127,11 +154,11 @@ def test_an_answer_depends_on_seed_request_and_sample_and_on_nothing_else(world)
     assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(200))
 
 
-def test_a_request_to_mend_an_answer_is_another_draw(world):
+def test_a_request_to_fix_an_answer_is_another_draw(world):
     asked, _ = request(world)
     texts = set()
     for attempt in range(30):
-        later = (ChatMessage(ChatRole.ASSISTANT, "?"), ChatMessage(ChatRole.USER, f"mend {attempt}"))
+        later = (ChatMessage(ChatRole.ASSISTANT, "?"), ChatMessage(ChatRole.USER, "Fix this.")) * attempt
         texts.add(answer(replace(asked, messages=asked.messages + later), malformed=0.5).text)
     assert len(texts) > 3
 

@@ -42,7 +42,7 @@ Destination = Annotated[
 
 
 class Move(SymbolicAction):
-    """Bring a box that you can reach to a place that you can reach, in one step."""
+    """Move a box within your reach to a place within your reach, in one step."""
 
     phrase: ClassVar[str] = "bring {box} to {to}"
     action: Literal["move"] = "move"

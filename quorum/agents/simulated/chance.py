@@ -14,7 +14,8 @@ from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.prompting.instances import random_instance, with_words
 from quorum.agents.simulated import CHANCE
-from quorum.agents.simulated.model import embed, name_draw
+from quorum.agents.simulated.model import data_of, embed, name_draw
+from quorum.agents.simulated.reading import find_blocks
 
 LONGEST = 3
 """Maximum list entries: actions of a plan, messages. A joint plan may have as many as there are agents to plan for."""
@@ -25,9 +26,10 @@ _FREE = Usage(0, 0)
 class RandomModel(ProvidedModel):
     """Draws each answer from its schema, uniformly at each choice (`random_instance`).
 
-    It does not interpret the prompt. The prompt only identifies the draw, together with the seed and the sample number,
-    so that equal requests get equal answers in any order. Texts with a pattern are drawn from those that the prompt
-    quotes. It reads and writes no tokens, so it is free and does not use up token budgets.
+    It does not interpret the prompt. The data in the prompt, the seed and the sample number identify the draw, so equal
+    requests get equal answers in any order, and other words around the data change no answer. Texts that must match a
+    pattern are drawn from those that the prompt quotes. It reads and writes no tokens, so it is free and does not use up
+    token budgets.
 
     Args:
         seed: seed of all its draws.
@@ -58,7 +60,9 @@ class RandomModel(ProvidedModel):
 
     def _generator(self, request: Request) -> np.random.Generator:
         parts = [str(self._seed), name_draw(request)]
-        for message in request.messages:
-            parts += [message.role.value, message.content, *(picture.hash for picture in message.pictures)]
+        blocks, later = find_blocks(request)
+        parts += data_of(blocks) if blocks else [message.content for message in request.messages]
+        parts += [message.role.value for message in later]
+        parts += [picture.hash for message in request.messages for picture in message.pictures]
         digest = hashlib.sha256("\0".join(parts).encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))

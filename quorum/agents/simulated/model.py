@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,9 +59,10 @@ class SimulatedModel(ProvidedModel):
 
     It reads the blocks of the prompt and the names of the actions, keeps no state between requests, and answers in the
     requested format, so it also works behind a server. It samples at the request's temperature; without one it only
-    follows the rules. A draw depends on the seed, the blocks, the messages after them (a request to fix a wrong
-    answer), the sampling seed and the sample number, but not on order, concurrency or the words around the blocks. A
-    request without a turn gets the smallest answer that matches its schema.
+    follows the rules. A draw depends on the seed, the data in the blocks (`data_of`), the number of messages after them
+    (wrong answers, each with a request to fix it), the sampling seed and the sample number. It does not depend on order,
+    concurrency or any sentence of the prompt, so a better prompt moves no figure. A request without a turn gets the
+    smallest answer that matches its schema.
 
     Tokens are characters / 4, rounded up, and pictures count by the rules of `quorum.agents.llm.pictures`; the cost is
     tokens times the configured price.
@@ -242,11 +244,45 @@ def name_draw(request: Request) -> str:
 
 
 def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: str) -> tuple[int, ...]:
-    """Return the seeds of a request's draws: which faults, which choices, how the faults look."""
-    parts = [str(seed), sample, *(f"{name} {blocks[name]}" for name in sorted(blocks))]
-    parts += [f"{message.role.value} {message.content}" for message in later]
+    """Return the seeds of the draws of one request: which faults, which choices, how the faults look."""
+    parts = [str(seed), sample, *data_of(blocks), *(message.role.value for message in later)]
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     return tuple(int.from_bytes(digest[start : start + 8], "little") for start in (0, 8, 16))
+
+
+def data_of(blocks: Mapping[str, str]) -> list[str]:
+    """Return the data of a prompt in a canonical form, without its sentences.
+
+    Args:
+        blocks: name to JSON.
+
+    Returns:
+        An entry for each block, ascending by name. A block that is not JSON contributes its name alone.
+    """
+    return [f"{name} {_without_sentences(blocks[name])}" for name in sorted(blocks)]
+
+
+_SENTENCE = re.compile(r"[a-z]{2,},? [a-z]")
+"""What sentences contain and names, cells and rows of a map do not."""
+
+
+def _without_sentences(text: str) -> str:
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return ""
+    return orjson.dumps(_plain_data(value), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _plain_data(value: Any) -> Any:
+    match value:
+        case str():
+            return None if _SENTENCE.search(value) else value
+        case list():
+            return [_plain_data(entry) for entry in value]
+        case dict():
+            return {key: _plain_data(entry) for key, entry in value.items()}
+    return value
 
 
 def _tokens(*texts: str) -> int:

@@ -42,8 +42,8 @@ class Dytopo(Topology):
     name = "dytopo"
     asks = frozenset({DESCRIBE})
     words = (
-        "In a round the agents that need a plan say what they offer and what they need. Then it is settled who writes "
-        "to whom, and they write one after the other. In the end all decide at once."
+        "In each round, the agents that need a plan say what they offer and what they need. This decides which agents "
+        "write to which, and they write in turn. At the end, all decide at once."
     )
 
     def __init__(self, config: DytopoConfig, _context: TopologyContext | None = None) -> None:

@@ -63,8 +63,8 @@ class Learned(AlongEdges):
 
     name = "learned"
     words = (
-        "Each agent can write to some of the others alone, and they may be unable to answer it; what more should know "
-        "has to be passed on."
+        "Each agent can write only to some of the others, and they may not be able to answer. Pass on what more agents "
+        "should know."
     )
 
     def __init__(self, config: LearnedConfig, context: TopologyContext | None = None) -> None:
