@@ -20,7 +20,7 @@ def legend(prompt_set: str) -> str:
     world.reset(0)
     system = render_prompt(config(prompt_set), context(world, topology("debate", 4)), view(world))[0].content
     after = system.split("In the observation:")[1]
-    return re.split(r"What a plan is for|Always work", after)[0]
+    return re.split(r"The task of a plan|Always work", after)[0]
 
 
 def names_shown(prompt_set: str) -> set[str]:

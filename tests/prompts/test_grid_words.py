@@ -33,10 +33,10 @@ def test_rules_of_another_difficulty_are_not_stated(prompt_set: str) -> None:
 
 def test_the_entry_rule_and_what_agents_see_are_told_as_they_are() -> None:
     entered, empty = (rules(transport(difficulty="hard", entry_rule=rule)) for rule in ("final_state", "start_empty"))
-    assert "may also enter a corner that another leaves" in entered
-    assert "may not enter a corner that another leaves" in empty
-    assert "given no board" in rules(transport())
-    assert "given no board" not in rules(transport(view="board"))
+    assert "may enter a corner that another box leaves" in entered
+    assert "may not enter a corner that another box leaves" in empty
+    assert "do not see the board" in rules(transport())
+    assert "do not see the board" not in rules(transport(view="board"))
 
 
 def test_the_picks_of_others_are_explained_where_somebody_sees_them() -> None:

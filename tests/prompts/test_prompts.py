@@ -89,8 +89,8 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
 def test_the_actions_are_described_once(world, prompt_set):
     said = text(world, prompt_set=prompt_set, **FULL)
-    assert said.count("agents that must be there, oneself among them") == 1  # an argument of two actions
-    assert said.count("one that the board does not allow counts") == 1
+    assert said.count("agents that must be there, including you") == 1  # an argument of two actions
+    assert said.count("a step that the board does not allow counts") == 1
 
 
 def test_an_argument_is_described_where_it_first_stands_and_again_where_it_means_something_else():
@@ -218,9 +218,9 @@ def test_what_there_is_not_has_no_section(world):
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"acts": (Act.PLAN,)}, ['The keys "thoughts", "plan",', "Make your next plan"], ['"messages"', '"decision"']),
+        ({"acts": (Act.PLAN,)}, ['Use the keys "thoughts", "plan".', "Make your next plan"], ['"messages"', '"decision"']),
         ({"acts": (Act.PLAN,), "plan": FULL["plan"]}, ['"decision"'], ['"messages"', "Make your next plan"]),
-        ({"acts": (Act.SPEAK,), "recipients": (0,)}, ['"messages"', "no plan is asked for"], ['"decision"']),
+        ({"acts": (Act.SPEAK,), "recipients": (0,)}, ['"messages"', "Do not plan."], ['"decision"']),
         ({"acts": (Act.ACKNOWLEDGE,), "recipients": (0,)}, ["one acknowledgement"], ['"decision"']),
         ({"acts": (Act.SPEAK,), "recipients": (0,), "limit": 1}, ["at most 1 message now"], []),
         ({"role": "leader"}, ["You lead this team"], ["has a leader"]),
@@ -242,7 +242,7 @@ def test_every_topology_is_described_in_its_own_words(world):
 def test_a_coordinator_is_told_that_it_has_no_body(world):
     names = (*world.agents, "coordinator")
     _, user = messages(world, "coordinator", agent=4, names=names, acts=(Act.SPEAK,), recipients=(0, 1, 2, 3))
-    assert "You are coordinator, who has no body" in user.content
+    assert "You are coordinator, and you have no body" in user.content
     assert "you" not in orjson.loads(read_blocks(user.content)["observation"])
 
 
@@ -316,9 +316,9 @@ def test_the_set_of_cubes_page_has_its_one_hint_and_shows_no_delivery(vocabulary
     world.reset(0)
     shown, usual = (text(world, prompt_set=prompt_set) for prompt_set in ("cube_paper", "default"))
     assert shown.count('the block with the smallest "distance" to the goal') == 1
-    for advice in ("deliver", "A plan that delivers", "two of us"):
+    for advice in ("deliver", "To deliver block_k", "two of us"):
         assert advice in usual
-    for advice in ("A plan that delivers", "two of us", '"kind":"deliver"', "nearest"):
+    for advice in ("To deliver block_k", "two of us", '"kind":"deliver"', "nearest"):
         assert advice not in shown
     example = orjson.loads(next(line for line in shown.splitlines() if line.startswith('{"thoughts"')))
     answers_of(AnswerTypes, tuple(world.vocabulary), 8).read(example, view(world))
@@ -383,5 +383,5 @@ def test_of_a_world_without_rules_agents_are_told_so_and_the_user_too(caplog):
     caplog.set_level(logging.WARNING, "quorum")  # a command that was run in this process may have quietened it
     system, _ = render_prompt(config(), where, seen)
     render_prompt(config(), where, seen)
-    assert "Nobody has written down the rules" in system.content
+    assert "You are not given the rules of this world" in system.content
     assert caplog.text.count("the world 'hallway' has no prompt template for its rules") == 1

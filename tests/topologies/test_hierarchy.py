@@ -107,6 +107,6 @@ def test_turns_and_messages_grow_with_the_team_and_rounds_with_its_logarithm():
 
 def test_each_role_is_told_its_part():
     told_roles = {role: hierarchy().describe(role) for role in ("root", "branch_leader", "member")}
-    assert "Pass on" in told_roles["branch_leader"]
+    assert "pass on" in told_roles["branch_leader"]
     assert "Report to your leader" in told_roles["member"]
     assert len(set(told_roles.values())) == 3
