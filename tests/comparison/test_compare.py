@@ -467,7 +467,7 @@ def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Pa
         meta = json.loads(file.read_text())
         file.write_text(json.dumps({**meta, "unused": {"topology": "does not talk", "prompts": "asks no model"}}))
     found = reported(answer(sweep, by=["topology"]))
-    assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
+    assert "agents=heuristic does not talk, so topology changes no decision, but 12 runs differ in it." in found
     assert "prompts changes" not in found
 
 
