@@ -154,7 +154,7 @@ def test_a_plot_is_a_figure_that_a_notebook_shows(tmp_path: Path) -> None:
         assert figure._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(quorum.UserError, match="no figure 'radr'"):
         comparison.plot("radr")
-    with pytest.raises(quorum.UserError, match="nothing for the figure 'published'"):
+    with pytest.raises(quorum.UserError, match="no data for the figure 'published'"):
         comparison.plot("published")
 
 

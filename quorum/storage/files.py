@@ -147,5 +147,5 @@ def require_file(target: Path, hint: str = "", name: str = "") -> None:
     except OSError:
         return  # nothing is there; or it cannot be examined, and writing reports why
     if not stat.S_ISREG(mode):
-        kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "not a regular file")
+        kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "a special file")
         raise UserError(f"{name or target}: it is {kind}, which Quorum does not replace", hint)

@@ -116,7 +116,7 @@ def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapp
         WorldError: It is not an object, or has an unknown key; the message names the path.
     """
     if not isinstance(value, Mapping):
-        raise WorldError(f"{place}: {value!r} is not an object with names")
+        raise WorldError(f"{place}: {value!r} is not an object of names and values")
     choices = tuple(known) if known is not None else tuple(value)
     for name in value:
         if name not in choices:

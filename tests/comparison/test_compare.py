@@ -465,9 +465,10 @@ def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: P
 def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Path) -> None:
     for file in sweep.glob("*/meta.json"):
         meta = json.loads(file.read_text())
-        file.write_text(json.dumps({**meta, "unused": {"topology": "does not talk", "prompts": "asks no model"}}))
+        unused = {"topology": "does not talk", "prompts": "asks no language model"}
+        file.write_text(json.dumps({**meta, "unused": unused}))
     found = reported(answer(sweep, by=["topology"]))
-    assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
+    assert "agents=heuristic does not talk, so topology changes no decision, but 12 runs differ in it." in found
     assert "prompts changes" not in found
 
 

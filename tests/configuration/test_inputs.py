@@ -132,7 +132,7 @@ def test_a_template_that_is_edited_before_its_cell_runs_stops_it_and_nothing_is_
     cell = Cell.compose(["agents=naive", "n=2", "max_steps=2"])
     edit(shipped / "cube/rules.jinja")
     with pytest.raises(
-        InputsChanged, match=r"when this command began: prompts/cube/rules.jinja\nRun the command again"
+        InputsChanged, match=r"changed since this command began: prompts/cube/rules.jinja\nRun the command again"
     ):
         run_cell(cell, tmp_path / "runs")
     assert not (tmp_path / "runs").exists()

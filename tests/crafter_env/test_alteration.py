@@ -205,10 +205,10 @@ REFUSED = {
     "agents.agent_0.needs.health: 0 is not an integer from 1 to 9": {"agents": {"agent_0": {"needs": {"health": 0}}}},
     "agents.agent_0.needs.wood: not one of health": {"agents": {"agent_0": {"needs": {"wood": 1}}}},
     "agents.agent_0.inventory.wood: 99 is not": {"agents": {"agent_0": {"inventory": {"wood": 99}}}},
-    "agents.agent_0.inventory: 3 is no object": {"agents": {"agent_0": {"inventory": 3}}},
+    "agents.agent_0.inventory: 3 is not an object": {"agents": {"agent_0": {"inventory": 3}}},
     "cells.here: not a cell": {"cells": {"here": "grass"}},
     "cells.1,1: 'none' is not one of": {"cells": {"1,1": "none"}},
-    "cells.0,0: agent_0 is on it": {"cells": {"0,0": "stone"}},
+    "cells.0,0: agent_0 is on this cell": {"cells": {"0,0": "stone"}},
 }
 
 

@@ -92,7 +92,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "seed": (another_seed, "meta.json: its seed differs from the seed of its configuration"),
     "configuration": (another_configuration, "config.yaml: it differs from the configuration in meta.json"),
     "hash": (another_hash, "meta.json: its hash differs from the hash of its configuration"),
-    "outcome": (another_outcome, "trace.jsonl: damaged: it ends as 'success', and meta.json says 'budget'"),
+    "outcome": (another_outcome, "trace.jsonl: damaged: it ends as 'success', but meta.json says 'budget'"),
     "half": (half, "trace.jsonl: damaged: it breaks off before the end of the episode"),
 }
 

@@ -260,7 +260,9 @@ def test_a_bundle_is_packed_piece_by_piece_and_whole_or_not_at_all(study: Path, 
     assert write_bundle(tmp_path / "s").read_bytes() == before
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zipfile.ZipFile, "_write_end_record", raises(OSError(28, "No space left on device")))
-        with pytest.raises(UserError, match=r"study\.zip: cannot be written: No space left on device\nMake room"):
+        with pytest.raises(
+            UserError, match=r"study\.zip: cannot be written: No space left on device\nFree some disk space"
+        ):
             write_bundle(tmp_path / "s")
     assert (tmp_path / "s" / BUNDLE).read_bytes() == before
     assert not list((tmp_path / "s").glob(".*zip*"))

@@ -81,7 +81,7 @@ def test_wrong_values_are_refused_in_a_line(words: list[str], message: str) -> N
 def test_a_file_that_is_none_is_refused_when_the_cell_is_named(tmp_path: Path) -> None:
     file = tmp_path / "donors.json"
     file.write_text("[1]")
-    with pytest.raises(UserError, match=r"extension\.control: donors: .*no list of messages"):
+    with pytest.raises(UserError, match=r"extension\.control: donors: .*not a list of messages"):
         named(*arm_words("shuffled", file))
 
 

@@ -179,7 +179,10 @@ def test_a_conversation_is_asked_again_as_it_was(service: Service, address: str,
 
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_asked(run: Path, service: Service) -> None:
     asked = service.asked
-    for budget, words in ((Budget(calls=39), "--budget-calls 39: 40 calls"), (Budget(usd=1e-6), "--budget-usd 1e-06")):
+    for budget, words in (
+        (Budget(calls=39), "--budget-calls 39: this needs 40 calls"),
+        (Budget(usd=1e-6), "--budget-usd 1e-06"),
+    ):
         with pytest.raises(UserError, match=words):
             ask_again(repetition(run), budget)
     assert service.asked == asked

@@ -46,7 +46,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_lock_that_is_no_file_is_refused(attack: str, name: str, act: Callable[[Path], object], folder: Path) -> None:
     ATTACKS[attack](folder / name)
-    with pytest.raises(UserError, match=rf"sweep/{name}: it is .*(link|no file)"):
+    with pytest.raises(UserError, match=rf"sweep/{name}: it is .*(link|not a file)"):
         act(folder)
     assert (folder.parent / "secret").read_text() == "keep me"
 
@@ -68,7 +68,7 @@ def test_a_journal_of_batches_that_is_no_file_is_refused(
     attack: str, act: Callable[[Path], object], folder: Path
 ) -> None:
     ATTACKS[attack](folder / BATCHES)
-    with pytest.raises(UserError, match=rf"{BATCHES}: it is .*(link|no file)"):
+    with pytest.raises(UserError, match=rf"{BATCHES}: it is .*(link|not a file)"):
         act(folder / BATCHES)
     assert (folder.parent / "secret").read_text() == "keep me"
 
@@ -116,7 +116,7 @@ class TestSlurm:
         (folder / ".slurm").mkdir()
         (folder / "secret").write_text("11 mine\n")  # where the link leads
         ATTACKS[attack](folder / ".slurm" / "jobs")
-        with pytest.raises(UserError, match=r"jobs: not read: it is .*(link|no file)"):
+        with pytest.raises(UserError, match=r"jobs: not read: it is .*(link|not a file)"):
             slurm()._end_earlier_jobs(folder)
         assert not cancelled.exists()
 

@@ -37,7 +37,7 @@ def is_marked(path: Path) -> bool:
     Caches from before version 0.10 have no mark; `check_tables` recognizes them.
 
     Raises:
-        NotOurs: it is not a regular file, not an SQLite file, or another application's file.
+        NotOurs: it is not a regular file, not an SQLite file, or a file of another application.
         OSError: it cannot be read.
     """
     if not stat.S_ISREG(path.stat().st_mode):
@@ -50,7 +50,7 @@ def is_marked(path: Path) -> bool:
         raise NotOurs("it is not an SQLite file")
     mark = int.from_bytes(header[_ID], "big")
     if mark not in (0, APPLICATION_ID):
-        raise NotOurs("it is another application's database")
+        raise NotOurs("it is a database of another application")
     return mark == APPLICATION_ID
 
 

@@ -89,7 +89,7 @@ def test_shares_are_of_the_whole_of_each_group(tmp_path: Path) -> None:
     metrics = ["constraints.missing_spatial", "constraints.missing_none"]
     found = compare([read_results(tmp_path)], Question(("arm",), "n", metrics))
     table = shares(found, metrics)
-    assert table.header == ("arm", "n", "a run", "spatial", "none")
+    assert table.header == ("arm", "n", "per run", "spatial", "none")
     assert table.rows == (("alone", "2", "4.0", "75.0%", "25.0%"), ("debate", "2", "4.0", "75.0%", "25.0%"))
 
 

@@ -124,7 +124,7 @@ def test_untrusted_folders_lead_nowhere_and_are_bounded(tmp_path: Path, monkeypa
         read_cases(tmp_path / "linked", ALL)
     (tmp_path / "piped").mkdir()
     os.mkfifo(tmp_path / "piped" / "1.json")
-    with pytest.raises(UserError, match="no file"):
+    with pytest.raises(UserError, match="not a file"):
         read_cases(tmp_path / "piped", ALL)
     monkeypatch.setattr(who_when, "LARGEST_CASE", 100)
     with pytest.raises(UserError, match="larger than"):

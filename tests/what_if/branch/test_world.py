@@ -212,7 +212,7 @@ def test_the_change_names_the_branch_however_it_is_written(runs: Path) -> None:
 
 
 REFUSED = {
-    '{"agents": ': "no JSON",
+    '{"agents": ': "not JSON",
     "[]": "not a JSON object that names something",
     "{}": "not a JSON object that names something",
     '{"walls": {}}': "walls: it cannot be changed; you can change agents, blocks",
