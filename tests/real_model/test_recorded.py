@@ -40,9 +40,12 @@ def test_what_a_real_model_has_answered_leads_to_the_same_trace(run: Path, tmp_p
 
 
 def test_every_answer_is_whole_and_nothing_tells_of_the_machine() -> None:
-    for run in REAL:
-        calls = unfolded((run / "calls.jsonl").read_bytes().splitlines(keepends=True))
-        assert all(call["reply"]["finish"] == "stop" and not call["reply"]["rejected"] for call in calls)
+    calls = [call for run in REAL for call in unfolded((run / "calls.jsonl").read_bytes().splitlines(keepends=True))]
+    replies = [call["reply"] for call in calls if "reply" in call]
+    assert len(replies) == 40, "the number that the guide states"
+    assert all(reply["finish"] == "stop" and not reply["rejected"] for reply in replies)
+    refused = [call["failure"]["kind"] for call in calls if "reply" not in call]
+    assert refused == ["BudgetReached"] * 3, "the seventh answer of each board that was not cleared"
     for file in SWEEP.rglob("*.*"):
         if file.is_file():
             text = file.read_text()
