@@ -30,18 +30,22 @@ def test_the_sweep_is_whole_and_small() -> None:
 
 @pytest.mark.parametrize("run", REAL[:3], ids=lambda run: run.name)
 def test_what_a_real_model_has_answered_leads_to_the_same_trace(run: Path, tmp_path: Path) -> None:
-    seed = json.loads((run / "meta.json").read_text())["seed"]
+    recorded = json.loads((run / "meta.json").read_text())
+    seed = recorded["seed"]
     result = run_cell(Cell.compose([*TEAM, f"seed={seed}", "llm=replay", f"llm.run={run}"]), tmp_path)
-    assert result.outcome == "success", f"{result.reason}\n{AGAIN}"
+    assert result.outcome == recorded["outcome"], f"{result.reason}\n{AGAIN}"
     assert comparable(result.folder) == comparable(run), AGAIN
     meta = json.loads((result.folder / "meta.json").read_text())
     assert (meta["models"], meta["simulated"]) == ([MODEL], False)
 
 
 def test_every_answer_is_whole_and_nothing_tells_of_the_machine() -> None:
-    for run in REAL:
-        calls = unfolded((run / "calls.jsonl").read_bytes().splitlines(keepends=True))
-        assert all(call["reply"]["finish"] == "stop" and not call["reply"]["rejected"] for call in calls)
+    calls = [call for run in REAL for call in unfolded((run / "calls.jsonl").read_bytes().splitlines(keepends=True))]
+    replies = [call["reply"] for call in calls if "reply" in call]
+    assert len(replies) == 40, "the number that the guide states"
+    assert all(reply["finish"] == "stop" and not reply["rejected"] for reply in replies)
+    refused = [call["failure"]["kind"] for call in calls if "reply" not in call]
+    assert refused == ["BudgetReached"] * 3, "the seventh answer of each board that was not cleared"
     for file in SWEEP.rglob("*.*"):
         if file.is_file():
             text = file.read_text()
@@ -58,4 +62,6 @@ def test_the_command_compares_it_with_chance(quorum: Quorum) -> None:
         (MODEL, 12, False),
         ("chance", 12, True),
     ]
-    assert next(row for row in found["differences"] if row["metric"] == "outcome.completion")["p"] < 0.001
+    cleared = next(row for row in found["differences"] if row["metric"] == "outcome.success")
+    shown = (cleared["difference"], cleared["difference_low"], cleared["difference_high"])
+    assert tuple(round(value, 2) for value in shown) == (0.75, 0.40, 1.00), "the figures of README"
