@@ -193,7 +193,7 @@ def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quor
 def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider(quorum: Quorum) -> None:
     arguments = ("n=4", "topology=debate", "agent=1", "llm=openai", "llm.model=x")
     printed = quorum("show", "prompt", *arguments).stdout
-    assert printed.startswith("--- system ---\nYou are one of a team of agents in the world")
+    assert printed.startswith("--- system ---\nYou belong to a team of agents in the world")
     assert "\nYou are agent_1, " in printed.partition("--- user ---")[2]
     for words in (
         "--- user ---",

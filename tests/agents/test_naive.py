@@ -119,7 +119,7 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
         assert thought.failure == ""
         assert len(model.requests) == len(thought.calls) == 1
         forms.add((model.requests[0].answer.name, orjson.dumps(model.requests[0].answer.schema)))
-        [asked] = [line for line in model.requests[0].messages[-1].content.splitlines() if line.startswith("The keys ")]
+        [asked] = [line for line in model.requests[0].messages[-1].content.splitlines() if line.startswith("Use the keys ")]
         assert all(f'"{key}"' in asked for key in value)
     assert len(forms) == 1  # a provider reads the form first: turns with others would share no beginning
 
@@ -273,7 +273,7 @@ def test_thoughts_have_the_length_that_the_prompts_say(world):
     asyncio.run(build(values, context(world, topology("debate", 4), lambda _: model))[0].think(view(world)))
     system = model.requests[0].messages[0].content
     assert model.requests[0].answer.schema["properties"]["thoughts"] == {"type": "string", "maxLength": 80}
-    assert '"thoughts", always first: what you see and what follows, in at most 80 characters that' in system
+    assert '"thoughts", always first: what you see and what follows from it, in at most 80 characters. Nobody' in system
 
 
 def test_prompts_without_thoughts_neither_ask_for_them_nor_show_them(world):

@@ -51,7 +51,7 @@ def test_only_a_turn_that_plans_asks_for_predictions_and_says_of_whom(world: Any
     assert '"predict":["agent_0","agent_2"]' in read_blocks(asked)["turn"]
     answer = asked.partition("# Your answer")[2].partition("# Your turn")[0]
     assert '"predictions"' in answer  # among the keys, and in the example
-    assert asked.endswith("it is held against what they do.")
+    assert asked.endswith("they are compared with what the agents do.")
     for other in (prompt(world, False), prompt(world, True, Act.SPEAK)):
         assert "predict" not in other
 

@@ -83,7 +83,7 @@ def test_a_notice_is_read_as_it_was_written(world: Any) -> None:
 
 def test_a_turn_to_speak_asks_for_an_intention_and_gets_one_message(world: Any) -> None:
     thought, prompt = think(world, asked(world, notice(world), (Act.SPEAK,), limit=1))
-    assert "Say in one message of 1 to 3 sentences what you intend" in prompt
+    assert "In one message of 1 to 3 sentences, say what you intend" in prompt
     assert orjson.loads(read_blocks(prompt)["repair"])["failures"][0]["constraint"] == "temporal"
     assert "Nobody talks in this team" not in prompt, "the words of the usual topology would be wrong here"
     (message,) = thought.messages
@@ -120,7 +120,7 @@ def test_a_poor_model_does_not_follow_advice(world: Any) -> None:
 def test_who_is_told_and_is_not_concerned_goes_on(world: Any) -> None:
     thought, prompt = think(world, asked(world, notice(world, replan=False, failing=(2, 3))))
     assert thought.decision is Resume.RESUME
-    assert "Go on with your plan, or replace it" in prompt
+    assert "Continue your plan, or replace it" in prompt
     assert isinstance(think(world, asked(world, notice(world, replan=False)))[0].decision, Plan)
 
 

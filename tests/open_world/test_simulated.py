@@ -80,13 +80,13 @@ def rules(**changes):
         ({"level": "hard"}, '"craft_agents" must craft'),
         ({"profile": "coop2"}, "takes every cell within"),
         ({"switches": {"mobs": False}}, "Zombies"),
-        ({"switches": {"sharing": False}}, "There is no sharing"),
+        ({"switches": {"sharing": False}}, "Agents cannot share"),
         ({"switches": {"yields": "split"}}, "share the yield"),
         ({"switches": {"iron_needs_table": False}}, "a furnace and a table"),
         ({"known_only": True}, "only cells that its agent has seen"),
         ({"known_only": True}, "heard of"),
-        ({"goal": "collect:iron"}, "collect_iron. Who reaches it"),
-        ({"text": {"max_agents": 2}}, "farther off"),
+        ({"goal": "collect:iron"}, "collect_iron. Reaching it"),
+        ({"text": {"max_agents": 2}}, "are farther away"),
     ],
 )
 def test_a_rule_is_stated_where_it_can_matter_and_nowhere_else(changes, wording):

@@ -125,7 +125,7 @@ def test_what_is_expected_is_in_the_prompt_of_the_turn_that_decides_and_in_the_t
     thought = think(mind_of(world, model), view(world))
     asked = model.requests[-1].messages[-1].content
     assert orjson.loads(read_blocks(asked)["expected"]) == {"agent_1": of(A), "agent_2": None}
-    assert "# What you expect of the others" in asked
+    assert "# What you expect the others to do" in asked
     assert predicted(thought) == (Prediction(1, A), Prediction(2, None))
     assert thought.decision is not None
 
