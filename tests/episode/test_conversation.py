@@ -136,7 +136,7 @@ def test_what_a_server_is_sent_is_recorded_paid_for_and_replayed(wire: str, tmp_
 
 
 MINDS = {
-    "llamac": f"env=squeeze n=3 agents=llamac {LED}=3 max_steps=6",
+    "llamac": f"env=squeeze n=3 agents=llamac {LED}=3 max_steps=6 llm.seed=3",
     "debaters": f"env=squeeze n=3 agents=debaters {LED}=0 max_steps=6",
     "tom": "env=transport n=3 agents=tom topology=individual max_steps=8",
     "drwell": "n=3 agents=drwell topology=negotiation max_steps=25",

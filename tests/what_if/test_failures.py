@@ -71,7 +71,7 @@ def test_a_trace_that_contradicts_itself_is_damaged(tmp_path: Path) -> None:
         failures_of(tmp_path / "one")
 
 
-SAID = ["n=4", "seed=2", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
+SAID = ["n=4", "seed=3", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
 
 
 def test_a_judge_stands_in_for_fields_that_are_not_there_and_is_held_against_those_that_are(tmp_path: Path) -> None:

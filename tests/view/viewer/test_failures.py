@@ -13,7 +13,7 @@ from quorum.what_if.failures import find_failures
 from tests.recorded import recorded_run
 from tests.view.viewer.conftest import Open, served
 
-CELL = ["n=4", "seed=2", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
+CELL = ["n=4", "seed=3", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
 
 
 @pytest.fixture(scope="module")
