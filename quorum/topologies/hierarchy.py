@@ -19,7 +19,7 @@ _WORDS = {
     ROOT: "You lead this team, a tree of leaders. Tell the agents that report to you what they and their own members "
     "should do.",
     BRANCH_LEADER: "This team is a tree of leaders. Tell the agents that report to you what they and their own members "
-    "should do, and pass on what your leader told you.",
+    "should do, and pass on your leader's instructions.",
     MEMBER: "This team is a tree of leaders. You have a leader, and members may report to you. Report to your leader "
     "for yourself and for them, then follow its directives.",
 }

@@ -41,8 +41,8 @@ class Chain(Topology):
 
     name = "chain"
     words = (
-        "The agents decide in turn. Each agent hears the agents before it, and tells the agents after it what it is "
-        "going to do."
+        "The agents decide in turn. Each agent hears the agents before it, and announces its plan to the agents after "
+        "it."
     )
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:

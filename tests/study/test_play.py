@@ -18,7 +18,7 @@ from quorum.study.write import facts, write_study
 from quorum.sweeps.run import Unfinished
 from quorum_base.user_errors import UserError
 
-TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1")
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1", "env.side=12")
 BOARDS = "seed=range(0,6)"
 DEAD = ("llm=openai", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
 """A model that nobody serves."""
