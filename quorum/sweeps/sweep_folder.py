@@ -81,8 +81,11 @@ class SweepFolder:
         found = [self._look_at(cell) for cell in there[:_SAMPLE]]
         # On a network, reads wait; on a fast disk they compute, and threads would only get in each other's way.
         waits = time.perf_counter() - begin > 2 * (time.thread_time() - used)
-        with ThreadPoolExecutor(_READ_AT_ONCE if waits else 1) as threads:
-            found += threads.map(self._look_at, there[_SAMPLE:])
+        if waits:
+            with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
+                found += threads.map(self._look_at, there[_SAMPLE:])
+        else:
+            found += map(self._look_at, there[_SAMPLE:])
         return (
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
