@@ -94,9 +94,18 @@ class Group:
         Raises:
             UserError: the metric is registered as a rate, but a value is outside 0 to 1.
         """
-        values, boards, strata = self._sample(metric, left_out)
-        limit = self._limit(metric, values)
-        return estimate(values, statistic, boards=boards, strata=strata, share=METRICS[metric].rate, limit=limit)
+        key = (metric, statistic, left_out)
+        if key not in self._estimates:
+            values, boards, strata = self._sample(metric, left_out)
+            rate, limit = METRICS[metric].rate, self._limit(metric, values)
+            found = estimate(values, statistic, boards=boards, strata=strata, share=rate, limit=limit)
+            self._estimates[key] = found
+        return self._estimates[key]
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, Name, float | None], Estimate]:
+        """The estimates so far: tables, files and figures show the same ones."""
+        return {}
 
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the boards of the runs that define it; NaN if none does.
