@@ -13,19 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.comparison.statistics.flips import sign_flip_test
-from quorum.comparison.statistics.power import (
-    Sampler,
-    about_boards,
-    binary,
-    boards_for_half_width,
-    boards_for_power,
-    normal,
-    power,
-)
+from quorum.comparison.statistics.flips import about_boards, sign_flip_test
 from quorum.comparison.statistics.room import room_closed
 from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
 from quorum.study.noise import NoiseVerdict, noise_verdict
+from quorum.study.power import Sampler, binary, boards_for_half_width, boards_for_power, normal, power
 
 Floats = NDArray[np.float64]
 POWER = 0.9

@@ -224,8 +224,7 @@ from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.provided import ProvidedModel as Provider
 from quorum.configuration.origin import Origin
 from quorum.episode.start import Start
-from quorum.sweeps.engines.courier import Courier
-from quorum.sweeps.engines.protocol import Engine
+from quorum.sweeps.engines.protocol import Courier, Engine
 from quorum.verbs.verb import Verb
 
 __all__ = [

@@ -125,11 +125,6 @@ class Comparison:
         """Name of the pooled items: runs or branches."""
         return "runs" if self.family is None else "branches"
 
-    def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
-        """Return a statistic of any metric in a group, reusing the estimates that are already computed."""
-        found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
-        return found or group.estimate(metric, statistic)
-
     def gap(self, difference: Difference) -> float:
         """Return the larger A/A gap of the two levels of a difference; NaN if neither has several draws."""
         levels = (difference.level, self.baseline)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from maeil.metrics import reproducible
-from quorum.comparison.factors import in_order, value_of, written
+from quorum.comparison.factors import in_order, value_of, values_of, written
 from quorum.comparison.families import beginning
 from quorum.configuration.origin import DRAW, PARENT, Scalar
 from quorum.runs import Row
@@ -31,6 +31,8 @@ Unit = Literal["boards", "runs", "draws"]
 _WHOLE = {"arm", "change", "inputs", "sweep", "version"}
 """Factors that include everything that varies with them."""
 _MINDS = {"agents", "llm", "budget", "prompts"}
+_BRINGS = {"agents": _MINDS, "llm": _MINDS, "model": _MINDS, "env": {"n", "max_steps"}}
+"""By the section of a compared factor: the other sections that are part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def find_design(
     inputs = keys_of(row.inputs for row in rows)
     factors = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
     for factor in sorted(factors, key=lambda factor: not factor.endswith(".name")):  # options before their settings
-        values = [value_of(row, factor) for row in rows]
+        values = values_of(rows, factor)
         distinct = set(values) - {None} if factor in inputs else set(values)  # minds differ in templates
         if factor in own or len(distinct) == 1:
             continue
@@ -147,8 +149,7 @@ def _same_everywhere(values: Sequence[Scalar], levels: Sequence[str]) -> bool:
     sets: dict[str, set[Scalar]] = {}
     for level, value in zip(levels, values, strict=True):
         sets.setdefault(level, set()).add(value)
-    first = next(iter(sets.values()))
-    return all(other == first for other in sets.values())
+    return len({frozenset(found) for found in sets.values()}) == 1
 
 
 def _are_prompts(by: Sequence[str]) -> bool:
@@ -159,18 +160,11 @@ def _are_prompts(by: Sequence[str]) -> bool:
 def _goes_with(factor: str, by: Sequence[str]) -> bool:
     """Whether a factor is part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
     group, _, knob = _as_part(factor).partition(".")
-    for compared in by:
-        own = _as_part(compared).partition(".")[0]
-        if (
-            knob == compared
-            or compared in _WHOLE
-            or own == group
-            or (own in {"agents", "llm", "model"} and group in _MINDS)
-        ):
-            return True
-        if own == "env" and group in {"n", "max_steps"}:
-            return True
-    return False
+    owns = {compared: _as_part(compared).partition(".")[0] for compared in by}
+    return any(
+        compared in _WHOLE or knob == compared or group == own or group in _BRINGS.get(own, ())
+        for compared, own in owns.items()
+    )
 
 
 def _as_part(factor: str) -> str:

@@ -47,6 +47,13 @@ def value_of(row: Row, factor: str) -> Scalar:
     return _brief(row.inputs[factor]) if factor in row.inputs else row.factors.get(factor)
 
 
+def values_of(rows: Sequence[Row], factor: str) -> list[Scalar]:
+    """Return the value of a factor in each run."""
+    if factor in _OWN or any(factor in row.inputs for row in rows):
+        return [value_of(row, factor) for row in rows]
+    return [row.factors.get(factor) for row in rows]  # most factors: a call for each run would take most of the time
+
+
 def _brief(digest: str) -> str:
     """Shorten a digest, but keep a version before it."""
     version, _, hexadecimal = digest.rpartition(" ")

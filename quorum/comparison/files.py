@@ -37,13 +37,13 @@ def estimates(comparison: Comparison) -> Iterator[Record]:
                 "better": METRICS[metric].better,
                 **_place(comparison, group.level, group.point),
                 "runs": len(values),
-                "boards": comparison.estimate(metric, group, comparison.statistic).boards,
+                "boards": group.estimate(metric, comparison.statistic).boards,
                 "undefined": len(group.rows) - len(values),
                 "left_out": len(group.left_out),
                 **{
                     key: number
                     for name in STATISTICS
-                    for key, number in _ends(name, comparison.estimate(metric, group, name)).items()
+                    for key, number in _ends(name, group.estimate(metric, name)).items()
                 },
                 **_bounds(comparison, metric, group),
                 "standard_deviation": float(values.std(ddof=1)) if len(values) > 1 else None,

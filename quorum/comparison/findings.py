@@ -9,8 +9,7 @@ from maeil.metrics import METRICS
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.differences import Difference
 from quorum.comparison.factors import written
-from quorum.comparison.statistics.flips import FEWEST, LEVEL
-from quorum.comparison.statistics.power import about_boards
+from quorum.comparison.statistics.flips import FEWEST, LEVEL, about_boards
 from quorum.comparison.tables import STATISTIC_NAMES, baseline_label, decimals, interval, p_value, place_label
 
 _POWER = 0.8

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maeil.metrics import METRICS
 from maeil.metrics.outcome import scores
 from quorum.comparison.design import Design
-from quorum.comparison.statistics.intervals import Estimate, Floats, Name, estimate
+from quorum.comparison.statistics.intervals import Estimate, Floats, Name, Numbers, board_means, estimate
 from quorum.configuration.origin import Scalar
 from quorum.runs import Row
 from quorum.runs.run_folder import RunFolder
@@ -21,7 +22,7 @@ from quorum.storage.run_files import DamagedFile
 from quorum_base.user_errors import UserError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """The runs of one level at one value of `across`.
 
@@ -39,13 +40,13 @@ class Group:
     left_out: tuple[Row, ...]
     design: Design
 
-    @property
-    def boards(self) -> NDArray[np.int64]:
+    @cached_property
+    def boards(self) -> Numbers:
         """Board number of each run, shape (runs,): runs with one seed share it, or branches with one draw."""
         return numbered(self.design.board(row) for row in self.rows)
 
-    @property
-    def strata(self) -> NDArray[np.int64]:
+    @cached_property
+    def strata(self) -> Numbers:
         """Stratum number of each run, shape (runs,)."""
         return numbered(self.design.stratum(row) for row in self.rows)
 
@@ -93,6 +94,29 @@ class Group:
         Raises:
             UserError: the metric is registered as a rate, but a value is outside 0 to 1.
         """
+        key = (metric, statistic, left_out)
+        if key not in self._estimates:
+            values, boards, strata = self._sample(metric, left_out)
+            rate, limit = METRICS[metric].rate, self._limit(metric, values)
+            found = estimate(values, statistic, boards=boards, strata=strata, share=rate, limit=limit)
+            self._estimates[key] = found
+        return self._estimates[key]
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, Name, float | None], Estimate]:
+        """The estimates so far: tables, files and figures show the same ones."""
+        return {}
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the boards of the runs that define it; NaN if none does.
+
+        It equals the value of `estimate`, without the interval, which takes most of the time.
+        """
+        values, boards, strata = self._sample(metric, None)
+        return float(board_means(values, boards, strata)[0].mean()) if len(values) else math.nan
+
+    def _sample(self, metric: str, left_out: float | None) -> tuple[Floats, Numbers, Numbers]:
+        """Return the values of a metric, and the board and the stratum of each."""
         counted = self._counted(metric, left_out)
         values = np.array([value for _, value in counted], dtype=np.float64)
         if METRICS[metric].rate and bool(((values < 0) | (values > 1)).any()):
@@ -102,26 +126,20 @@ class Group:
                 f" {values.min():g} to {values.max():g}",
                 f"Register it without {kind}=True, and compute the metrics again.",
             )
-        return estimate(
-            values,
-            statistic,
-            boards=numbered(self.design.board(row) for row, _ in counted),
-            strata=numbered(self.design.stratum(row) for row, _ in counted),
-            share=METRICS[metric].rate,
-            limit=self._limit(metric, values),
-        )
+        if left_out is None and len(counted) == len(self.rows):
+            return values, self.boards, self.strata
+        boards = numbered(self.design.board(row) for row, _ in counted)
+        return values, boards, numbered(self.design.stratum(row) for row, _ in counted)
 
     def _limit(self, metric: str, values: Floats) -> float | None:
         """Return the largest possible value of a metric in these runs; None if it has no bounds or exceeds them."""
+        if not METRICS[metric].limit:
+            return None
         limits = [row.factors.get(METRICS[metric].limit) for row in self.rows]
         known = [float(limit) for limit in limits if isinstance(limit, int | float)]
         if len(known) < len(limits) or not len(values) or values.min() < 0 or values.max() > max(known):
             return None
         return max(known)
-
-    def mean(self, metric: str) -> float:
-        """Return the mean of a metric over the boards of the runs that define it; NaN if none does."""
-        return self.estimate(metric, "mean").value
 
     def bounds(self, metric: str, statistic: Name) -> tuple[Estimate, Estimate]:
         """Return a statistic of a share with all excluded runs counted as failures, and as successes.
@@ -137,7 +155,7 @@ class Group:
         return found if left_out is None else [*found, *((row, left_out) for row in self.left_out)]
 
 
-def numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
+def numbered(labels: Iterable[Hashable]) -> Numbers:
     """Number labels in order of first appearance."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)

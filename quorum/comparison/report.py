@@ -65,7 +65,7 @@ def page(results: Results, comparison: Comparison, target: Path, command: str, e
         title=sweep.name if sweep is not None else results.folder.resolve().name,
         heading=heading(comparison),
         sweep=sweep,
-        arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
+        arms=[(name, " ".join(parts) or "-") for name, parts in sweep.arms.items()] if sweep is not None else [],
         simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
         notes=[note for note in remarks if not note.startswith(SIMULATED)],
         findings=findings(comparison),

@@ -34,18 +34,9 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 
 def tables(comparison: Comparison) -> list[Table]:
     """Return every table: runs, metrics, differences from the baseline, draws, and published results."""
-    shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
-    published = (_published(table, comparison.pool.rows) for table in comparison.published)
-    measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison), *_growth(comparison))
-    found = [
-        runs_table(comparison),
-        *shown,
-        *measured,
-        *at_budgets(comparison),
-        *_room(comparison),
-        *coordination_table(comparison),
-        *published,
-    ]
+    shown = _levels if comparison.across is None else _across
+    others = (_bounds, _differences, _noise, _growth, at_budgets, _room, coordination_table, _published)
+    found = [runs_table(comparison), *(table for make in (shown, *others) for table in make(comparison))]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -103,8 +94,8 @@ def _across(comparison: Comparison) -> Iterator[Table]:
         yield Table(_title(comparison, metric), header, rows, _caption(comparison), name=metric)
 
 
-def _levels(comparison: Comparison) -> Table:
-    """Return one table: a row for each level, a column for each metric."""
+def _levels(comparison: Comparison) -> Iterator[Table]:
+    """Yield one table: a row for each level, a column for each metric."""
     found = [
         [comparison.estimates[metric, level, None] for metric in comparison.metrics] for level in comparison.levels
     ]
@@ -113,7 +104,7 @@ def _levels(comparison: Comparison) -> Table:
     rows = tuple(_row(comparison, *line, places) for line in zip(labels, found, strict=True))
     header = (_by(comparison), *_sizes(comparison), *(metric + arrow(metric) for metric in comparison.metrics))
     name = STATISTIC_NAMES[comparison.statistic]
-    return Table(f"{name} by {heading(comparison)}", header, rows, _caption(comparison), name="metrics")
+    yield Table(f"{name} by {heading(comparison)}", header, rows, _caption(comparison), name="metrics")
 
 
 def _sizes(comparison: Comparison) -> tuple[str, ...]:
@@ -441,23 +432,28 @@ def _range(runs: list[int]) -> str:
     return str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}"
 
 
-def _published(published: Published, runs: Sequence[Row]) -> Table:
-    """Return a published table of the sweeps: each published value next to that of the runs that count."""
+def _published(comparison: Comparison) -> Iterator[Table]:
+    """Yield each published table of the sweeps: each published value next to that of the runs that count."""
+    for published in comparison.published:
+        named = len(published.factors)
+        header = [*map(short, published.factors), "runs"]
+        titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
+        header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
+        rows = tuple(_published_row(published, row, comparison.pool.rows) for row in published.rows)
+        origin = f"Published: {published.source}. Mean (standard deviation)"
+        caption = f"{origin}; here over the runs that define the metric."
+        words = "Published figures, and the same figures here"
+        yield Table("published and here", tuple(header), rows, caption, labels=named, words=words)
+
+
+def _published_row(published: Published, row: Sequence[Value], runs: Sequence[Row]) -> tuple[str, ...]:
     named = len(published.factors)
-    header = [*map(short, published.factors), "runs"]
-    titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
-    header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
-    rows = []
-    for row in published.rows:
-        wanted = dict(zip(published.factors, row, strict=False))
-        found = [run for run in runs if all(value_of(run, factor) == value for factor, value in wanted.items())]
-        texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
-        for metric, value in zip(published.metrics, row[named:], strict=True):
-            texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
-        rows.append(tuple(texts))
-    caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
-    words = "Published figures, and the same figures here"
-    return Table("published and here", tuple(header), tuple(rows), caption, labels=named, words=words)
+    wanted = dict(zip(published.factors, row, strict=False))
+    found = [run for run in runs if all(value_of(run, factor) == value for factor, value in wanted.items())]
+    texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
+    for metric, value in zip(published.metrics, row[named:], strict=True):
+        texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
+    return tuple(texts)
 
 
 def _figure(value: Value) -> str:

@@ -205,14 +205,14 @@ def _spent(files: RunFolder) -> Iterator[Spent]:
     if not files.files.names(CALLS):
         return
     if _branches(files):
-        yield from _answers(files.files, batches=files.files.names(METRICS))
+        yield from map(spent_on, _answered(files.files, batches=files.files.names(METRICS)))
         return
     try:
         metrics = files.metrics()
         calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
         tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     except (DamagedFile, KeyError):
-        yield from _answers(files.files, batches=False)
+        yield from map(spent_on, _answered(files.files, batches=False))
         return
     answers = int(metrics.get("model.answers", calls) or 0)
     cached = int(metrics.get("model.cached_answers") or 0)
@@ -223,11 +223,6 @@ def _branches(files: RunFolder) -> bool:
     with suppress(DamagedFile):
         return files.meta().origin is not None
     return False
-
-
-def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
-    """Yield the usage of each answer."""
-    yield from map(spent_on, _answered(files, batches=batches))
 
 
 def _answered(files: RunFiles, *, batches: bool) -> Iterator[Mapping[str, Any]]:

@@ -7,15 +7,15 @@ import io
 import logging
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from maeil.metrics import compute_on_demand, metrics_by_group, reproducible
 from maeil.metrics.model import Wasted
 from quorum.agents.llm.spending import Spent
-from quorum.configuration.origin import Scalar
 from quorum.display.sanitize import sanitize_lines
 from quorum.episode.episode_folder import PARTIAL
 from quorum.runs.finished import dropped_attempts
@@ -144,33 +144,10 @@ def as_csv(results: Results) -> str:
     Equal results give equal text. So wall times and dates are left out; they are in `metrics.json` and `meta.json` of
     each run.
     """
-    rows = results.rows
-    alike: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        alike[tuple(row.factors), tuple(row.metrics)].append(place)
-    kinds = [rows[places[0]] for places in alike.values()]
-    metrics = [name for name in metric_columns(kinds) if name in reproducible(dict.fromkeys([name]))]
-    columns = (*OWN, *factor_columns(kinds), *metrics)
-    lines: list[Sequence[str]] = [()] * len(rows)
-    for (factors, measured), places in alike.items():  # column by column, which is several times faster
-        group = [rows[place] for place in places]
-        values = dict(zip(OWN, zip(*(row.own().values() for row in group), strict=True), strict=True))
-        values |= zip(factors, zip(*(row.factors.values() for row in group), strict=True), strict=True)
-        values |= zip(measured, zip(*(row.metrics.values() for row in group), strict=True), strict=True)
-        texts = [_texts(values[key]) if key in values else [""] * len(group) for key in columns]
-        for place, line in zip(places, zip(*texts, strict=True), strict=True):
-            lines[place] = line
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([columns, *lines])
-    return text.getvalue()
-
-
-def _texts(column: Sequence[Scalar]) -> Sequence[str]:
-    """Format the values of a column; each distinct value is formatted once."""
-    if len({*map(type, column)} & {bool, int, float}) > 1:  # equal values of different types share a dictionary key
-        return list(map(_cell, column))
-    texts = {value: _cell(value) for value in set(column)}
-    return list(map(texts.__getitem__, column))
+    measured = (name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name])))
+    columns = (*OWN, *factor_columns(results.rows), *measured)
+    once = lru_cache(maxsize=None, typed=True)(_cell)  # runs share most values
+    return csv_text([columns, *(map(row.record().get, columns) for row in results.rows)], once)
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
@@ -187,14 +164,18 @@ def metric_columns(rows: Iterable[Row]) -> list[str]:
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
 
-def csv_text(lines: Iterable[Iterable[object]]) -> str:
+def csv_text(lines: Iterable[Iterable[Any]], cell: Callable[[Any], str] | None = None) -> str:
     """Format lines of values, so that they read the same everywhere.
 
     Whole numbers have no decimal point, others have full precision; undefined values are empty. Control characters in a
     text become symbols; a text that a spreadsheet would run as a formula starts with an apostrophe.
+
+    Args:
+        lines: the lines; the first names the columns.
+        cell: formats a value; None: the usual way.
     """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in line] for line in lines)
+    csv.writer(text, lineterminator="\n").writerows(map(cell or _cell, line) for line in lines)
     return text.getvalue()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -166,37 +165,24 @@ def keys_of(mappings: Iterable[Mapping[str, object]]) -> list[str]:
     return list(dict.fromkeys(key for keys in dict.fromkeys(map(tuple, mappings)) for key in keys))
 
 
-def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
+def flatten(configuration: Mapping[str, Any], prefix: str = "") -> dict[str, Scalar]:
     """Return the leaves of a configuration by dotted key.
 
     A list becomes its JSON text; an extension without values becomes true, and any other empty map is left out.
 
-    All runs share the key strings, because tens of thousands of runs have many of them.
+    All runs share the strings, because tens of thousands of runs have many of them.
+
+    Args:
+        configuration: the configuration, or a part of it.
+        prefix: what the keys start with.
     """
     leaves: dict[str, Scalar] = {}
     for name, value in configuration.items():
+        key = intern(f"{prefix}{name}")
         if isinstance(value, dict):
-            leaves.update(_flat(name, json.dumps(value)))
-        else:
-            _collect({name: value}, "", leaves)
-    return leaves
-
-
-@lru_cache(maxsize=1024)
-def _flat(name: str, text: str) -> Mapping[str, Scalar]:
-    """Return the leaves of a configuration group given as JSON; cached, as the runs of a sweep share most groups."""
-    leaves: dict[str, Scalar] = {}
-    _collect({name: json.loads(text)}, "", leaves)
-    return leaves
-
-
-def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) -> None:
-    for key, value in values.items():
-        if value == {} and prefix == "extension.":
-            leaves[prefix + key] = True
-        elif isinstance(value, dict):
-            _collect(value, f"{prefix}{key}.", leaves)
+            leaves |= {key: True} if prefix == "extension." and not value else flatten(value, f"{key}.")
         elif isinstance(value, list):
-            leaves[intern(prefix + key)] = json.dumps(value, ensure_ascii=False)
+            leaves[key] = json.dumps(value, ensure_ascii=False)
         else:
-            leaves[intern(prefix + key)] = value
+            leaves[key] = intern(value) if type(value) is str else value
+    return leaves

@@ -15,32 +15,23 @@ if TYPE_CHECKING:
     from quorum.configuration.schema import Budget
     from quorum.episode.runner import Result
 
-_MAIN = {
-    "decision": ("overhead", "latency_mean"),
-    "communication": ("messages", "messages_per_step", "messages_std"),
-    "plans": ("number", "success_rate", "interruptions", "coherence", "stability"),
-    "constraints": ("attempt_success_rate", "violation_spatial", "violation_temporal"),
-    "model": ("calls", "answers", "completion_tokens", "usd"),
-}
-"""The metrics of most interest to a researcher, by group."""
+_MAIN = (
+    "decision.overhead", "decision.latency_mean", "communication.messages", "communication.messages_per_step",
+    "communication.messages_std", "plans.number", "plans.success_rate", "plans.interruptions", "plans.coherence",
+    "plans.stability", "constraints.attempt_success_rate", "constraints.violation_spatial",
+    "constraints.violation_temporal", "model.calls", "model.answers", "model.completion_tokens", "model.usd",
+)  # fmt: skip
+"""The metrics of most interest to a researcher."""
 
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that are not informative for an episode in which this metric is 0."""
 
-_WARNINGS = {
-    "decision": ("forced_ready",),
-    "plans": ("invalid", "timed_out"),
-    "model": (
-        "unanswered",
-        "fallbacks",
-        "asked_otherwise",
-        "empty_answers",
-        "reasoning_tokens",
-        "cached_answers",
-        "estimated_calls",
-    ),
-}
-"""Metrics shown if they are not 0, by group."""
+_WARNINGS = (
+    "decision.forced_ready", "plans.invalid", "plans.timed_out", "model.unanswered", "model.fallbacks",
+    "model.asked_otherwise", "model.empty_answers", "model.reasoning_tokens", "model.cached_answers",
+    "model.estimated_calls",
+)  # fmt: skip
+"""Metrics shown if they are not 0."""
 
 
 def print_summary(result: Result, console: Console) -> None:
@@ -79,16 +70,12 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
     silent = {group for group, witness in _ONLY_WITH.items() if not metrics.get(witness)}
     if "communication" in silent:
         silent.add("plans.interruptions")
-    for name in _names(_MAIN):
+    for name in _MAIN:
         if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
             yield _label(name), shown_metric(name, metrics)
-    for name in _names(_WARNINGS):
+    for name in _WARNINGS:
         if metrics.get(name):
             yield _label(name), shown_metric(name, metrics)
-
-
-def _names(by_group: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    return (f"{group}.{name}" for group, names in by_group.items() for name in names)
 
 
 def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:

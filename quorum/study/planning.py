@@ -11,17 +11,11 @@ import numpy as np
 from quorum.comparison.differences import Cell, Cells
 from quorum.comparison.draws import variance_components
 from quorum.comparison.formats import Table
-from quorum.comparison.statistics.power import (
-    Sampler,
-    about_boards,
-    binary,
-    boards_for_half_width,
-    boards_for_power,
-    normal,
-)
+from quorum.comparison.statistics.flips import about_boards
 from quorum.runs import read_results
 from quorum.study.analysis import compare_arms
 from quorum.study.arms import arms_of
+from quorum.study.power import Sampler, binary, boards_for_half_width, boards_for_power, normal
 from quorum.study.study import Study
 from quorum.sweeps.command import run_sweep_command, show_plan
 from quorum.sweeps.estimate import Forecast

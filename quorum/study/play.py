@@ -17,7 +17,7 @@ from quorum.study.question import TREATMENT
 from quorum.study.record import Look, Record, read_record
 from quorum.study.study import Study
 from quorum.sweeps.command import run_sweep_command
-from quorum.sweeps.run import SweepResult, Unfinished
+from quorum.sweeps.run import SweepResult
 from quorum.sweeps.stopping import Stop
 from quorum_base.user_errors import UserError
 
@@ -30,6 +30,18 @@ These two boards read each other's messages. Adding boards to a study does not c
 """
 _SCREENING = 1_000_000
 """Number of the draw for choosing boards beforehand, which is never analysed."""
+
+
+class Unfinished(Exception):
+    """A sweep's purpose cannot be met because it was stopped or its cells failed.
+
+    Attributes:
+        sweep: the result of the sweep.
+    """
+
+    def __init__(self, sweep: SweepResult) -> None:
+        super().__init__(sweep.reason)
+        self.sweep = sweep
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,6 @@ class Accounts(msgspec.Struct):
         unpriced: a model whose answer lacked a price; empty if none.
         batched: whether calls go out in batches, whose answers survive a kill.
         dearest: the most that one paid answer used, by kind of cell, in this command and in killed ones before it.
-        held: total booked or held.
-        committed: total booked, used or under way.
     """
 
     budget: SweepBudget
@@ -115,8 +113,16 @@ class Accounts(msgspec.Struct):
     unpriced: str = ""
     batched: bool = False
     dearest: dict[str, Amounts] = {}
-    held: Amounts = Amounts()
-    committed: Amounts = Amounts()
+
+    @property
+    def held(self) -> Amounts:
+        """Total booked or held."""
+        return sum((account.held for account in self.cells.values()), self.booked)
+
+    @property
+    def committed(self) -> Amounts:
+        """Total booked, used or under way."""
+        return sum((account.committed for account in self.cells.values()), self.booked)
 
     def reserve(self, name: str, least: Amounts, most: Amounts, kind: str = "") -> str:
         """Open the account of a cell that is about to start, with a reservation.
@@ -133,9 +139,9 @@ class Accounts(msgspec.Struct):
         cut = next((account.cut for account in self.cells.values() if account.cut), "")
         if refused := cut or self._beyond(least):
             return refused
-        left = {kind: limit - getattr(self.held, kind) for kind, limit in self.budget.limits.items()}
+        held = self.held
+        left = {kind: limit - getattr(held, kind) for kind, limit in self.budget.limits.items()}
         self.cells[name] = CellAccount(most.least(msgspec.structs.replace(EVERYTHING, **left)), kind=kind)
-        self._total()
         return ""
 
     def open(self, name: str, expected: Amounts) -> str:
@@ -152,22 +158,19 @@ class Accounts(msgspec.Struct):
             return self.budget.option(next(iter(self.budget.limits)))
         if not account.cut and self.unpriced and self.budget.usd is not None:
             account.cut = self.budget.option("usd")
-        before = account.held
         account.cut = account.cut or self._used_up(account, expected)
-        if account.cut:
-            return account.cut
-        account.under_way += expected
-        self.committed += expected
-        self.held += account.held - before
-        return ""
+        if not account.cut:
+            account.under_way += expected
+        return account.cut
 
     def _used_up(self, account: CellAccount, expected: Amounts) -> str:
         """Return the limit that is reached, or that leaves nothing for a cell that has used up its reservation."""
+        held, committed = self.held, self.committed
         for kind, limit in self.budget.limits.items():
             used, reserved = getattr(account.committed, kind), getattr(account.reserved, kind)
             more = getattr(expected, kind) if used >= reserved else 0.0
-            left = limit * (1 + _SLACK) - getattr(self.held, kind)
-            if getattr(self.committed, kind) >= limit or more > max(left, 0.0):
+            left = limit * (1 + _SLACK) - getattr(held, kind)
+            if getattr(committed, kind) >= limit or more > max(left, 0.0):
                 return self.budget.option(kind)
         return ""
 
@@ -183,15 +186,12 @@ class Accounts(msgspec.Struct):
         """
         if (account := self.cells.get(name)) is None:
             return
-        before = account.held
         account.under_way -= expected
         account.used += used
         if not cached:
             account.paid += used
             self.dearest[account.kind] = used.most(self.dearest.get(account.kind, used))
         self.unpriced = self.unpriced or unpriced
-        self.committed += used - expected
-        self.held += account.held - before
 
     def unrecorded(self, name: str, recorded: Spent) -> Amounts:
         """Return the charge for answers of a dead cell that have no record.
@@ -224,18 +224,12 @@ class Accounts(msgspec.Struct):
         for name in names:
             self.cells.pop(name, None)
         self.booked = Amounts.of(spent)
-        self._total()
-
-    def _total(self) -> None:
-        self.held = self.committed = self.booked
-        for account in self.cells.values():
-            self.held += account.held
-            self.committed += account.committed
 
     def _beyond(self, more: Amounts) -> str:
         """Return the limit that would be exceeded by holding `more`; empty if none."""
+        total = self.held
         for kind, limit in self.budget.limits.items():
-            held = getattr(self.held, kind)
+            held = getattr(total, kind)
             if held >= limit or held + getattr(more, kind) > limit * (1 + _SLACK):
                 return self.budget.option(kind)
         return ""

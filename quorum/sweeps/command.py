@@ -105,7 +105,7 @@ def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest
         return lambda _: None
     status = sweep_status(planned, folder, request)
     estimates = Estimates(status.missing[: request.limit], status, Pilots())
-    return lambda cell: estimates.of(cell).expected
+    return lambda cell: estimates.of(cell)[0]
 
 
 def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None:

@@ -188,10 +188,10 @@ def forecast(
     cells = status.missing[:limit]
     estimates = Estimates(cells, status, pilots if pilots is not None else Pilots())
     found = {_alike(cell): estimates.of(cell) for cell in {_alike(cell): cell for cell in cells}.values()}
-    estimated = [(cell, found[_alike(cell)]) for cell in cells]
-    known = [(cell, e.expected) for cell, e in estimated if e.expected is not None]
+    estimated = [(cell, *found[_alike(cell)]) for cell in cells]
+    known = [(cell, expected) for cell, expected, _ in estimated if expected is not None]
     priceless = any(expected.priceless for _, expected in known)
-    priceless |= any(cell.uses_models and e.expected is None for cell, e in estimated)
+    priceless |= any(cell.uses_models and expected is None for cell, expected, _ in estimated)
     models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] != "random"]
     common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
@@ -210,7 +210,7 @@ def forecast(
         tokens=fsum(expected.tokens for _, expected in known),
         usd=by_tier.get(BATCH, usd) if engine.courier else usd,
         seconds=_seconds(known, estimates, engine),
-        sources=Counter(e.source for _, e in estimated),
+        sources=Counter(source for *_, source in estimated),
         stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
@@ -256,19 +256,6 @@ def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
     return cell.kind, cell.rest
 
 
-@dataclass(frozen=True, slots=True)
-class _Estimate:
-    """The estimate for a kind of cell.
-
-    Attributes:
-        expected: what a cell takes; None if unknown.
-        source: source of the estimate.
-    """
-
-    expected: Expected | None
-    source: str
-
-
 class Estimates:
     """Estimates of what the cells of a sweep take.
 
@@ -292,23 +279,23 @@ class Estimates:
         unknown = [c for c in cells if c.kind not in self._finished and not _shows_cost(c)]
         pilots.play([*unknown, *(cell for cell, _ in self._finished.values() if unknown and self.real(cell))])
 
-    def of(self, cell: PlannedCell) -> _Estimate:
-        """Estimate a cell."""
+    def of(self, cell: PlannedCell) -> tuple[Expected | None, str]:
+        """Estimate a cell; return the source of the estimate, too. None if it is unknown."""
         if cell.kind in self._finished:
-            return _Estimate(self._finished[cell.kind][1], "finished")
+            return self._finished[cell.kind][1], "finished"
         rest, real = cell.rest, self.real(cell)
         if rest is not None and rest.shows_cost and cell.uses_models:
             self.stands_in |= real and rest.simulated
-            return _Estimate(price_rest(self.configuration(cell), rest), "recorded")
+            return price_rest(self.configuration(cell), rest), "recorded"
         guess = self._pilots.expected(cell)
         if (real or guess is None) and (scaled := self._scaled(cell, guess)) is not None:
-            return _Estimate(scaled, "scaled")
+            return scaled, "scaled"
         if guess is None:
-            return _Estimate(None, "unknown")
+            return None, "unknown"
         self.stands_in |= real
         self.sizes.update(guess.sizes)
         taken = guess.taken if rest is None else guess.taken.times(rest.thoughts / max(guess.taken.thoughts, 1.0))
-        return _Estimate(price(self.configuration(cell), taken), guess.source)
+        return price(self.configuration(cell), taken), guess.source
 
     def configuration(self, cell: PlannedCell) -> Configuration:
         """Return a configuration with the models of a cell; cells with equal models share it."""

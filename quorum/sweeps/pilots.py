@@ -173,12 +173,12 @@ class Pilots:
         for place, kind in enumerate(waiting):
             bound = min(max(self._least, 3 * self._left / (len(waiting) - place)), self._left)
             known = any(self._by_size(team) for team in kind.teams)
-            self._first(kind, bound if known else max(bound, self._least))
+            self._pilot(kind, bound if known else max(bound, self._least))
         self._known.clear()
         asking = [kind for kind in waiting if kind.whole and kind.cells[0].uses_models]
         while asking and self._left > 0 and not _certain(asking):
             kind = max(asking, key=lambda one: one.variance / len(one.pilots) / max(one.seconds, 1e-3))
-            if kind.variance == 0 or not self._pilot(kind, min(PILOT_SECONDS, self._left)):
+            if kind.variance == 0 or not self._pilot(kind, self._left):
                 asking.remove(kind)
 
     def expected(self, cell: PlannedCell) -> Guess | None:
@@ -211,16 +211,13 @@ class Pilots:
             self._known[team] = {n: mean_of(several) for n, several in found.items()}
         return self._known[team]
 
-    def _first(self, kind: _Kind, seconds: float) -> None:
-        """Play the first board of a kind for at most `seconds`."""
-        if seconds > 0:
-            self._pilot(kind, min(PILOT_SECONDS, seconds))
-
     def _pilot(self, kind: _Kind, seconds: float) -> bool:
-        """Play the next board of a kind; return whether it finished."""
+        """Play the next board of a kind for at most `seconds`; return whether it finished."""
+        if seconds <= 0:
+            return False
         cell = kind.cells[_spread(len(kind.pilots), len(kind.cells))].cell()
         begin = self._clock()
-        pilot = play_pilot(cell, seconds, self._clock)
+        pilot = play_pilot(cell, min(PILOT_SECONDS, seconds), self._clock)
         self._left -= self._clock() - begin
         for team in kind.teams:
             self._known.pop(team, None)

@@ -287,18 +287,6 @@ class SweepResult:
         return table
 
 
-class Unfinished(Exception):
-    """A sweep's purpose cannot be met because it was stopped or its cells failed.
-
-    Attributes:
-        sweep: the result of the sweep.
-    """
-
-    def __init__(self, sweep: SweepResult) -> None:
-        super().__init__(sweep.reason)
-        self.sweep = sweep
-
-
 Guess = Callable[[PlannedCell], Expected | None]
 """Returns the estimate for a cell; None if unknown."""
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]

@@ -17,6 +17,7 @@ import shlex
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -92,8 +93,8 @@ class SweepFolder:
 
     def spent_elsewhere(self, cells: Iterable[PlannedCell]) -> Spent:
         """Return the spending of cells in the folder that belong to earlier plans."""
-        before, names = self._planned_before(), {cell.name for cell in cells}
-        earlier = [cell.name for cell in before.cells if cell.name not in names] if before is not None else []
+        names = {cell.name for cell in cells}
+        earlier = (cell.name for cell in self._planned_before().cells if cell.name not in names)
         found = (read_finished(self.path / name) for name in earlier)
         return sum((done.spent for done in found if done is not None), Spent())
 
@@ -145,19 +146,14 @@ class SweepFolder:
                 written.
         """
         before = self._planned_before()
-        earlier_arms = before.arms if before is not None else {}
         for name, words in plan.arms.items():
-            if list(words) != list(earlier_arms.get(name, words)):
+            if list(words) != list(before.arms.get(name, words)):
                 raise UserError(
-                    f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
+                    f"{self.path / PLAN}: the arm {name!r} was {shlex.join(before.arms[name])} in this sweep",
                     "Give the sweep another name: --name NAME.",
                 )
         names, present = {cell.name for cell in plan.cells}, self._folders()
-        earlier = [
-            cell
-            for cell in (before.cells if before is not None else ())
-            if cell.name not in names and cell.name in present
-        ]
+        earlier = [cell for cell in before.cells if cell.name not in names and cell.name in present]
         used = {cell.arm for cell in earlier}
         cells = [
             *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
@@ -169,28 +165,28 @@ class SweepFolder:
             "experiment": plan.experiment,
             "arguments": arguments,
             "command": command,
-            "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
+            "arms": {**{name: words for name, words in before.arms.items() if name in used}, **plan.arms},
             "metrics": plan.metrics,
             "published": plan.published.model_dump() if plan.published is not None else None,
             **({"parents": parents} if (parents := self._parents(plan, before)) else {}),
             "cells": cells,
         }
         write_all(self.path, {PLAN: orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n"})
-        return before is not None and [cell.model_dump() for cell in before.cells] == cells
+        return [cell.model_dump() for cell in before.cells] == cells
 
-    def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
+    def _parents(self, plan: SweepPlan, before: Sweep) -> list[dict[str, str]]:
         """Return the runs from which cells branch, relative to this folder: this plan's, then earlier plans'."""
         here = os.path.realpath(self.path)
         now = [{**p.model_dump(), "run": os.path.relpath(os.path.realpath(p.run), here)} for p in plan.parents]
-        earlier = [parent.model_dump() for parent in (before.parents if before is not None else ())]
+        earlier = [parent.model_dump() for parent in before.parents]
         return [*now, *(parent for parent in earlier if parent not in now)]
 
-    def _planned_before(self) -> Sweep | None:
-        """Read the earlier plan; None if there is none or the file is damaged, in which case it is rewritten."""
-        try:
-            return read_sweep(self.path)
-        except (DamagedPlan, DamagedFile):
-            return None
+    def _planned_before(self) -> Sweep:
+        """Read the earlier plan; empty if there is none or the file is damaged, in which case it is rewritten."""
+        with suppress(DamagedPlan, DamagedFile):
+            if (before := read_sweep(self.path)) is not None:
+                return before
+        return Sweep(schema=SCHEMA, name=self.name, cells=())
 
 
 def clear_partials(folder: Path, name: str) -> Spent:

@@ -10,12 +10,11 @@ import pytest
 
 from quorum.study.findings import findings
 from quorum.study.page import page
-from quorum.study.play import Played, _screened, play
+from quorum.study.play import Played, Unfinished, _screened, play
 from quorum.study.record import Record
 from quorum.study.study import Study, StudyRequest
 from quorum.study.tables import tables
 from quorum.study.write import facts, write_study
-from quorum.sweeps.run import Unfinished
 from quorum_base.user_errors import UserError
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1", "env.side=12")

@@ -39,7 +39,7 @@ def crossplay(comparison: Comparison) -> Iterator[Drawing]:
     margins = style.Margins(left=0.2 + 0.062 * max(map(len, minds)))
     for metric in comparison.metrics:
         drawn = style.sheet(len(comparison.points), height=0.75 + _CELL * len(minds), columns=2, margins=margins)
-        values = {key: comparison.estimate(metric, comparison.groups[key], comparison.statistic).value for key in cells}
+        values = {key: comparison.estimates[metric, *key].value for key in cells}
         for _, axes, point in style.panels(drawn, comparison):
             _matrix(axes, minds, {cells[key]: value for key, value in values.items() if key[1] == point})
         what = f"{STATISTIC_NAMES[comparison.statistic]} of {METRICS[metric].title}{arrow(metric)}".capitalize()

@@ -158,11 +158,6 @@ def colour(comparison: Comparison, level: str) -> str:
     return COLOURS[comparison.levels.index(level) % len(COLOURS)]
 
 
-def marker(comparison: Comparison, level: str) -> str:
-    """Return the marker of a level."""
-    return MARKERS[comparison.levels.index(level) % len(MARKERS)]
-
-
 def clipped(text: str, length: int = 34) -> str:
     """Fit a label on one line of a figure; keep its start and its end, since labels differ in either."""
     line = " ".join(text.split())
@@ -228,7 +223,8 @@ def _place(drawn: Sheet, width: float, height: float) -> None:
 
 def look(comparison: Comparison, level: str) -> dict[str, Any]:
     """Return the line options of a level: its colour and marker."""
-    return {"color": colour(comparison, level), "marker": marker(comparison, level)}
+    marker = MARKERS[comparison.levels.index(level) % len(MARKERS)]
+    return {"color": colour(comparison, level), "marker": marker}
 
 
 def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch:

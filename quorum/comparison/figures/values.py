@@ -87,10 +87,9 @@ def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) ->
     remark += f"{runs} {comparison.things if runs != 1 else comparison.things[:-1]}"
     remark += f", the mean of each {comparison.unit[:-1]}. {ARROWS}" if comparison.clustered else f". {ARROWS}"
     hollow = any(
-        _is_hollow(metric, found)
+        _is_hollow(metric, group.estimate(metric, comparison.statistic))
         for metric in shown
-        for key in comparison.groups
-        if (found := _estimate(comparison, metric, key)) is not None
+        for group in comparison.groups.values()
     )
     remark += " Hollow: 0 or 1 in all runs." if hollow else ""
     return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
@@ -101,58 +100,45 @@ def _is_hollow(metric: str, found: Estimate) -> bool:
     return METRICS[metric].rate and found.value in (0, 1)
 
 
-def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
-    group = comparison.groups.get(key)
-    return comparison.estimate(metric, group, comparison.statistic) if group is not None else None
-
-
 def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.title(axes, METRICS[metric].title + arrow(metric))
-    if comparison.across is None:
-        _dots(axes, comparison, metric)
-        if METRICS[metric].share:
-            axes.set_xlim(0, 1.05)
-    else:
-        _lines(axes, comparison, metric)
-        if METRICS[metric].share:
-            axes.set_ylim(0, 1.05)
+    _estimates(axes, comparison, metric)
+    if METRICS[metric].share:
+        (axes.set_xlim if comparison.across is None else axes.set_ylim)(0, 1.05)
 
 
-def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
-    for place, level in enumerate(comparison.levels):
-        found = _estimate(comparison, metric, (level, None))
-        if found is not None and found.runs:
-            _boards(axes, comparison, metric, (level, None), float(place), flat=True)
-            _mark(axes, comparison, metric, level, [(float(place), found)], flat=True)
-    axes.set_yticks(range(len(comparison.levels)))
-    axes.set_yticklabels([style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels])
-    axes.set_ylim(len(comparison.levels) - 0.5, -0.5)
-    style.grid(axes, "x")
+def _estimates(axes: Axes, comparison: Comparison, metric: str) -> None:
+    """Draw the estimates of a metric: a row for each level, or against `across`.
 
-
-def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
-    """Draw the estimates of a metric against `across`; if its values are numbers, join each level with a line."""
+    If the values of `across` are numbers, a line joins the estimates of each level.
+    """
+    flat = comparison.across is None
     places, numeric = _places(comparison)
     gap = _DODGE * float(min(np.diff(places), default=1.0))
     middle = (len(comparison.levels) - 1) / 2
     for number, level in enumerate(comparison.levels):
         found = []
         for place, point in zip(places, comparison.points, strict=True):
-            estimate = _estimate(comparison, metric, (level, point))
-            if estimate is not None and estimate.runs:
-                here = place + (number - middle) * gap
-                _boards(axes, comparison, metric, (level, point), here, flat=False)
-                found.append((here, estimate))
+            group = comparison.groups.get((level, point))
+            if group is not None and len(group.values(metric)):
+                here = float(number) if flat else place + (number - middle) * gap
+                _boards(axes, comparison, metric, (level, point), here, flat=flat)
+                found.append((here, group.estimate(metric, comparison.statistic)))
+        if found and numeric:
+            line = [estimate.value for _, estimate in found]
+            axes.plot([place for place, _ in found], line, color=style.colour(comparison, level), linewidth=1.2)
         if found:
-            if numeric:
-                line = [estimate.value for _, estimate in found]
-                axes.plot([place for place, _ in found], line, color=style.colour(comparison, level), linewidth=1.2)
-            _mark(axes, comparison, metric, level, found, flat=False)
-    axes.xaxis.set_major_locator(FixedLocator(places))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks(places, [style.clipped(written(point), 14) for point in comparison.points])
-    style.grid(axes, "y")
+            _mark(axes, comparison, metric, level, found, flat=flat)
+    if flat:
+        labels = [style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels]
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_ylim(len(labels) - 0.5, -0.5)
+    else:
+        axes.xaxis.set_major_locator(FixedLocator(places))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xticks(places, [style.clipped(written(point), 14) for point in comparison.points])
+    style.grid(axes, "x" if flat else "y")
 
 
 def _places(comparison: Comparison) -> tuple[list[float], bool]:
@@ -328,7 +314,7 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
         drawn = style.sheet(len(shown), height=2.3)
         for panel, (axes, metric) in enumerate(zip(drawn.panels, shown, strict=True)):
             style.title(axes, METRICS[metric].title + arrow(metric))
-            _lines(axes, comparison, metric)
+            _estimates(axes, comparison, metric)
             for label, line in lines.items():
                 if points := series[metric].get(label):
                     x, y = zip(*points, strict=True)

@@ -10,7 +10,7 @@
 | test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
 | a power law of n | `growth` | least squares of the logarithms |
 | evidence and interval at any time | `anytime` | Ville 1939; Ramdas et al. 2020; Waudby-Smith and Ramdas 2024 |
-| boards for a power or a width | `power` | the sign-flip test, simulated; Guenther 1981 |
+| boards for a power | `flips` | Guenther 1981 |
 | share of the room that is closed | `room` | ratio of sums, interval as in `flips`; Hartigan 1969; Fieller 1954 |
 | noise floor | `noise` | quantile over random signs of the differences of equal arms |
 | many comparisons | `flips` | Holm 1979; Tarone 1990 |

@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.comparison.statistics.intervals import Floats, agree, binomial_cdf
+from quorum.comparison.statistics.intervals import TAIL, Floats, agree, binomial_cdf
 
 LEVEL = 0.05
 """A difference is significant if its p-value is at most this."""
@@ -31,10 +32,6 @@ FEWEST = 6
 EXACT = 14
 """Most differing boards for which all 2 ** 14 sets are enumerated."""
 DRAWN = 19_999
-_QUICK = 999
-"""Number of signs drawn when many samples are tested at once."""
-_BLOCK = 1 << 22
-"""Maximum number of sums in memory at once."""
 _TAIL_SHARE = 40
 """At each end, one set in 40 may be as extreme: 2.5 %."""
 _SEED = 20_260_302
@@ -42,6 +39,7 @@ _MOST_KEPT = 512
 """Up to this number of boards, drawn sets are cached."""
 _FEWEST_COUNTS = 32
 """Minimum number of counts of boards without a difference to combine with each set of the others."""
+_NORMAL = NormalDist()
 _BYTE = np.arange(256)[:, None] >> np.arange(8) & 1
 
 
@@ -111,27 +109,20 @@ def smallest_p(boards: int) -> float:
     return 2 / 2**boards if boards <= EXACT else 1 / (DRAWN + 1)
 
 
-def significant(samples: Floats) -> NDArray[np.bool_]:
-    """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
+def about_boards(effect: float, deviation: float, wanted: float) -> int:
+    """Return the normal approximation of the boards for a power, but at least what the test needs to find anything.
 
-    It draws fewer signs than `sign_flip_test`, and the same for all samples: simulations of power need thousands.
+    The boards are (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2, with d the effect and s the standard deviation of
+    the differences over boards (Guenther 1981, Sample Size Formulas for Normal Theory t Tests).
 
     Args:
-        samples: of paired differences, shape (samples, boards).
+        effect: mean difference, not 0.
+        deviation: standard deviation of the differences over boards.
+        wanted: power, between 0 and 1.
     """
-    boards = samples.shape[1]
-    if 2**boards // 2 <= _QUICK:
-        signs = 1.0 - 2 * (np.arange(2**boards // 2)[:, None] >> np.arange(boards) & 1)  # the last board keeps its sign
-    else:
-        drawn = np.random.default_rng(_SEED).integers(0, 2, (_QUICK, boards))
-        signs = 1.0 - 2 * np.concatenate([np.zeros((1, boards)), drawn])
-    found = np.empty(len(samples), dtype=np.bool_)
-    size = max(1, _BLOCK // len(signs))
-    for start in range(0, len(samples), size):
-        block = samples[start : start + size]
-        least = np.abs(block.sum(axis=1)) - 1e-12 * np.abs(block).sum(axis=1)
-        found[start : start + size] = (np.abs(block @ signs.T) >= least[:, None]).mean(axis=1) <= LEVEL
-    return found
+    level = _NORMAL.inv_cdf(1 - TAIL)
+    needed = ((level + _NORMAL.inv_cdf(wanted)) * deviation / effect) ** 2 + level**2 / 2
+    return max(FEWEST, math.ceil(needed))
 
 
 def _ends(changed: Floats, equal: int) -> tuple[float, float]:

@@ -23,9 +23,9 @@ from quorum.episode.planned_cell import PlannedCell
 from quorum.more_providers.batches.exchanges import cancel_batches
 from quorum.more_providers.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
 from quorum.more_providers.batches.waves import Waves
-from quorum.sweeps.engines.courier import Courier
 from quorum.sweeps.engines.local import Local
 from quorum.sweeps.engines.locks import sweep_lock
+from quorum.sweeps.engines.protocol import Courier
 from quorum_base.inside import open_inside
 from quorum_base.user_errors import UserError
 

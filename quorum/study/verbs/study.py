@@ -154,10 +154,9 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
     from quorum.comparison.formats import print_tables
     from quorum.display.consoles import Console
     from quorum.study.findings import findings
-    from quorum.study.play import play
+    from quorum.study.play import Unfinished, play
     from quorum.study.tables import tables
     from quorum.study.write import write_study
-    from quorum.sweeps.run import Unfinished
 
     try:
         played = play(study, quiet=quiet)

@@ -20,8 +20,7 @@ from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
 from quorum.episode.planned_cell import PlannedCell
-from quorum.sweeps.engines.courier import Courier
-from quorum.sweeps.engines.protocol import CellQueue, Engine, Stuck, SweepJob, WorkerReport
+from quorum.sweeps.engines.protocol import CellQueue, Courier, Engine, Stuck, SweepJob, WorkerReport
 from quorum.sweeps.engines.worker import Worker
 from quorum.sweeps.engines.worker_pool import BEAT, Member, hand_out
 from quorum_base.forks import close_in_children, hold_in_forks

@@ -8,18 +8,54 @@ running.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.spending import Spent
 from quorum.episode.planned_cell import PlannedCell
 from quorum.installation.provenance import CodeVersion
 from quorum.runs.finished import FinishedCell
-from quorum.sweeps.engines.courier import Courier
 
 MOST_FRUITLESS = 3
 """Consecutive workers that may exit before starting a cell; after that the engine starts no more."""
+
+
+class Courier(ABC):
+    """Delivers the requests of all cells of a sweep at batch prices: the engine that has one sends none itself.
+
+    Instances can be pickled.
+    """
+
+    @abstractmethod
+    def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
+        """Check that the requests of cells can be delivered, before anything is sent.
+
+        Args:
+            folder: folder of the sweep; it need not exist.
+            cells: cells of the plan.
+
+        Raises:
+            UserError: the requests cannot be delivered.
+        """
+
+    @abstractmethod
+    def open(self, folder: Path) -> Delivery:
+        """Return a worker's delivery for the sweep in `folder`.
+
+        Raises:
+            UserError: files that an earlier worker left there are damaged.
+        """
+
+    @abstractmethod
+    def cancel(self, folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
+        """Cancel open requests at the providers; return JSON-ready counts.
+
+        Raises:
+            UserError: another command runs the sweep, or a provider does not answer.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.world import Progress, closing_world
 from quorum.configuration.team_label import label_of_factors
 from quorum.display.sanitize import sanitize
-from quorum.runs.recorded_episode import RecordedEpisode, check_same_board, differences
+from quorum.runs.recorded_episode import RecordedEpisode
 from quorum.runs.rows import flatten
+from quorum.view.same_board import Beginning, check_same_board, differences
 from quorum_base.drawing import Canvas, Drawable, Drawing
 from quorum_base.user_errors import UserError
 
@@ -215,7 +216,7 @@ def prepare_replay(runs: Sequence[RecordedEpisode], first: int, last: int | None
         UserError: the runs are not of one board, or there are no such steps.
     """
     for run in runs[1:]:
-        check_same_board(runs[0].beginning, run.beginning)
+        check_same_board(Beginning.of(runs[0]), Beginning.of(run))
     steps = max(run.steps for run in runs)
     if first > steps:
         which = "the runs end" if len(runs) > 1 else f"{runs[0].folder} ends"
@@ -230,7 +231,7 @@ def _labels(runs: Sequence[RecordedEpisode]) -> list[str]:
     if len(set(labels)) == len(labels):
         return labels
     one, other = runs
-    own = list(differences(one.beginning, other.beginning))[:_MOST_NAMED]
+    own = list(differences(Beginning.of(one), Beginning.of(other)))[:_MOST_NAMED]
     return [
         " · ".join([labels[0], *(f"{key}={value}" for key, value, _ in own)]),
         " · ".join([labels[1], *(f"{key}={value}" for key, _, value in own)]),

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 
 from quorum.episode.episode_folder import PARTIAL, is_under_way
-from quorum.runs.recorded_episode import Beginning, check_same_board, differences, read_beginning
 from quorum.runs.run_folder import RunFolder, is_run, runs_inside
+from quorum.view.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.view.viewer.episode import Episode, read_episode
 from quorum.view.viewer.pages import Json
 from quorum.view.viewer.runs import family, parting, relatives

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import sequential
 from benchmarks.sequential import CASES, NULLS, PLANS, ROOMS, Case
-from quorum.comparison.statistics.power import power
 from quorum.study.anytime import Plan
+from quorum.study.power import power
 
 pytestmark = pytest.mark.conformance
 STUDIES = 400

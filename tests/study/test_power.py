@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quorum.comparison.statistics.flips import FEWEST, sign_flip_interval, sign_flip_test, significant
-from quorum.comparison.statistics.power import (
-    about_boards,
-    binary,
-    boards_for_half_width,
-    boards_for_power,
-    normal,
-    power,
-)
+from quorum.comparison.statistics.flips import FEWEST, about_boards, sign_flip_interval, sign_flip_test
+from quorum.study.power import binary, boards_for_half_width, boards_for_power, normal, power, significant
 
 
 @pytest.mark.parametrize("boards", [3, 6, 10])

@@ -1,8 +1,7 @@
 """How many boards and draws a study needs, before paying for them: simulates the test that will be run.
 
-The normal approximation of a paired test gives the starting point: (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2
-boards, with d the effect and s the standard deviation of the differences over boards (Guenther 1981, Sample Size
-Formulas for Normal Theory t Tests). The sign-flip test of that many boards is then simulated, `_SAMPLES` times, seeded.
+The normal approximation of a paired test gives the starting point: see `about_boards`. The sign-flip test of that many
+boards is then simulated, `_SAMPLES` times, seeded.
 """
 
 from __future__ import annotations
@@ -13,14 +12,19 @@ from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quorum.comparison.statistics.flips import FEWEST, significant
+from quorum.comparison.statistics.flips import FEWEST, LEVEL
 from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
 
 Sampler = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 """Draws differences of boards with a given shape."""
 _SAMPLES = 4_000
-_SEED = 20_261_126
+_SEED, _SEED_OF_SIGNS = 20_261_126, 20_260_302
+_SIGNS = 999
+"""Number of signs drawn when many samples are tested at once."""
+_BLOCK = 1 << 22
+"""Maximum number of sums in memory at once."""
 _MOST_BOARDS = 20_000
 """Above this, a size is approximate: a simulation would take minutes, and the approximation is good there."""
 _NORMAL = NormalDist()
@@ -47,19 +51,6 @@ def binary(effect: float, deviation: float) -> Sampler:
 def power(differences: Sampler, boards: int) -> float:
     """Return how often the sign-flip test detects such differences over this many boards, to about 0.01."""
     return float(significant(differences(np.random.default_rng(_SEED), (_SAMPLES, boards))).mean())
-
-
-def about_boards(effect: float, deviation: float, wanted: float) -> int:
-    """Return the normal approximation of the boards for a power, but at least what the test needs to find anything.
-
-    Args:
-        effect: mean difference, not 0.
-        deviation: standard deviation of the differences over boards.
-        wanted: power, between 0 and 1.
-    """
-    level = _NORMAL.inv_cdf(1 - TAIL)
-    needed = ((level + _NORMAL.inv_cdf(wanted)) * deviation / effect) ** 2 + level**2 / 2
-    return max(FEWEST, math.ceil(needed))
 
 
 def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
@@ -91,3 +82,26 @@ def boards_for_half_width(deviation: float, wanted: float) -> int:
     while t_quantile(1 - TAIL, boards - 1) * deviation / math.sqrt(boards) > wanted:
         boards += 1
     return boards
+
+
+def significant(samples: Floats) -> NDArray[np.bool_]:
+    """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
+
+    It draws fewer signs than `flips.sign_flip_test`, and the same for all samples: simulations of power need thousands.
+
+    Args:
+        samples: of paired differences, shape (samples, boards).
+    """
+    boards = samples.shape[1]
+    if 2**boards // 2 <= _SIGNS:
+        signs = 1.0 - 2 * (np.arange(2**boards // 2)[:, None] >> np.arange(boards) & 1)  # the last board keeps its sign
+    else:
+        drawn = np.random.default_rng(_SEED_OF_SIGNS).integers(0, 2, (_SIGNS, boards))
+        signs = 1.0 - 2 * np.concatenate([np.zeros((1, boards)), drawn])
+    found = np.empty(len(samples), dtype=np.bool_)
+    size = max(1, _BLOCK // len(signs))
+    for start in range(0, len(samples), size):
+        block = samples[start : start + size]
+        least = np.abs(block.sum(axis=1)) - 1e-12 * np.abs(block).sum(axis=1)
+        found[start : start + size] = (np.abs(block @ signs.T) >= least[:, None]).mean(axis=1) <= LEVEL
+    return found
