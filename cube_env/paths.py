@@ -49,18 +49,20 @@ def place_in_line(grid: IntArray, agents: IntArray, agent: int, block: int, row_
 
 
 @compiled
-def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray, places: IntArray) -> None:
-    """Find the positions of all agents in the lines at the faces they aim at, as `place_in_line` does.
+def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray) -> IntArray:
+    """Return the positions (n,) of all agents in the lines at the faces they aim at, as `place_in_line` does.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
-        aims: (n, 3) block, and row and column step towards it; block -1: the agent has no aim.
-        places: (n,) the positions; -1 for an agent without an aim; written here.
+        aims: (n, 3) block, and row and column step towards it; block -1: the agent has no aim, and its position is -1.
     """
+    places = np.full(agents.shape[0], -1, dtype=np.int32)
     for i in range(agents.shape[0]):
         block, row_step, col_step = aims[i, 0], aims[i, 1], aims[i, 2]
-        places[i] = place_in_line(grid, agents, i, block, row_step, col_step) if block >= 0 else -1
+        if block >= 0:
+            places[i] = place_in_line(grid, agents, i, block, row_step, col_step)
+    return places
 
 
 @compiled

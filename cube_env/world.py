@@ -225,8 +225,8 @@ class CubeWorld(World):
         before = self.env.snapshot() if self._reward is not None else None
         primitives = np.array(joint, dtype=np.int64)
         report = self.env.step_array(primitives)
-        self._episode.changed()
         self._pushes = report.pushes
+        self._episode.changed(report.pushes)
         self._delivered += len(report.delivered)
         self._delivered_weight += report.delivered_weight
         reward = report.reward

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from cube_env import paths
-from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, IntArray
+from cube_env.arrays import ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, ROW, IntArray
 from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
 from cube_env.observation import HistoryEntry
-from cube_env.state import CubeState
+from cube_env.state import CubeState, Push
 
 
 class Meeting:
@@ -170,16 +169,6 @@ SWING = 4
 """Steps back and forth between two cells after which an agent lets others pass."""
 
 
-class Attempt(NamedTuple):
-    """A push attempt of the last step, with the fields of `Push` as numbers."""
-
-    block: int
-    direction: int
-    force: int
-    required: int
-    outcome: int
-
-
 class EpisodeState:
     """The live state of an episode, as its controllers see it.
 
@@ -203,38 +192,35 @@ class EpisodeState:
         self.pushing = np.full(n, NO_BLOCK, dtype=np.int32)
         """(n,) the block that each agent's running action pushes, or `NO_BLOCK`."""
         self._aims = np.full((n, 3), NO_BLOCK, dtype=np.int32)
-        self._places_array = np.empty(n, dtype=np.int32)
         self._trail = deque([state.agents.copy()], maxlen=SWING + 1)
         self._who_swings: list[int] | None = None
-        self._attempts: list[Attempt] | None = None
-        self._attempt_of: list[int] = []
+        self._push_of: dict[int, Push] = {}
         self._routes: dict[Hashable, Route] = {}
         self._carried: dict[int, Cell] = {}
         """How far outside changes of the board have moved each block, down and right."""
         self._removed: set[int] = set()
 
-    def changed(self) -> None:
-        """Record that the world has advanced by a step."""
-        self.version += 1
-        self.blocks = self.state.block_table.tolist()
-        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
-        self.places = self._places_array.tolist()
-        self._trail.append(self.state.agents.copy())
-        self._who_swings = None
-        self._attempts = None
+    def changed(self, pushes: Sequence[Push]) -> None:
+        """Record that the world has advanced by a step, with these push attempts."""
+        self._push_of = {agent: push for push in pushes for agent in push.agents}
+        self._look()
 
     def altered(self) -> None:
         """Record that the board was changed from outside, without a step."""
-        self.version += 1
-        before, self.blocks = self.blocks, self.state.block_table.tolist()
+        before = self.blocks
+        self._trail.clear()
+        self._look()
         for block, (old, new) in enumerate(zip(before, self.blocks, strict=False)):
             down, right = self._carried.get(block, (0, 0))
             self._carried[block] = down + new[ROW] - old[ROW], right + new[COL] - old[COL]
             if old[ALIVE] and not new[ALIVE]:
                 self._removed.add(block)
-        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
-        self.places = self._places_array.tolist()
-        self._trail.clear()
+
+    def _look(self) -> None:
+        """Read the board after a change."""
+        self.version += 1
+        self.blocks = self.state.block_table.tolist()
+        self.places = paths.places_in_line(self.state.grid, self.state.agents, self._aims).tolist()
         self._trail.append(self.state.agents.copy())
         self._who_swings = None
 
@@ -355,15 +341,9 @@ class EpisodeState:
         row, col, weight, _ = self.blocks[key[0]]
         return paths.staging_targets(self.state.grid, row, col, weight, *STEP_TOWARDS[key[1]])
 
-    def attempt_of(self, agent: int) -> Attempt | None:
+    def attempt_of(self, agent: int) -> Push | None:
         """Return the push attempt of the last step that an agent took part in."""
-        if self._attempts is None:
-            world = self.state.world
-            rows = world.attempts[: world.counters[COUNT_ATTEMPTS]].tolist()
-            self._attempts = [Attempt(*row) for row in rows]
-            self._attempt_of = world.agent_report[:, AGENT_ATTEMPT].tolist()
-        index = self._attempt_of[agent]
-        return self._attempts[index] if index >= 0 else None
+        return self._push_of.get(agent)
 
     def was_displaced(self, block: int) -> bool:
         """Whether a block moved in the last step."""
