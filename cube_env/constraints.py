@@ -56,7 +56,7 @@ def task_changes(
     """
     # Recount everything and compare. A step changes few tasks, but the actions alone do not show which, because a chain
     # can reach far.
-    now = np.zeros(numbers.shape, dtype=np.int32)
+    now = np.zeros((numbers.shape[0], NUMBERS), dtype=np.int32)
     # The block with which each agent is aligned along its primitive.
     aligned_with = np.full(joint.shape[0], -1, dtype=np.int32)
     report = np.zeros((blocks.shape[0], BLOCK_COLUMNS), dtype=np.int32)

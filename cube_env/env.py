@@ -35,17 +35,6 @@ def observation_space(side: int, agents: int) -> Box:
     return Box(np.zeros_like(high), high, dtype=np.float32)
 
 
-def no_observation() -> Box:
-    """The observation space of worlds that keep no observation."""
-    return Box(0.0, 1.0, (0, 0, CHANNELS), dtype=np.float32)
-
-
-def batch_of(space: Box, num_envs: int) -> Box:
-    """The space of a batch with one entry per world."""
-    shape = (num_envs, *space.shape)
-    return Box(np.broadcast_to(space.low, shape), np.broadcast_to(space.high, shape), dtype=np.float32)
-
-
 _NAMES = tuple(action.name for action in Action)
 
 
@@ -144,10 +133,10 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         self.step_cost = finite("step_cost", step_cost)
         self.deliver_reward = finite("deliver_reward", deliver_reward)
         if self.scenario is not None:
-            self.side, agents = self.scenario.side, self.scenario.agents
+            self.side, agents, self.blocks = self.scenario.side, self.scenario.agents, len(self.scenario.weights)
         else:
             assert layout is not None
-            self.side, agents = layout.side, len(layout.agents)
+            self.side, agents, self.blocks = layout.side, len(layout.agents), len(layout.blocks)
         self.state_space = observation_space(self.side, agents)
         super().__init__(
             agents, self.state_space, lambda: Discrete(len(Action)), render_mode=render_mode, infos=infos, copy=copy

@@ -12,6 +12,7 @@ import numpy as np
 from cube_env.arrays import IntArray
 from cube_env.constants import Action
 from cube_env.jit import compiled
+from cube_env.kernel import displacement
 
 UNREACHED, WALL, SEEKER = -1, -2, -3
 """Field values that are not distances: not searched, unreachable, or the cell of a seeker."""
@@ -89,8 +90,7 @@ def way_on(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: i
     # Cells behind the face: an agent that stops in front of a blocked one keeps others from reaching it.
     shut = _is_shut(grid, row - row_step, col - col_step)
     for action in (UP, DOWN, LEFT, RIGHT):
-        along_row, along_col = int(action == DOWN) - int(action == UP), int(action == RIGHT) - int(action == LEFT)
-        came_row, came_col = int(last == DOWN) - int(last == UP), int(last == RIGHT) - int(last == LEFT)
+        (along_row, along_col), (came_row, came_col) = displacement(action), displacement(last)
         if along_row * row_step + along_col * col_step != 0 or (along_row == -came_row and along_col == -came_col):
             continue
         r, c = row + along_row, col + along_col
@@ -300,8 +300,7 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
         The action; STAY (0) if the next cell is occupied or the cell is a target; -1 if the field does not reach the
         cell.
     """
-    side = grid.shape[0]
-    width = side + 2
+    width = grid.shape[0] + 2
     cell = (row + 1) * width + col + 1
     here = field[cell]
     if here < 0:
@@ -309,12 +308,8 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
     if here == 0:
         return 0
     # In the order of the actions (up, down, left, right), so that ties are always broken the same way.
-    if field[cell - width] == here - 1 and grid[row - 1, col] == 0:
-        return UP
-    if field[cell + width] == here - 1 and grid[row + 1, col] == 0:
-        return DOWN
-    if field[cell - 1] == here - 1 and grid[row, col - 1] == 0:
-        return LEFT
-    if field[cell + 1] == here - 1 and grid[row, col + 1] == 0:
-        return RIGHT
+    for action in (UP, DOWN, LEFT, RIGHT):
+        down, right = displacement(action)
+        if field[cell + down * width + right] == here - 1 and grid[row + down, col + right] == 0:
+            return action
     return 0

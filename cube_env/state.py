@@ -14,7 +14,7 @@ from cube_env.arrays import ActionArray, ChannelArray, IntArray, World
 from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout, draw
-from cube_env.views import occupy, paint, repaint
+from cube_env.views import occupy, paint
 from quorum_base.environments.errors import WorldError
 
 
@@ -199,23 +199,13 @@ class CubeState:
         return step_world(actions, *self.world)
 
     def copy(self, *, observed: bool = False) -> CubeState:
-        """An independent copy of the state, without the report of the last step."""
-        world, side = self.world, self.side if observed else 0
-        channels = np.empty((side, side, arrays.CHANNELS), dtype=np.float32)
+        """An independent copy of the state."""
+        side = self.side if observed else 0
+        unpainted = self.world._replace(channels=np.empty((side, side, arrays.CHANNELS), dtype=np.float32))
+        world = World._make(array.copy() for array in unpainted)
         if observed:
-            paint(world.blocks, world.grid, channels)
-        return CubeState(
-            World(
-                world.agents.copy(),
-                world.blocks.copy(),
-                world.grid.copy(),
-                channels,
-                world.counters.copy(),
-                np.empty_like(world.attempts),
-                np.empty_like(world.agent_report),
-                np.empty_like(world.block_report),
-            )
-        )
+            paint(world.blocks, world.grid, world.channels)
+        return CubeState(world)
 
     def restore(self, other: CubeState) -> None:
         """Take over the state of `other`, in place; all arrays and views stay valid.
@@ -230,12 +220,12 @@ class CubeState:
                 f"{len(self.blocks)} blocks: use copy()"
             )
         here, there = self.world, other.world
-        if here.channels.size:
-            repaint(here.blocks, here.grid, there.blocks, there.grid, here.channels)
         here.agents[...] = there.agents
         here.blocks[...] = there.blocks
         here.grid[...] = there.grid
         here.counters[...] = there.counters
+        if here.channels.size:
+            paint(here.blocks, here.grid, here.channels)
 
     def become(self, other: CubeState) -> None:
         """Take over the state of `other`; if it has more blocks, the block arrays and channels are replaced.

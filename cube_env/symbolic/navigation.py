@@ -24,13 +24,7 @@ NO_PATH = failed("no_path")
 def is_there(state: CubeState, place: Navigate, agent: int) -> bool:
     """Whether an agent is at a place: next to the other agent, in the goal column, or on the cell."""
     row, col = state.agents[agent].tolist()
-    if place.entity is Entity.agent:
-        assert place.id is not None
-        other_row, other_col = state.agents[place.id].tolist()
-        return bool(abs(row - other_row) + abs(col - other_col) == 1)
-    if place.entity is Entity.goal:
-        return bool(col == state.side - 1)
-    return (row, col) == place.cell
+    return (row, col) in _cells(state, place)
 
 
 def find_place(state: CubeState, place: Navigate) -> tuple[IntArray, bool]:

@@ -67,7 +67,7 @@ class ShownObservation(SymbolicObservation):
             its steps by face and block, null if there is no path; and `now`, the running action with its primitives so
             far.
         """
-        listed, grid = self.shown_agents(), _grid(self)
+        listed, grid = self.shown_agents(), _occupied(self.side, self.agents, self.blocks)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
             "agents": [(index, *self.agents[index]) for index in listed],
@@ -191,11 +191,7 @@ def _line(grid: IntArray, cell: Cell, face: Face) -> Iterator[Cell]:
         row, col = row - row_step, col - col_step
 
 
-def _grid(seen: SymbolicObservation) -> IntArray:
-    return _occupied(seen.side, seen.agents, [BlockView(b.id, b.weight, b.row, b.col) for b in seen.blocks])
-
-
-def _occupied(side: int, agents: Sequence[Cell], blocks: Sequence[BlockView]) -> IntArray:
+def _occupied(side: int, agents: Sequence[Cell], blocks: Sequence[BlockView | SymbolicBlock]) -> IntArray:
     """(K, K) grid codes of `cube_env.arrays`."""
     grid = np.zeros((side, side), dtype=np.int32)
     for block in blocks:

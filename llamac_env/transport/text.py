@@ -77,11 +77,16 @@ class Reading:
 
 def write_board(board: Board) -> dict[str, list[str]]:
     """Write a board: every cell, and on hard boards every corner, with its boxes and targets."""
-    places = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())]
-    found: dict[str, list[str]] = {_key(place): [] for place in places}
+    places, found = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())], contents(board)
+    return {_key(place): found.get(place, []) for place in places}
+
+
+def contents(board: Board) -> dict[Place, list[str]]:
+    """Return the contents of each place that is not empty: boxes, then targets."""
+    found: dict[Place, list[str]] = {}
     for kind, items in (("box", board.boxes), ("target", board.targets)):
         for colour, place in items:
-            found[_key(place)].append(f"{kind}_{colour}")
+            found.setdefault(place, []).append(f"{kind}_{colour}")
     return found
 
 

@@ -26,7 +26,8 @@ from cube_env import (
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.plans import Plan
-from quorum.agents.skills.cube.plans import SIDES, STEP, manhattan
+from quorum.agents.skills.cube.plans import SIDES, STEP
+from quorum_base.environments.grid import distance
 
 PUSHED: Mapping[Face, Cell] = {Face.left: (0, 1), Face.right: (0, -1), Face.up: (1, 0), Face.down: (-1, 0)}
 """Change of row and column of a block pushed from a face."""
@@ -162,17 +163,18 @@ class Board:
         squares = {other: square for other, square in self._squares.items() if other not in gone}
         moved: set[int] = set()
         entered: set[Cell] = set()
+        obstacle, others = "", tuple[int, ...]()
         for _ in range(steps):
             members = self.chain(block, face, squares)
             needed = sum(squares[member][2] for member in members)
             front = {cell for member in members for cell in _strip(squares[member], PUSHED[face])}
-            obstacle, others = "", tuple(members[1:])
             if needed > force:
                 obstacle = f"with what is in front it takes {needed} agents"
             elif not all(0 <= row < self.side and 0 <= col < self.side for row, col in front):
                 obstacle = "a wall is in front"
             if obstacle:
-                return Sweep({m: squares[m] for m in moved if m in squares}, frozenset(entered), obstacle, others)
+                others = tuple(members[1:])
+                break
             entered |= front
             moved.update(members)
             for member in members:
@@ -182,7 +184,8 @@ class Board:
                     del squares[member]
             if block not in squares:
                 break
-        return Sweep({member: squares[member] for member in sorted(moved) if member in squares}, frozenset(entered))
+        left = {member: squares[member] for member in sorted(moved) if member in squares}
+        return Sweep(left, frozenset(entered), obstacle, others)
 
 
 def overlap(one: Square, other: Square) -> bool:
@@ -344,7 +347,7 @@ class _Reader:
         if aim is None:
             assert isinstance(action, Navigate)
             place = self._place(action)
-            self._spend(manhattan(place, self.cell))
+            self._spend(distance(place, self.cell))
             self.cell, self.at = place, None
         elif aim[0] in self.board.blocks:
             # If all places are taken, it waits behind the pushing agents for the block to move on.
