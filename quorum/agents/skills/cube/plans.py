@@ -132,6 +132,11 @@ def way(cell: tuple[int, int], block: SymbolicBlock) -> int:
     return abs(row - nearest) + abs(col - (block.col - 1))
 
 
+def manhattan(one: Cell, other: Cell) -> int:
+    """Return the Manhattan distance of two cells."""
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
 def clear(observation: SymbolicObservation) -> list[SymbolicBlock]:
     """Return the blocks with a clear way to the goal."""
     return [block for block in observation.blocks if not block.ahead]

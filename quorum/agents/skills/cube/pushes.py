@@ -26,8 +26,7 @@ from cube_env import (
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.plans import Plan
-from quorum.agents.skills.cube.plans import SIDES, STEP
-from quorum_base.environments.grid import distance
+from quorum.agents.skills.cube.plans import SIDES, STEP, manhattan
 
 PUSHED: Mapping[Face, Cell] = {Face.left: (0, 1), Face.right: (0, -1), Face.up: (1, 0), Face.down: (-1, 0)}
 """Change of row and column of a block pushed from a face."""
@@ -347,7 +346,7 @@ class _Reader:
         if aim is None:
             assert isinstance(action, Navigate)
             place = self._place(action)
-            self._spend(distance(place, self.cell))
+            self._spend(manhattan(place, self.cell))
             self.cell, self.at = place, None
         elif aim[0] in self.board.blocks:
             # If all places are taken, it waits behind the pushing agents for the block to move on.
