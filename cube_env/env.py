@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
-from gymnasium.utils.seeding import np_random
 
 from cube_env.alteration import altered
 from cube_env.arrays import CHANNELS, ActionArray
@@ -23,7 +22,7 @@ from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
 from quorum_base.environments import actions as checks
 from quorum_base.environments.actions import integers
-from quorum_base.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
+from quorum_base.environments.arguments import agent_name, finite, layout_option, no_state, whole
 from quorum_base.environments.errors import ActionError, WorldError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata, read_only
 
@@ -142,7 +141,6 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             agents, self.state_space, lambda: Discrete(len(Action)), render_mode=render_mode, infos=infos, copy=copy
         )
         self._names = dict.fromkeys(self.possible_agents)
-        self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
         self._seen: SymbolicObservation | None = None
         """The symbolic observation of an outside observer between two steps, with the parts that agents share."""
@@ -165,17 +163,13 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             PlacementError: The scenario does not fit its grid.
         """
         layout = self._layout_option(options) or self.layout
-        seed = seed_number(seed)
-        if seed is not None or self._generator is None:
-            self._generator, _ = np_random(seed)
+        generator = self._stream(seed)
         if layout is None:
             assert self.scenario is not None
-            layout = place(self.scenario, self._generator)
+            layout = place(self.scenario, generator)
         self._state = CubeState.from_layout(layout, observed=True)
         self.report = self._seen = None
-        self.agents = self.possible_agents[:]
-        self._show()
-        return self._observations(), self._infos()
+        return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action.

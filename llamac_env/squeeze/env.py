@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
-from gymnasium.utils.seeding import np_random
 
 from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game, render_ansi
 from llamac_env.squeeze.observation import Round, SqueezeObservation
 from llamac_env.squeeze.symbolic.picture import image
 from quorum_base.environments.actions import numbers
-from quorum_base.environments.arguments import no_state, one_of, seed_number, whole
+from quorum_base.environments.arguments import no_state, one_of, whole
 from quorum_base.environments.errors import ActionError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
 
@@ -114,7 +113,6 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
         self.state_space = Box(low, high, dtype=np.float32)
         super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1), render_mode=render_mode, infos=infos, copy=copy)
-        self._generator: np.random.Generator | None = None
         self._game: Game | None = None
         self._played: list[tuple[Game, tuple[int, ...]]] = []
         self._rounds: dict[int | None, list[Round]] = {}
@@ -137,13 +135,9 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         Raises:
             WorldError: The seed is not an integer >= 0.
         """
-        if seed is not None or self._generator is None:
-            self._generator, _ = np_random(seed_number(seed))
-        self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
+        self._game = draw_game(self.n, self.rho, self._stream(seed), mu=self.mu, sigma=self.sigma)
         self._played, self._rounds = [], {}
-        self.agents = self.possible_agents[:]
-        self._show()
-        return self._observations(), self._infos()
+        return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
         """Play a round.
