@@ -100,7 +100,7 @@ def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> t
     found = []
     for cell in cells_of_face(square, Face(face)):
         row, col = cell
-        while _is_inside(snapshot, row, col) and not any(_covers(other, row, col) for other in obstacles):
+        while _is_inside(snapshot, row, col) and not any(_overlaps(other, (row, col, row, col)) for other in obstacles):
             found.append((row, col))
             if (row, col) not in agents:
                 break
@@ -218,15 +218,13 @@ def strip(square: BlockView, face: Face) -> _Rectangle:
 def _lane(square: BlockView, face: Face, side: int) -> _Rectangle:
     """The rectangle from a face to the wall."""
     top, left, bottom, right = strip(square, face)
-    match face:
-        case Face.left:
-            return top, 0, bottom, right
-        case Face.right:
-            return top, left, bottom, side - 1
-        case Face.up:
-            return 0, left, bottom, right
-        case Face.down:
-            return top, left, side - 1, right
+    down, across = STEP_TOWARDS[OPPOSITE_FACE[face]]
+    return (
+        0 if down < 0 else top,
+        0 if across < 0 else left,
+        side - 1 if down > 0 else bottom,
+        side - 1 if across > 0 else right,
+    )
 
 
 def cells_of_face(square: BlockView, face: Face) -> list[Cell]:
@@ -243,10 +241,6 @@ def _overlaps(square: BlockView, rectangle: _Rectangle) -> bool:
 
 def _is_inside(snapshot: Snapshot, row: int, col: int) -> bool:
     return 0 <= row < snapshot.side and 0 <= col < snapshot.side
-
-
-def _covers(square: BlockView, row: int, col: int) -> bool:
-    return 0 <= row - square.row < square.weight and 0 <= col - square.col < square.weight
 
 
 def _find(snapshot: Snapshot, block: int) -> BlockView | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cube_env.constants import DISPLACEMENT, Action, PushOutcome
+from cube_env.constants import DISPLACEMENT, PushOutcome
 from cube_env.state import Push, Snapshot
 from quorum_base.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 from quorum_base.environments.arguments import agent_name
@@ -27,7 +27,6 @@ KINDS = (
 """Colours from Okabe and Ito (2008)."""
 _WEDGE = 0.44
 """Length of a push mark."""
-_TURNS = {Action.UP: Rotation.UP, Action.DOWN: Rotation.DOWN, Action.LEFT: Rotation.LEFT, Action.RIGHT: Rotation.RIGHT}
 _MOVED = (PushOutcome.moved, PushOutcome.delivered)
 
 
@@ -66,7 +65,7 @@ def draw(board: Snapshot | ShownObservation, agents: Iterable[int], pushes: Iter
                 _WEDGE,
                 _WEDGE,
                 title=f"agent_{agent} pushes block_{push.block}: {push.outcome.name}",
-                turn=_TURNS[push.direction],
+                turn=Rotation[push.direction.name],
             )
     return Drawing((bytes([PAPER]) * (board.side - 1) + bytes([_GOAL])) * board.side, marks)
 
