@@ -95,7 +95,7 @@ class CubeVecEnv(SharedRewardBatch):
         """The space of `state()`, built on access like the observation space."""
         return batch_space(self.single_state_space, self.num_envs)  # type: ignore[return-value] # a Box
 
-    def _advance(self, joint: ActionArray) -> None:
+    def _advance(self, joint: ActionArray, given: npt.ArrayLike, /) -> None:
         before = self._shaping.look(self._worlds) if self._shaping is not None else None
         wrong = step_worlds(
             joint, self._begins, self._rewards, self._terminations, self._truncations,
@@ -103,7 +103,8 @@ class CubeVecEnv(SharedRewardBatch):
         )  # fmt: skip
         if wrong >= 0:
             world, agent = divmod(wrong, self.n)
-            raise ActionError(f"world {world}, {wrong_action(agent_name(agent), int(joint[world, agent]))}")
+            action = int(np.asarray(given)[world, agent])
+            raise ActionError(f"world {world}, {wrong_action(agent_name(agent), action)}")
         if self._shaping is not None:
             self._shaping.apply(self._rewards, before, self._worlds, joint, self._begins)
 

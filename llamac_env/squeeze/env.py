@@ -16,6 +16,7 @@ from quorum_base.environments.actions import numbers
 from quorum_base.environments.arguments import no_state, one_of, whole
 from quorum_base.environments.errors import ActionError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.spaces import masked_observation
 
 Observation = dict[str, npt.NDArray[Any]]
 Seers = Literal["coordinator", "all", "nobody"]
@@ -103,12 +104,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         self.listed = whole("listed", listed, 1)
         self.hint = HINT if hint else ""
         self.rounds = whole("rounds", rounds, 1)
-        spaces = Dict(
-            {
-                "observation": Box(-1, HIGHEST * self.n, (2,), dtype=np.float32),
-                "action_mask": Box(0, 1, (HIGHEST + 1,), dtype=np.int8),
-            }
-        )
+        spaces = masked_observation(Box(-1, HIGHEST * self.n, (2,), dtype=np.float32), HIGHEST + 1)
         low = np.array([*(-1,) * self.n, 0, 0, 0], dtype=np.float32)
         high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
         self.state_space = Box(low, high, dtype=np.float32)

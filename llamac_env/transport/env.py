@@ -29,6 +29,7 @@ from quorum_base.environments.actions import numbers
 from quorum_base.environments.arguments import no_state, one_of, whole
 from quorum_base.environments.errors import WorldError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.spaces import masked_observation
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -105,12 +106,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
         self.view = one_of("view", view, SIGHTS)
         shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
-        spaces = Dict(
-            {
-                "observation": Box(0, MOST_OF_A_COLOUR, shape, dtype=np.int8),
-                "action_mask": Box(0, 1, (PRIMITIVES,), dtype=np.int8),
-            }
-        )
+        spaces = masked_observation(Box(0, MOST_OF_A_COLOUR, shape, dtype=np.int8), PRIMITIVES)
         self.state_space = Box(0, MOST_OF_A_COLOUR, state_shape(grid), dtype=np.int8)
         super().__init__(
             grid.agents, spaces, lambda: Discrete(PRIMITIVES), render_mode=render_mode, infos=infos, copy=copy

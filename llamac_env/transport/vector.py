@@ -92,7 +92,7 @@ class TransportVecEnv(SharedRewardBatch):
         self._collided = np.zeros(self.num_envs, dtype=np.bool_)
         self._scratch = np.zeros(self.n, dtype=np.int64), np.zeros(arrays.HALF, dtype=np.int64)
 
-    def _advance(self, joint: IntArray) -> None:
+    def _advance(self, joint: IntArray, _given: npt.ArrayLike, /) -> None:
         in_range(joint, arrays.PRIMITIVES)
         step_boards(
             joint, self._begins, geometry(self.grid).slots, self.grid.is_hard,

@@ -192,7 +192,7 @@ class SharedRewardBatch(WorldBatch, VectorEnv[Any, npt.ArrayLike, Any]):
             EpisodeError: The worlds were never reset.
         """
         self._require_state()
-        self._advance(integers(actions, (self.num_envs, self.n)))
+        self._advance(integers(actions, (self.num_envs, self.n)), actions)
         for world in np.flatnonzero(self._begins).tolist():
             self._begin(world)
         np.logical_or(self._terminations, self._truncations, out=self._begins)
@@ -201,8 +201,13 @@ class SharedRewardBatch(WorldBatch, VectorEnv[Any, npt.ArrayLike, Any]):
         return self._observations(), *ends, self._infos() | final
 
     @abstractmethod
-    def _advance(self, joint: IntArray) -> None:
-        """Advance the worlds that do not start an episode; write rewards, terminations and truncations of all."""
+    def _advance(self, joint: IntArray, given: npt.ArrayLike, /) -> None:
+        """Advance the worlds that do not start an episode; write rewards, terminations and truncations of all.
+
+        Args:
+            joint: The actions, (num_envs, n).
+            given: The actions as the caller gave them, for messages.
+        """
 
     @abstractmethod
     def _plain_infos(self) -> Infos:
