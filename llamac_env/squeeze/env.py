@@ -111,6 +111,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1), render_mode=render_mode, infos=infos, copy=copy)
         self._game: Game | None = None
         self._played: list[tuple[Game, tuple[int, ...]]] = []
+        """The game of each round, which differs after a change from outside, and the picks by agent."""
         self._rounds: dict[int | None, list[Round]] = {}
 
     def reset(
@@ -193,14 +194,19 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         return self._game
 
     @property
+    def picks(self) -> tuple[tuple[int, ...], ...]:
+        """The picks of each round played, by agent."""
+        return tuple(picks for _, picks in self._played)
+
+    @property
     def sums(self) -> tuple[int, ...]:
         """The sum of the picks of each round played."""
         return tuple(sum(picks) for _, picks in self._played)
 
     @property
-    def played(self) -> tuple[tuple[Game, tuple[int, ...]], ...]:
-        """The game of each round played, which differs after a change from outside, and its picks by agent."""
-        return tuple(self._played)
+    def played(self) -> tuple[tuple[Game, int], ...]:
+        """The game and the sum of the picks of each round played."""
+        return tuple((game, sum(picks)) for game, picks in self._played)
 
     def symbolic_observation(self, index: int | None) -> SqueezeObservation:
         """Return an agent's observation; None: that of an outside observer."""
@@ -262,4 +268,4 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         return render_ansi(self.game, self.played)
 
     def _image(self) -> npt.NDArray[np.uint8]:
-        return image(self.rounds, self.game, self.played)
+        return image(self.rounds, self.game, self._played)

@@ -167,16 +167,15 @@ _BAR = 40
 """Length of the longest bar in characters."""
 
 
-def render_ansi(game: Game, played: Sequence[tuple[Game, Sequence[int]]]) -> str:
+def render_ansi(game: Game, played: Sequence[tuple[Game, int]]) -> str:
     """Draw the rounds as text: one line each, with the sum, the reward and a bar for its share of the best.
 
     Args:
         game: game of the coming round.
-        played: game and picks of each round.
+        played: game and sum of each round.
     """
     lines = [f"{game.agents} agents, best sum {game.best_x} of {game.highest}, best reward {game.best_reward:.3f}"]
-    for number, (own, picks) in enumerate(played, 1):
-        x = sum(picks)
+    for number, (own, x) in enumerate(played, 1):
         share = own.reward(x) / own.best_reward
         bar = ("#" * round(share * _BAR)).ljust(_BAR)
         lines.append(f"{number:3} |{bar}| sum {x:4}  reward {own.reward(x):9.3f}  {share:6.1%}")

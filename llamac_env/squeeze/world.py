@@ -210,7 +210,9 @@ class SqueezeWorld(World):
 
     def draw(self) -> Drawing:
         """Draw the rounds played."""
-        return draw(self.env.rounds, self.env.game, self.env.played)
+        env = self.env
+        played = [(game, picks) for (game, _), picks in zip(env.played, env.picks, strict=True)]
+        return draw(env.rounds, env.game, played)
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
