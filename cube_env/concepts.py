@@ -63,7 +63,7 @@ def aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> tuple[in
         return ()
     agents = {cell: agent for agent, cell in enumerate(snapshot.agents)}
     found = []
-    for cell in _face_cells(square, Face(face)):
+    for cell in cells_of_face(square, Face(face)):
         row, col = cell
         while (row, col) in agents:
             found.append(agents[row, col])
@@ -98,9 +98,9 @@ def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> t
     lane = _lane(square, Face(face), snapshot.side)
     obstacles = [other for other in snapshot.blocks if _overlaps(other, lane)]
     found = []
-    for cell in _face_cells(square, Face(face)):
+    for cell in cells_of_face(square, Face(face)):
         row, col = cell
-        while _is_inside(snapshot, row, col) and not any(_covers(other, row, col) for other in obstacles):
+        while _is_inside(snapshot, row, col) and not any(_overlaps(other, (row, col, row, col)) for other in obstacles):
             found.append((row, col))
             if (row, col) not in agents:
                 break
@@ -173,7 +173,7 @@ def in_the_way(snapshot: Snapshot, block: int, face: Face | str) -> tuple[str, .
     front = OPPOSITE_FACE[_face(face)]
     agents, wall = set[int](), False
     for square in push_chain(snapshot, block, face):
-        top, left, bottom, right = _strip(square, front)
+        top, left, bottom, right = strip(square, front)
         wall |= not (_is_inside(snapshot, top, left) and _is_inside(snapshot, bottom, right))
         agents |= {
             agent for agent, (row, col) in enumerate(snapshot.agents) if top <= row <= bottom and left <= col <= right
@@ -187,8 +187,8 @@ def push_chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockVi
     first = _find(snapshot, block)
     chain = [] if first is None else [first]
     for member in chain:
-        strip = _strip(member, front)
-        chain.extend(square for square in snapshot.blocks if _overlaps(square, strip) and square not in chain)
+        cells = strip(member, front)
+        chain.extend(square for square in snapshot.blocks if _overlaps(square, cells) and square not in chain)
     return chain
 
 
@@ -201,7 +201,7 @@ def blocks_ahead(snapshot: Snapshot, block: int) -> tuple[int, ...]:
     return tuple(sorted(other.id for other in snapshot.blocks if _overlaps(other, lane)))
 
 
-def _strip(square: BlockView, face: Face) -> _Rectangle:
+def strip(square: BlockView, face: Face) -> _Rectangle:
     """The rectangle of the `w` cells just outside a face, inside the grid or not."""
     last_row, last_col = square.row + square.weight - 1, square.col + square.weight - 1
     match face:
@@ -217,21 +217,19 @@ def _strip(square: BlockView, face: Face) -> _Rectangle:
 
 def _lane(square: BlockView, face: Face, side: int) -> _Rectangle:
     """The rectangle from a face to the wall."""
-    top, left, bottom, right = _strip(square, face)
-    match face:
-        case Face.left:
-            return top, 0, bottom, right
-        case Face.right:
-            return top, left, bottom, side - 1
-        case Face.up:
-            return 0, left, bottom, right
-        case Face.down:
-            return top, left, side - 1, right
+    top, left, bottom, right = strip(square, face)
+    down, across = STEP_TOWARDS[OPPOSITE_FACE[face]]
+    return (
+        0 if down < 0 else top,
+        0 if across < 0 else left,
+        side - 1 if down > 0 else bottom,
+        side - 1 if across > 0 else right,
+    )
 
 
-def _face_cells(square: BlockView, face: Face) -> list[Cell]:
+def cells_of_face(square: BlockView, face: Face) -> list[Cell]:
     """The `w` cells just outside a face, inside the grid or not."""
-    top, left, bottom, right = _strip(square, face)
+    top, left, bottom, right = strip(square, face)
     return [(row, col) for row in range(top, bottom + 1) for col in range(left, right + 1)]
 
 
@@ -243,10 +241,6 @@ def _overlaps(square: BlockView, rectangle: _Rectangle) -> bool:
 
 def _is_inside(snapshot: Snapshot, row: int, col: int) -> bool:
     return 0 <= row < snapshot.side and 0 <= col < snapshot.side
-
-
-def _covers(square: BlockView, row: int, col: int) -> bool:
-    return 0 <= row - square.row < square.weight and 0 <= col - square.col < square.weight
 
 
 def _find(snapshot: Snapshot, block: int) -> BlockView | None:

@@ -87,10 +87,5 @@ PUSH_DIRECTION: dict[Face, Action] = {
 STEP_TOWARDS: dict[Face, Cell] = {face: DISPLACEMENT[PUSH_DIRECTION[face]] for face in Face}
 """Row and column offsets of one step towards a block from each of its faces."""
 
-OPPOSITE_FACE: dict[Face, Face] = {
-    Face.left: Face.right,
-    Face.right: Face.left,
-    Face.up: Face.down,
-    Face.down: Face.up,
-}
+OPPOSITE_FACE: dict[Face, Face] = {face: Face(action.name.lower()) for face, action in PUSH_DIRECTION.items()}
 """The opposite face: a block pushed from a face moves towards the opposite one."""

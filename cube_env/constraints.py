@@ -21,15 +21,12 @@ dependency.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cube_env.arrays import ALIVE, WEIGHT, ActionArray, IntArray
-from cube_env.constants import PUSH_DIRECTION, Action, Face
+from cube_env.arrays import ALIVE, BLOCK_CHAIN_OF, BLOCK_COLUMNS, WEIGHT, ActionArray, IntArray
+from cube_env.constants import PushOutcome
 from cube_env.jit import compiled
-from cube_env.kernel import displacement, edge, opposite
-from cube_env.state import CubeState
+from cube_env.kernel import close_chain, displacement, edge, opposite
 
 NUMBERS = 7
 THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY, NEAR = range(NUMBERS)
@@ -37,94 +34,13 @@ THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY, NEAR = range(NUM
 DIRECTIONS = 4
 """The row of a task is `DIRECTIONS * block + direction - 1`, by push direction."""
 
-FACE_OF_DIRECTION: dict[Action, Face] = {direction: face for face, direction in PUSH_DIRECTION.items()}
-"""The face from which a block is pushed in each direction."""
-
-_FACES = [FACE_OF_DIRECTION[direction] for direction in Action if direction is not Action.STAY]
-
-
-class FaceConstraints(NamedTuple):
-    """The numbers of one task; see the module docstring."""
-
-    block: int
-    face: Face
-    threshold: int
-    spatial: int
-    temporal: int
-    participation: int
-    joint: int
-    dependency: bool
-    literal: tuple[int, int, int]
-    """EmCoop's formula: weight of the block, agents near a face cell, and, without dependency, the weight again."""
-
-
-class ConstraintWatch:
-    """Tracks the tasks of one episode and reports which have changed.
-
-    Args:
-        state: the arrays of the episode.
-    """
-
-    def __init__(self, state: CubeState) -> None:
-        self._state = state
-        self._numbers = np.empty((0, NUMBERS), dtype=np.int32)
-        self.grow()
-
-    def grow(self) -> None:
-        """Also track the tasks of blocks added to the board."""
-        state, known = self._state, self._numbers
-        blocks = len(state.block_table)
-        rows = DIRECTIONS * blocks
-        self._numbers = np.full((rows, NUMBERS), -1, dtype=np.int32)
-        self._numbers[: len(known)] = known
-        self._changed = np.empty(rows, dtype=np.int32)
-        self._scratch = (
-            np.empty((rows, NUMBERS), dtype=np.int32),
-            np.empty(len(state.agents), dtype=np.int32),
-            np.empty(blocks, dtype=np.int32),
-            np.empty(blocks, dtype=np.int32),
-        )
-
-    def changes(self, joint: ActionArray, pushing: IntArray, served: IntArray) -> list[FaceConstraints]:
-        """Return the tasks whose numbers have changed since the last call; the first call returns all.
-
-        Args:
-            joint: (n,) the primitives about to be taken.
-            pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
-            served: (n,) the task row (see `DIRECTIONS`) that each agent's live plan serves; -1 for none.
-        """
-        state = self._state
-        numbers, changed = self._numbers, self._changed
-        count = task_changes(state.grid, state.block_table, joint, pushing, served, numbers, changed, *self._scratch)
-        if not count:
-            return []
-        rows = changed[:count]
-        weights = state.block_table[rows // DIRECTIONS, WEIGHT]
-        return [
-            FaceConstraints(
-                row // DIRECTIONS, _FACES[row % DIRECTIONS], threshold, spatial, temporal, participation, together,
-                bool(dependency), (weight, near, weight) if threshold else (0, 0, 0),
-            )
-            for row, weight, (threshold, spatial, temporal, participation, together, dependency, near) in zip(
-                rows.tolist(), weights.tolist(), numbers[rows].tolist(), strict=True
-            )
-        ]  # fmt: skip
+_MOVED = int(PushOutcome.moved)
 
 
 @compiled
 def task_changes(
-    grid: IntArray,
-    blocks: IntArray,
-    joint: ActionArray,
-    pushing: IntArray,
-    served: IntArray,
-    numbers: IntArray,
-    changed: IntArray,
-    now: IntArray,
-    aligned_with: IntArray,
-    chain: IntArray,
-    chain_of: IntArray,
-) -> int:
+    grid: IntArray, blocks: IntArray, joint: ActionArray, pushing: IntArray, served: IntArray, numbers: IntArray
+) -> IntArray:
     """Update the numbers of all tasks.
 
     Args:
@@ -134,26 +50,24 @@ def task_changes(
         pushing: (n,) blocks named in symbolic pushes; -1 for none.
         served: (n,) rows of the tasks that live plans serve; -1 for none.
         numbers: (4 B, NUMBERS) for each task; written here.
-        changed: (4 B,) the rows that changed; written here.
-        now: (4 B, NUMBERS) scratch.
-        aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
-        chain: (B,) scratch.
-        chain_of: (B,) scratch.
 
     Returns:
-        The number of rows in `changed`.
+        The rows that have changed.
     """
     # Recount everything and compare. A step changes few tasks, but the actions alone do not show which, because a chain
     # can reach far.
-    now[:] = 0
-    aligned_with[:] = -1
-    chain_of[:] = -1
+    now = np.zeros((numbers.shape[0], NUMBERS), dtype=np.int32)
+    # The block with which each agent is aligned along its primitive.
+    aligned_with = np.full(joint.shape[0], -1, dtype=np.int32)
+    report = np.zeros((blocks.shape[0], BLOCK_COLUMNS), dtype=np.int32)
+    report[:, BLOCK_CHAIN_OF] = -1
     for task in range(now.shape[0]):
         block, direction = task // DIRECTIONS, task % DIRECTIONS + 1
         if blocks[block, ALIVE]:
             _count_lines(grid, blocks, joint, block, direction, now[task], aligned_with)
             _count_near(grid, blocks, block, direction, now[task])
-            _weigh_chain(grid, blocks, task, now[task], chain, chain_of)
+            _, now[task, THRESHOLD], outcome = close_chain(grid, blocks, report, block, direction, task)
+            now[task, DEPENDENCY] = outcome == _MOVED
     for i in range(joint.shape[0]):
         block = pushing[i]
         if block >= 0 and blocks[block, ALIVE] and joint[i] > 0 and aligned_with[i] != block:
@@ -163,6 +77,7 @@ def task_changes(
             acts = joint[i] == task % DIRECTIONS + 1 and task // DIRECTIONS in (block, aligned_with[i])
             now[task, PARTICIPATION] += not acts
     now[:, PARTICIPATION] += now[:, TEMPORAL]
+    changed = np.empty(now.shape[0], dtype=np.int32)
     found = 0
     for task in range(now.shape[0]):
         is_new = False
@@ -173,7 +88,7 @@ def task_changes(
         if is_new:
             changed[found] = task
             found += 1
-    return found
+    return changed[:found]
 
 
 @compiled
@@ -223,38 +138,3 @@ def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, no
                 if 0 <= face_row < side and 0 <= face_col < side and grid[face_row, face_col] >= 0:
                     now[NEAR] += 1
                     break
-
-
-@compiled
-def _weigh_chain(
-    grid: IntArray, blocks: IntArray, task: int, now: IntArray, chain: IntArray, chain_of: IntArray
-) -> None:
-    """Sum the weights of the chain of blocks in front of a block, and check whether it has room to move.
-
-    The chain is that of a push in `cube_env.kernel` before anything moves in the step.
-    """
-    side = grid.shape[0]
-    direction = task % DIRECTIONS + 1
-    chain[0] = task // DIRECTIONS
-    chain_of[chain[0]] = task
-    length, done, is_free = 1, 0, 1
-    while done < length:
-        member = chain[done]
-        done += 1
-        now[THRESHOLD] += blocks[member, WEIGHT]
-        row, col, along_row, along_col = edge(blocks, member, direction)
-        if not (0 <= row < side and 0 <= col < side):
-            is_free = 0
-            continue
-        for _ in range(blocks[member, WEIGHT]):
-            code = grid[row, col]
-            if code > 0:
-                is_free = 0
-            # Marks hold the task number, so they need no clearing between tasks.
-            elif code < 0 and chain_of[-code - 1] != task:
-                chain_of[-code - 1] = task
-                chain[length] = -code - 1
-                length += 1
-            row += along_row
-            col += along_col
-    now[DEPENDENCY] = is_free

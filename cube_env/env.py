@@ -9,21 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
-from gymnasium.utils.seeding import np_random
 
 from cube_env.alteration import altered
 from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
 from cube_env.generator import place
 from cube_env.layout import Layout
-from cube_env.observation import COUNTS, Frame, HistoryEntry, SymbolicObservation
+from cube_env.observation import COUNTS, HistoryEntry, SymbolicObservation, observe
 from cube_env.scenario import Scenario, curriculum
 from cube_env.state import CubeState, Snapshot, StepReport, render_ansi
 from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
 from quorum_base.environments import actions as checks
 from quorum_base.environments.actions import integers
-from quorum_base.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
+from quorum_base.environments.arguments import agent_name, finite, layout_option, no_state, whole
 from quorum_base.environments.errors import ActionError, WorldError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata, read_only
 
@@ -33,17 +32,6 @@ def observation_space(side: int, agents: int) -> Box:
     high = np.empty((side, side, CHANNELS), dtype=np.float32)
     high[...] = (1, side, 1, agents, side * side)
     return Box(np.zeros_like(high), high, dtype=np.float32)
-
-
-def no_observation() -> Box:
-    """The observation space of worlds that keep no observation."""
-    return Box(0.0, 1.0, (0, 0, CHANNELS), dtype=np.float32)
-
-
-def batch_of(space: Box, num_envs: int) -> Box:
-    """The space of a batch with one entry per world."""
-    shape = (num_envs, *space.shape)
-    return Box(np.broadcast_to(space.low, shape), np.broadcast_to(space.high, shape), dtype=np.float32)
 
 
 _NAMES = tuple(action.name for action in Action)
@@ -144,18 +132,18 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         self.step_cost = finite("step_cost", step_cost)
         self.deliver_reward = finite("deliver_reward", deliver_reward)
         if self.scenario is not None:
-            self.side, agents = self.scenario.side, self.scenario.agents
+            self.side, agents, self.blocks = self.scenario.side, self.scenario.agents, len(self.scenario.weights)
         else:
             assert layout is not None
-            self.side, agents = layout.side, len(layout.agents)
+            self.side, agents, self.blocks = layout.side, len(layout.agents), len(layout.blocks)
         self.state_space = observation_space(self.side, agents)
         super().__init__(
             agents, self.state_space, lambda: Discrete(len(Action)), render_mode=render_mode, infos=infos, copy=copy
         )
         self._names = dict.fromkeys(self.possible_agents)
-        self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
-        self._frame: Frame | None = None
+        self._seen: SymbolicObservation | None = None
+        """The symbolic observation of an outside observer between two steps, with the parts that agents share."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -175,17 +163,13 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             PlacementError: The scenario does not fit its grid.
         """
         layout = self._layout_option(options) or self.layout
-        seed = seed_number(seed)
-        if seed is not None or self._generator is None:
-            self._generator, _ = np_random(seed)
+        generator = self._stream(seed)
         if layout is None:
             assert self.scenario is not None
-            layout = place(self.scenario, self._generator)
+            layout = place(self.scenario, generator)
         self._state = CubeState.from_layout(layout, observed=True)
-        self.report = self._frame = None
-        self.agents = self.possible_agents[:]
-        self._show()
-        return self._observations(), self._infos()
+        self.report = self._seen = None
+        return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action.
@@ -251,9 +235,15 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             index: The agent's index; None for an outside observer.
             history: The agent's recent symbolic actions, which the symbolic layer keeps.
         """
-        if self._frame is None:
-            self._frame = Frame(self.cube_state, self.max_steps)
-        return self._frame.symbolic(index, history)
+        if self._seen is None:
+            self._seen = observe(self.cube_state, self.max_steps)
+        seen = self._seen
+        if index is not None and not 0 <= index < len(seen.agents):
+            raise WorldError(f"no agent has index {index}; indices are 0 to {len(seen.agents) - 1}")
+        name, cell = (agent_name(index), seen.agents[index]) if index is not None else ("", None)
+        return SymbolicObservation(  # much faster than `dataclasses.replace`
+            seen.side, seen.goal_col, seen.step, seen.max_steps, name, cell, seen.agents, seen.blocks, history
+        )
 
     def save(self) -> SavedEnv:
         """Save this moment of the environment, including its stream of layouts; later steps do not affect it."""
@@ -272,7 +262,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             self._state.restore(saved.state)
         else:
             self._state = saved.state.copy(observed=True)
-        self._frame = None
+        self._seen = None
         if self._generator is None:
             self._generator = np.random.default_rng(0)
         self._generator.bit_generator.state = saved.generator
@@ -286,7 +276,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             WorldError: The number is not positive.
         """
         self.max_steps = whole("max_steps", max_steps, 1)
-        self._frame = None
+        self._seen = None
 
     def change(self, changes: Mapping[str, Any], heaviest: int | None = None) -> bool:
         """Change parts of the board between two steps; see `cube_env.alteration`.
@@ -307,7 +297,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         if before.fits(now) and before.snapshot() == now.snapshot():
             return False
         before.become(now)
-        self._frame = None
+        self._seen = None
         return True
 
     def _advance(self, actions: ActionArray) -> StepReport:
@@ -315,7 +305,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         wrong = state.advance(actions)
         if wrong >= 0:
             raise wrong_action(agent_name(wrong), int(actions[wrong]))
-        self._frame = None
+        self._seen = None
         self.report = report = StepReport(
             state,
             actions,

@@ -71,16 +71,16 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         block_report[b, arrays.BLOCK_STATUS] = arrays.BLOCK_STILL
         block_report[b, arrays.BLOCK_CHAIN_OF] = -1
         block_report[b, arrays.BLOCK_FACED] = _STAY
+    world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
     # The CUBE page settles pushes in the order up, down, left, right, and within each direction by block id; then
     # agents walk. A block that has moved is excluded from later passes.
     for direction in range(_UP, _RIGHT + 1):
-        if wanted & (1 << direction) and _find_faced(actions, agents, grid, agent_report, block_report, direction):
-            world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
+        if wanted & (1 << direction) and _find_faced(world, actions, direction):
             for block in range(blocks.shape[0]):
                 faced = block_report[block, arrays.BLOCK_FACED] == direction
                 if faced and block_report[block, arrays.BLOCK_STATUS] == arrays.BLOCK_STILL:
                     _push(world, actions, block, direction)
-    _walk(actions, agents, grid, channels, counters, agent_report)
+    _walk(world, actions)
     return -1
 
 
@@ -131,12 +131,13 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
     wrong = _first_wrong(actions, begins)
     if wrong >= 0:
         return wrong
+    worlds = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
     for w in range(actions.shape[0]):
         if begins[w]:
             rewards[w] = 0.0
             terminations[w] = truncations[w] = False
         else:
-            _step_one(w, actions, agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
+            _step_one(worlds, w, actions)
             rewards[w] = deliver_reward * counters[w, arrays.COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
             terminations[w] = counters[w, arrays.COUNT_LIVE] == 0
             truncations[w] = counters[w, arrays.COUNT_STEP] >= max_steps
@@ -155,46 +156,28 @@ def _first_wrong(actions: ActionArray, begins: FlagArray) -> int:
 
 
 @compiled_borrowing
-def _step_one(  # noqa: PLR0917 (see `step_world`)
-    w: int,
-    actions: ActionArray,
-    agents: IntArray,
-    blocks: IntArray,
-    grid: IntArray,
-    channels: ChannelArray,
-    counters: CounterArray,
-    attempts: IntArray,
-    agent_report: IntArray,
-    block_report: IntArray,
-) -> None:
+def _step_one(worlds: World, w: int, actions: ActionArray) -> None:
     """Advance one world of a batch; slicing its views here avoids reference counting."""
     step_world(
-        actions[w], agents[w], blocks[w], grid[w], channels[w], counters[w], attempts[w], agent_report[w],
-        block_report[w],
+        actions[w], worlds.agents[w], worlds.blocks[w], worlds.grid[w], worlds.channels[w], worlds.counters[w],
+        worlds.attempts[w], worlds.agent_report[w], worlds.block_report[w],
     )  # fmt: skip
 
 
 @compiled_borrowing
-def _find_faced(  # noqa: PLR0917 (see `step_world`)
-    actions: ActionArray,
-    agents: IntArray,
-    grid: IntArray,
-    agent_report: IntArray,
-    block_report: IntArray,
-    direction: int,
-) -> bool:
+def _find_faced(world: World, actions: ActionArray, direction: int) -> bool:
     """Mark the blocks with an agent on a face cell that acts into them; return whether there is one.
 
     Marks set at the start of a direction's pass hold throughout it, by the argument in the module docstring.
     """
-    side = grid.shape[0]
+    agents, grid, side = world.agents, world.grid, world.grid.shape[0]
     row_step, col_step = displacement(direction)
     found = False
     for i in range(agents.shape[0]):
-        if actions[i] == direction and not agent_report[i, arrays.AGENT_MOVED]:
+        if actions[i] == direction and not world.agent_report[i, arrays.AGENT_MOVED]:
             row, col = agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
             if 0 <= row < side and 0 <= col < side and grid[row, col] < 0:
-                block_report[-grid[row, col] - 1, arrays.BLOCK_FACED] = direction
+                world.block_report[-grid[row, col] - 1, arrays.BLOCK_FACED] = direction
                 found = True
     return found
 
@@ -208,7 +191,7 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
     if force == 0:
         return
     world.counters[arrays.COUNT_ATTEMPTS] += 1
-    length, required, outcome = _close_chain(world, block, direction, attempt)
+    length, required, outcome = close_chain(world.grid, world.blocks, world.block_report, block, direction, attempt)
     # Report an obstacle before a lack of force: more agents would not help there.
     if outcome == _MOVED and force < required:
         outcome = _PUSH_FORCE
@@ -274,20 +257,29 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
 
 
 @compiled_borrowing
-def _close_chain(world: World, block: int, direction: int, attempt: int) -> tuple[int, int, int]:
+def close_chain(  # noqa: PLR0917 (also for callers that have no `World`)
+    grid: IntArray, blocks: IntArray, report: IntArray, block: int, direction: int, mark: int
+) -> tuple[int, int, int]:
     """Compute the transitive closure of the blocks in front of `block`.
 
+    Args:
+        grid: See `World`.
+        blocks: See `World`.
+        report: The block report of `World`; its columns of chains are written.
+        block: The first block.
+        direction: The direction of the push.
+        mark: A number that no other chain of this step has.
+
     Returns:
-        Number of blocks in the chain (their ids fill the chain column of `block_report`), the sum of their weights, and
-        the first of `wall, agent, block` that is in the way, or `moved`.
+        Number of blocks in the chain (their ids fill the chain column of `report`), the sum of their weights, and the
+        first of `wall, agent, block` that is in the way, or `moved`.
     """
-    grid, blocks, report = world.grid, world.blocks, world.block_report
     side = grid.shape[0]
     wall = agent = displaced = False
-    # A work list in the scratch column: members are appended while the list is read, once each, marked by the attempt
-    # number, so no marks need clearing.
+    # A work list in the scratch column: members are appended while the list is read, once each, marked by the number of
+    # their chain, so no marks need clearing.
     report[0, arrays.BLOCK_CHAIN] = block
-    report[block, arrays.BLOCK_CHAIN_OF] = attempt
+    report[block, arrays.BLOCK_CHAIN_OF] = mark
     length, required, done = 1, 0, 0
     while done < length:
         member = report[done, arrays.BLOCK_CHAIN]
@@ -306,8 +298,8 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
                 ahead = -entity - 1
                 if report[ahead, arrays.BLOCK_STATUS] != arrays.BLOCK_STILL:
                     displaced = True
-                elif report[ahead, arrays.BLOCK_CHAIN_OF] != attempt:
-                    report[ahead, arrays.BLOCK_CHAIN_OF] = attempt
+                elif report[ahead, arrays.BLOCK_CHAIN_OF] != mark:
+                    report[ahead, arrays.BLOCK_CHAIN_OF] = mark
                     report[length, arrays.BLOCK_CHAIN] = ahead
                     length += 1
             row += along_row
@@ -373,7 +365,7 @@ def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
             agent = grid[r, c] - 1
             if agent < 0 or report[agent, arrays.AGENT_ATTEMPT] != attempt:
                 break
-            _move_agent(world.agents, grid, world.channels, report, agent, r + row_step, c + col_step)
+            _move_agent(world, agent, r + row_step, c + col_step)
             r -= row_step
             c -= col_step
         row += along_row
@@ -399,15 +391,14 @@ def _remove_delivered(world: World, length: int) -> None:
 
 
 @compiled_borrowing
-def _move_agent(  # noqa: PLR0917 (see `step_world`)
-    agents: IntArray, grid: IntArray, channels: ChannelArray, report: IntArray, agent: int, row: int, col: int
-) -> None:
+def _move_agent(world: World, agent: int, row: int, col: int) -> None:
+    agents, grid, channels = world.agents, world.grid, world.channels
     from_row, from_col = agents[agent, arrays.ROW], agents[agent, arrays.COL]
     grid[from_row, from_col] = 0
     grid[row, col] = agent + 1
     agents[agent, arrays.ROW] = row
     agents[agent, arrays.COL] = col
-    report[agent, arrays.AGENT_MOVED] = 1
+    world.agent_report[agent, arrays.AGENT_MOVED] = 1
     if channels.shape[0]:
         channels[from_row, from_col, arrays.AGENT_MASK] = 0.0
         channels[from_row, from_col, arrays.AGENT_NUMBER] = 0.0
@@ -416,19 +407,13 @@ def _move_agent(  # noqa: PLR0917 (see `step_world`)
 
 
 @compiled_borrowing
-def _walk(  # noqa: PLR0917 (see `step_world`)
-    actions: ActionArray,
-    agents: IntArray,
-    grid: IntArray,
-    channels: ChannelArray,
-    counters: CounterArray,
-    report: IntArray,
-) -> None:
+def _walk(world: World, actions: ActionArray) -> None:
     """Move the agents that no push has moved, given the occupancy after all pushes.
 
     A free target is claimed in the grid by a number above every agent's, so the first claim wins, and no agent leaves
     its cell before all have chosen.
     """
+    agents, grid, report = world.agents, world.grid, world.agent_report
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):
         if actions[i] == _STAY or report[i, arrays.AGENT_MOVED]:
@@ -447,10 +432,8 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
         else:
             grid[row, col] = n + 1
         report[i, arrays.AGENT_FAILURE] = failure
-        counters[arrays.COUNT_FAILED_MOVES] += failure >= 0
+        world.counters[arrays.COUNT_FAILED_MOVES] += failure >= 0
     for i in range(n):
         if actions[i] != _STAY and not report[i, arrays.AGENT_MOVED] and report[i, arrays.AGENT_FAILURE] < 0:
             row_step, col_step = displacement(actions[i])
-            _move_agent(
-                agents, grid, channels, report, i, agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
-            )
+            _move_agent(world, i, agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step)

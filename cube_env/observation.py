@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP, IntArray
+from cube_env.concepts import cells_of_face, strip
 from cube_env.constants import Cell, Face
 from cube_env.state import BlockView, CubeState
-from quorum_base.environments.arguments import agent_name
-from quorum_base.environments.errors import WorldError
 
 RUNNING = "running"
 """History status of a running action."""
@@ -34,7 +32,7 @@ class FaceCells:
 
 @dataclass(frozen=True, slots=True)
 class Faces:
-    """The staging cells of the four faces of a block; `faces[Face.left]` is `faces.left`."""
+    """The staging cells of the four faces of a block, in the order of `Face`; `faces[Face.left]` is `faces.left`."""
 
     left: FaceCells
     right: FaceCells
@@ -115,7 +113,7 @@ def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[Symboli
             view.col,
             len(grid) - view.col - view.weight,
             _ahead(view, rectangles),
-            _faces(grid, view),
+            Faces(*(_face_cells(grid, view, face) for face in Face)),
         )
         for view in views
     )
@@ -129,29 +127,14 @@ def _ahead(block: BlockView, rectangles: IntArray) -> tuple[int, ...]:
     return tuple(nearest_first)
 
 
-def _faces(grid: IntArray, block: BlockView) -> Faces:
-    side = len(grid)
-    bottom, right = block.row + block.weight, block.col + block.weight
-    rows, cols = range(block.row, bottom), range(block.col, right)
-
-    def vertical(col: int) -> FaceCells:
-        if not 0 <= col < side:
-            return FaceCells((), ())
-        return _split([(row, col) for row in rows], grid[block.row : bottom, col])
-
-    def horizontal(row: int) -> FaceCells:
-        if not 0 <= row < side:
-            return FaceCells((), ())
-        return _split([(row, col) for col in cols], grid[row, block.col : right])
-
-    return Faces(vertical(block.col - 1), vertical(right), horizontal(block.row - 1), horizontal(bottom))
-
-
-def _split(cells: list[Cell], occupancy: npt.NDArray[np.int32]) -> FaceCells:
-    entities = occupancy.tolist()
+def _face_cells(grid: IntArray, block: BlockView, face: Face) -> FaceCells:
+    top, left, bottom, right = strip(block, face)
+    if top < 0 or left < 0 or bottom >= len(grid) or right >= len(grid):
+        return FaceCells((), ())
+    entities = grid[top : bottom + 1, left : right + 1].ravel().tolist()
+    found = list(zip(cells_of_face(block, face), entities, strict=True))
     return FaceCells(
-        tuple(cell for cell, entity in zip(cells, entities, strict=True) if entity == 0),
-        tuple(cell for cell, entity in zip(cells, entities, strict=True) if entity > 0),
+        tuple(cell for cell, entity in found if entity == 0), tuple(cell for cell, entity in found if entity > 0)
     )
 
 
@@ -159,37 +142,7 @@ COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COU
 """The plain infos that are world counters, each with its column."""
 
 
-class Frame:
-    """The state between two steps, the source of all agents' symbolic observations.
-
-    Parts that agents share are computed once.
-    """
-
-    __slots__ = ("_agents", "_blocks", "max_steps", "state")
-
-    def __init__(self, state: CubeState, max_steps: int) -> None:
-        self.state = state
-        self.max_steps = max_steps
-        self._agents: tuple[Cell, ...] = ()
-        self._blocks: tuple[SymbolicBlock, ...] = ()
-
-    def symbolic(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
-        """Return the symbolic observation of the agent with this index; None for an outside observer."""
-        name = agent_name(index) if index is not None else ""
-        if not self._agents:
-            self._agents = self.state.agent_cells()
-            self._blocks = symbolic_blocks(self.state.block_views(), self.state.grid)
-        if index is not None and not 0 <= index < len(self._agents):
-            raise WorldError(f"no agent has index {index}; indices are 0 to {len(self._agents) - 1}")
-        side = self.state.side
-        return SymbolicObservation(
-            side,
-            side - 1,
-            self.state.step,
-            self.max_steps,
-            name,
-            self._agents[index] if index is not None else None,
-            self._agents,
-            self._blocks,
-            history,
-        )
+def observe(state: CubeState, max_steps: int) -> SymbolicObservation:
+    """Return the symbolic observation of an outside observer; those of the agents share its parts."""
+    blocks = symbolic_blocks(state.block_views(), state.grid)
+    return SymbolicObservation(state.side, state.side - 1, state.step, max_steps, "", None, state.agent_cells(), blocks)

@@ -7,9 +7,12 @@ Grid codes are those of `cube_env.arrays`: 0 free, `i + 1` agent i, `-(b + 1)` b
 
 from __future__ import annotations
 
+import numpy as np
+
 from cube_env.arrays import IntArray
 from cube_env.constants import Action
 from cube_env.jit import compiled
+from cube_env.kernel import displacement
 
 UNREACHED, WALL, SEEKER = -1, -2, -3
 """Field values that are not distances: not searched, unreachable, or the cell of a seeker."""
@@ -47,18 +50,20 @@ def place_in_line(grid: IntArray, agents: IntArray, agent: int, block: int, row_
 
 
 @compiled
-def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray, places: IntArray) -> None:
-    """Find the positions of all agents in the lines at the faces they aim at, as `place_in_line` does.
+def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray) -> IntArray:
+    """Return the positions (n,) of all agents in the lines at the faces they aim at, as `place_in_line` does.
 
     Args:
         grid: (K, K) grid codes.
         agents: (n, 2) cells.
-        aims: (n, 3) block, and row and column step towards it; block -1: the agent has no aim.
-        places: (n,) the positions; -1 for an agent without an aim; written here.
+        aims: (n, 3) block, and row and column step towards it; block -1: the agent has no aim, and its position is -1.
     """
+    places = np.full(agents.shape[0], -1, dtype=np.int32)
     for i in range(agents.shape[0]):
         block, row_step, col_step = aims[i, 0], aims[i, 1], aims[i, 2]
-        places[i] = place_in_line(grid, agents, i, block, row_step, col_step) if block >= 0 else -1
+        if block >= 0:
+            places[i] = place_in_line(grid, agents, i, block, row_step, col_step)
+    return places
 
 
 @compiled
@@ -85,8 +90,7 @@ def way_on(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: i
     # Cells behind the face: an agent that stops in front of a blocked one keeps others from reaching it.
     shut = _is_shut(grid, row - row_step, col - col_step)
     for action in (UP, DOWN, LEFT, RIGHT):
-        along_row, along_col = int(action == DOWN) - int(action == UP), int(action == RIGHT) - int(action == LEFT)
-        came_row, came_col = int(last == DOWN) - int(last == UP), int(last == RIGHT) - int(last == LEFT)
+        (along_row, along_col), (came_row, came_col) = displacement(action), displacement(last)
         if along_row * row_step + along_col * col_step != 0 or (along_row == -came_row and along_col == -came_col):
             continue
         r, c = row + along_row, col + along_col
@@ -105,8 +109,8 @@ def _is_shut(grid: IntArray, row: int, col: int) -> bool:
 
 @compiled
 def staging_targets(
-    grid: IntArray, top: int, left: int, weight: int, row_step: int, col_step: int, targets: IntArray
-) -> tuple[int, bool]:
+    grid: IntArray, top: int, left: int, weight: int, row_step: int, col_step: int
+) -> tuple[IntArray, bool]:
     """Find the target cells of an agent that goes to a face.
 
     These are the free cells of the face. If it is full: the ends of its shortest agent lines. If those end at walls and
@@ -119,15 +123,14 @@ def staging_targets(
         weight: side of the block.
         row_step: rows of one step towards the block from the face.
         col_step: columns of that step.
-        targets: (K, 2) the cells found; written here.
 
     Returns:
-        The number of cells found, and whether the face is full. The number is 0 if the face has no staging cell (walls
-        and blocks all along).
+        The cells found, (m, 2), and whether the face is full. There are none if the face has no staging cell (walls and
+        blocks all along).
     """
-    side = grid.shape[0]
+    targets = np.empty((weight, 2), dtype=np.int32)
     found = 0
-    shortest = side
+    shortest = grid.shape[0]
     # From best to worst: each fallback runs only if the one before found nothing.
     for attempt in (FREE_CELLS, LINE_ENDS, TAKEN_CELLS):
         for k in range(weight):
@@ -152,21 +155,12 @@ def staging_targets(
                 targets[found, 0], targets[found, 1] = row, col
                 found += 1
         if found > 0:
-            return found, attempt != FREE_CELLS
-    return 0, False
+            return targets[:found], attempt != FREE_CELLS
+    return targets[:0], False
 
 
 @compiled
-def measure_ways(
-    grid: IntArray,
-    agents: IntArray,
-    targets: IntArray,
-    seekers: IntArray,
-    field: IntArray,
-    queue: IntArray,
-    steps: IntArray,
-    cut_off: IntArray,
-) -> None:
+def measure_ways(grid: IntArray, agents: IntArray, targets: IntArray, seekers: IntArray) -> tuple[IntArray, IntArray]:
     """Find the next step of every seeker on a shortest path to the nearest target.
 
     Agents count as walls; a seeker enclosed by agents gets a path through them.
@@ -176,37 +170,29 @@ def measure_ways(
         agents: (n, 2) cells.
         targets: (m, 2) cells to reach.
         seekers: (n,) 1 for each agent that needs a path.
-        field: ((K + 2) * (K + 2),) scratch.
-        queue: (K * K,) scratch.
-        steps: (n,) the primitive of each seeker: STAY (0) at a target or before an occupied cell, -1 if blocks and
-            walls leave no path; written here.
-        cut_off: (n,) 1 for a seeker without a path around agents, blocks and walls; written here.
+
+    Returns:
+        Two arrays (n,): the primitive of each seeker, STAY (0) at a target or before an occupied cell, -1 if blocks and
+        walls leave no path; and 1 for a seeker without a path around agents, blocks and walls.
     """
+    steps, cut_off = np.zeros(agents.shape[0], dtype=np.int32), np.zeros(agents.shape[0], dtype=np.int32)
     # One search serves all seekers of a face. The second search, through agents, is expensive and rare: only for
     # seekers that agents enclose.
-    missing = _distances(grid, agents, targets, seekers, False, field, queue)
+    field, missing = _distances(grid, agents, targets, seekers, False)
     for i in range(agents.shape[0]):
         if seekers[i]:
             steps[i] = _next_step(grid, field, agents[i, 0], agents[i, 1])
             cut_off[i] = steps[i] == UNREACHED
     if missing:
-        _distances(grid, agents, targets, seekers, True, field, queue)
+        field, _ = _distances(grid, agents, targets, seekers, True)
         for i in range(agents.shape[0]):
             if seekers[i] and cut_off[i]:
                 steps[i] = _next_step(grid, field, agents[i, 0], agents[i, 1])
+    return steps, cut_off
 
 
 @compiled
-def find_way(
-    grid: IntArray,
-    agents: IntArray,
-    agent: int,
-    targets: IntArray,
-    seekers: IntArray,
-    field: IntArray,
-    queue: IntArray,
-    cells: IntArray,
-) -> int:
+def find_way(grid: IntArray, agents: IntArray, agent: int, targets: IntArray) -> IntArray:
     """Find the cells on an agent's path if it follows `measure_ways` and no other agent moves.
 
     Args:
@@ -214,22 +200,20 @@ def find_way(
         agents: (n, 2) cells.
         agent: index of the agent.
         targets: (m, 2) cells to reach.
-        seekers: (n,) scratch.
-        field: ((K + 2) * (K + 2),) scratch.
-        queue: (K * K,) scratch.
-        cells: (K * K, 2) the cells in order, without the agent's own; they lead through other agents if there is no
-            path around them; written here.
 
     Returns:
-        The number of cells.
+        The cells in order, (k, 2), without the agent's own; they lead through other agents if there is no path around
+        them.
     """
-    seekers[:] = 0
+    seekers = np.zeros(agents.shape[0], dtype=np.int32)
     seekers[agent] = 1
-    if _distances(grid, agents, targets, seekers, False, field, queue):
-        _distances(grid, agents, targets, seekers, True, field, queue)
+    field, missing = _distances(grid, agents, targets, seekers, False)
+    if missing:
+        field, _ = _distances(grid, agents, targets, seekers, True)
     width = grid.shape[0] + 2
     cell = (agents[agent, 0] + 1) * width + agents[agent, 1] + 1
     left = max(int(field[cell]), 0)
+    cells = np.empty((left, 2), dtype=np.int32)
     for k in range(left):
         down = 0
         for offset in (-width, width, -1, 1):
@@ -243,19 +227,13 @@ def find_way(
                 break
         cell += down
         cells[k, 0], cells[k, 1] = cell // width - 1, cell % width - 1
-    return left
+    return cells
 
 
 @compiled
 def _distances(
-    grid: IntArray,
-    agents: IntArray,
-    targets: IntArray,
-    seekers: IntArray,
-    through_agents: bool,
-    field: IntArray,
-    queue: IntArray,
-) -> int:
+    grid: IntArray, agents: IntArray, targets: IntArray, seekers: IntArray, through_agents: bool
+) -> tuple[IntArray, int]:
     """Measure the distances of cells to the nearest target, breadth first from the targets.
 
     Blocks are walls; agents are walls too unless `through_agents`. A seeker's own cell always gets its distance, and
@@ -267,14 +245,15 @@ def _distances(
         targets: (m, 2) cells to reach.
         seekers: (n,) 1 for each agent that needs a path.
         through_agents: whether paths may lead through agents.
-        field: ((K + 2) * (K + 2),) distances in steps, negative where the search did not reach; written here.
-        queue: (K * K,) scratch.
 
     Returns:
-        The number of seekers that cannot reach a target.
+        The distances in steps, ((K + 2) * (K + 2),), negative where the search did not reach; and the number of seekers
+        that cannot reach a target.
     """
     side = grid.shape[0]
     width = side + 2
+    field = np.empty(width * width, dtype=np.int32)
+    queue = np.empty(side * side, dtype=np.int32)
     # A frame of walls, so the search needs no edge tests.
     field[:width] = WALL
     field[-width:] = WALL
@@ -310,7 +289,7 @@ def _distances(
                 if there == UNREACHED or through_agents:
                     queue[tail] = cell + offset
                     tail += 1
-    return missing
+    return field, missing
 
 
 @compiled
@@ -321,8 +300,7 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
         The action; STAY (0) if the next cell is occupied or the cell is a target; -1 if the field does not reach the
         cell.
     """
-    side = grid.shape[0]
-    width = side + 2
+    width = grid.shape[0] + 2
     cell = (row + 1) * width + col + 1
     here = field[cell]
     if here < 0:
@@ -330,12 +308,8 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
     if here == 0:
         return 0
     # In the order of the actions (up, down, left, right), so that ties are always broken the same way.
-    if field[cell - width] == here - 1 and grid[row - 1, col] == 0:
-        return UP
-    if field[cell + width] == here - 1 and grid[row + 1, col] == 0:
-        return DOWN
-    if field[cell - 1] == here - 1 and grid[row, col - 1] == 0:
-        return LEFT
-    if field[cell + 1] == here - 1 and grid[row, col + 1] == 0:
-        return RIGHT
+    for action in (UP, DOWN, LEFT, RIGHT):
+        down, right = displacement(action)
+        if field[cell + down * width + right] == here - 1 and grid[row + down, col + right] == 0:
+            return action
     return 0

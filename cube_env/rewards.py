@@ -37,6 +37,7 @@ from cube_env.env import CubeEnv, Observation
 from cube_env.jit import compiled_borrowing
 from cube_env.state import CubeState, Snapshot, StepReport, each_world
 from quorum_base.environments.errors import WorldError
+from quorum_base.environments.parallel import Step
 
 RewardFunction = Callable[[Snapshot, Snapshot, StepReport], float]
 """Maps `(before, after, report)` of a step to the reward of every agent."""
@@ -126,9 +127,7 @@ class ShapedEnv(BaseParallelWrapper[str, Observation, int]):  # type: ignore[mis
         # Store the name, because the function may be a closure and a shaped environment must be picklable.
         self.reward = name
 
-    def step(
-        self, actions: Mapping[str, int]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action, as `CubeEnv.step` does."""
         env: CubeEnv = self.env
         reward = reward_function(self.reward)

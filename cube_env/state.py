@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from cube_env.arrays import ActionArray, ChannelArray, IntArray, World
 from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout, draw
-from cube_env.views import occupy, paint, repaint
+from cube_env.views import occupy, paint
 from quorum_base.environments.errors import WorldError
 
 
@@ -198,23 +199,13 @@ class CubeState:
         return step_world(actions, *self.world)
 
     def copy(self, *, observed: bool = False) -> CubeState:
-        """An independent copy of the state, without the report of the last step."""
-        world, side = self.world, self.side if observed else 0
-        channels = np.empty((side, side, arrays.CHANNELS), dtype=np.float32)
+        """An independent copy of the state."""
+        side = self.side if observed else 0
+        unpainted = self.world._replace(channels=np.empty((side, side, arrays.CHANNELS), dtype=np.float32))
+        world = World._make(array.copy() for array in unpainted)
         if observed:
-            paint(world.blocks, world.grid, channels)
-        return CubeState(
-            World(
-                world.agents.copy(),
-                world.blocks.copy(),
-                world.grid.copy(),
-                channels,
-                world.counters.copy(),
-                np.empty_like(world.attempts),
-                np.empty_like(world.agent_report),
-                np.empty_like(world.block_report),
-            )
-        )
+            paint(world.blocks, world.grid, world.channels)
+        return CubeState(world)
 
     def restore(self, other: CubeState) -> None:
         """Take over the state of `other`, in place; all arrays and views stay valid.
@@ -229,12 +220,12 @@ class CubeState:
                 f"{len(self.blocks)} blocks: use copy()"
             )
         here, there = self.world, other.world
-        if here.channels.size:
-            repaint(here.blocks, here.grid, there.blocks, there.grid, here.channels)
         here.agents[...] = there.agents
         here.blocks[...] = there.blocks
         here.grid[...] = there.grid
         here.counters[...] = there.counters
+        if here.channels.size:
+            paint(here.blocks, here.grid, here.channels)
 
     def become(self, other: CubeState) -> None:
         """Take over the state of `other`; if it has more blocks, the block arrays and channels are replaced.
@@ -315,19 +306,6 @@ class StepReport:
     The tuples are built on first access, so an unread report costs nothing.
     """
 
-    __slots__ = (
-        "_actions",
-        "_agent_report",
-        "_attempts",
-        "_failed_moves",
-        "_pushes",
-        "delivered",
-        "delivered_weight",
-        "reward",
-        "terminated",
-        "truncated",
-    )
-
     reward: float
     """Reward of every agent."""
     terminated: bool
@@ -342,7 +320,7 @@ class StepReport:
     def __init__(
         self, state: CubeState, actions: ActionArray, *, step_cost: float, deliver_reward: float, max_steps: int
     ) -> None:
-        step, live, weight, attempts, failed = state.world.counters.tolist()
+        step, live, weight, attempts, _ = state.world.counters.tolist()
         self.reward = deliver_reward * weight / len(actions) - step_cost
         self.terminated = live == 0
         self.truncated = step >= max_steps
@@ -352,42 +330,34 @@ class StepReport:
             statuses = state.world.block_report[:, arrays.BLOCK_STATUS].tolist()
             self.delivered = tuple(block for block, status in enumerate(statuses) if status == arrays.BLOCK_DELIVERED)
         # The next step overwrites the state's arrays.
-        self._attempts = state.world.attempts[:attempts].copy() if attempts else None
-        self._agent_report = state.world.agent_report.copy() if attempts or failed else None
+        self._attempts = state.world.attempts[:attempts].copy()
+        self._agent_report = state.world.agent_report.copy()
         self._actions = actions
-        self._pushes: tuple[Push, ...] | None = None if attempts else ()
-        self._failed_moves: tuple[FailedMove, ...] | None = None if failed else ()
 
-    @property
+    @cached_property
     def pushes(self) -> tuple[Push, ...]:
         """The push attempts, in the order in which they were resolved."""
-        if self._pushes is None:
-            assert self._attempts is not None
-            assert self._agent_report is not None
-            agents: list[list[int]] = [[] for _ in self._attempts]
-            for i, attempt in enumerate(self._agent_report[:, arrays.AGENT_ATTEMPT].tolist()):
-                if attempt >= 0:
-                    agents[attempt].append(i)
-            self._pushes = tuple(
-                Push(block, _ACTIONS[direction], tuple(members), force, required, _OUTCOMES[outcome])
-                for (block, direction, force, required, outcome), members in zip(
-                    self._attempts.tolist(), agents, strict=True
-                )
+        agents: list[list[int]] = [[] for _ in self._attempts]
+        for i, attempt in enumerate(self._agent_report[:, arrays.AGENT_ATTEMPT].tolist()):
+            if attempt >= 0:
+                agents[attempt].append(i)
+        return tuple(
+            Push(block, _ACTIONS[direction], tuple(members), force, required, _OUTCOMES[outcome])
+            for (block, direction, force, required, outcome), members in zip(
+                self._attempts.tolist(), agents, strict=True
             )
-        return self._pushes
+        )
 
-    @property
+    @cached_property
     def failed_moves(self) -> tuple[FailedMove, ...]:
         """The individual moves that failed, by ascending agent, including those of failed pushes."""
-        if self._failed_moves is None:
-            assert self._agent_report is not None
-            actions = self._actions.tolist()
-            self._failed_moves = tuple(
-                FailedMove(i, _ACTIONS[actions[i]], _FAILURES[failure])
-                for i, failure in enumerate(self._agent_report[:, arrays.AGENT_FAILURE].tolist())
-                if failure >= 0
+        return tuple(
+            FailedMove(i, _ACTIONS[action], _FAILURES[failure])
+            for i, (action, failure) in enumerate(
+                zip(self._actions.tolist(), self._agent_report[:, arrays.AGENT_FAILURE].tolist(), strict=True)
             )
-        return self._failed_moves
+            if failure >= 0
+        )
 
     def _fields(self) -> tuple[object, ...]:
         return self.reward, self.terminated, self.truncated, self.delivered, self.pushes, self.failed_moves

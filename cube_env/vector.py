@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World
+from cube_env.arrays import CHANNELS, ActionArray, ChannelArray, World
 from cube_env.constants import Action
-from cube_env.env import CubeEnv, batch_of, no_observation, wrong_action
+from cube_env.env import CubeEnv, wrong_action
 from cube_env.generator import draw_board
 from cube_env.kernel import step_worlds
 from cube_env.observation import COUNTS
@@ -21,16 +21,12 @@ from cube_env.rewards import DEFAULT, Shaping, reward_function, shaping
 from cube_env.state import CubeState, Snapshot, allocate, lay_out, painted, render_ansi, world_of
 from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
-from quorum_base.environments.actions import integers
 from quorum_base.environments.arguments import agent_name
-from quorum_base.environments.batches import WorldBatch
+from quorum_base.environments.batches import Infos, SharedRewardBatch
 from quorum_base.environments.errors import ActionError
-from quorum_base.environments.spaces import MaskedMultiDiscrete
-
-Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
 
 
-class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
+class CubeVecEnv(SharedRewardBatch):
     """Many independent worlds with the rules of `CubeEnv`, as a Gymnasium vector environment.
 
     A world is one sub-environment and its team acts jointly. Seeds and autoreset work as in `WorldBatch`.
@@ -79,53 +75,27 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         **arguments: Any,
     ) -> None:
         single = CubeEnv(n, **arguments)
-        super().__init__(num_envs, single, infos=infos, copy=copy, autoreset_mode=autoreset_mode)
+        super().__init__(num_envs, single, len(Action), infos=infos, copy=copy, autoreset_mode=autoreset_mode)
         self.scenario, self.layout, self.side = single.scenario, single.layout, single.side
         self.max_steps = single.max_steps
         self.step_cost, self.deliver_reward = single.step_cost, single.deliver_reward
         self.reward, self.observe = reward, observe
         reward_function(reward)  # reject an unknown name now, not at the first step
-        self.single_state_space = single.state_space
-        self.single_observation_space: Box = single.state_space if observe else no_observation()
-        self.single_action_space = MaskedMultiDiscrete([len(Action)] * self.n)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.single_observation_space: Box = single.state_space if observe else Box(0, 1, (0, 0, CHANNELS))
         self._fixed = CubeState.from_layout(self.layout) if self.layout is not None else None
-        if self._fixed is not None:
-            blocks = len(self._fixed.blocks)
-        else:
-            assert self.scenario is not None
-            blocks = len(self.scenario.weights)
-        self._worlds = allocate(self.num_envs, self.side, self.n, blocks, observe=observe)
-        self._rewards = np.zeros(self.num_envs)
-        self._terminations = np.zeros(self.num_envs, dtype=np.bool_)
-        self._truncations = np.zeros(self.num_envs, dtype=np.bool_)
-        self._alive = np.ones((self.num_envs, self.n), dtype=np.bool_)
+        self._worlds = allocate(self.num_envs, self.side, self.n, single.blocks, observe=observe)
 
     @cached_property
     def observation_space(self) -> Box:  # type: ignore[override] # built when asked for: its bounds are 3 observations
         """The space of a batch of observations."""
-        return batch_of(self.single_observation_space, self.num_envs)
+        return batch_space(self.single_observation_space, self.num_envs)  # type: ignore[return-value] # a Box
 
     @cached_property
     def state_space(self) -> Box:
         """The space of `state()`, built on access like the observation space."""
-        return batch_of(self.single_state_space, self.num_envs)
+        return batch_space(self.single_state_space, self.num_envs)  # type: ignore[return-value] # a Box
 
-    def step(self, actions: npt.ArrayLike) -> Step:
-        """Advance every world by one joint action; worlds with an ended episode start a new one instead.
-
-        Args:
-            actions: Shape (num_envs, n), integers 0..4.
-
-        Returns:
-            Observations, rewards, terminations, truncations and infos.
-
-        Raises:
-            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
-            EpisodeError: The worlds were never reset.
-        """
-        self._require_state()
-        joint = integers(actions, (self.num_envs, self.n))
+    def _advance(self, joint: ActionArray, given: npt.ArrayLike, /) -> None:
         before = self._shaping.look(self._worlds) if self._shaping is not None else None
         wrong = step_worlds(
             joint, self._begins, self._rewards, self._terminations, self._truncations,
@@ -133,16 +103,10 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         )  # fmt: skip
         if wrong >= 0:
             world, agent = divmod(wrong, self.n)
-            action = int(np.asarray(actions)[world, agent])
+            action = int(np.asarray(given)[world, agent])
             raise ActionError(f"world {world}, {wrong_action(agent_name(agent), action)}")
         if self._shaping is not None:
             self._shaping.apply(self._rewards, before, self._worlds, joint, self._begins)
-        for world in self._begins.nonzero()[0].tolist():
-            self._begin(world)
-        np.logical_or(self._terminations, self._truncations, out=self._begins)
-        final = self._finish()
-        ends = self._own(self._rewards), self._own(self._terminations), self._own(self._truncations)
-        return self._observations(), *ends, self._infos() | final
 
     def state(self) -> ChannelArray:
         """Return a copy of the multi-channel observations, shape (num_envs, K, K, 5).
@@ -190,12 +154,10 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
     def _observations(self) -> ChannelArray:
         return self._own(self._worlds.channels)
 
-    def _infos(self) -> dict[str, Any]:
-        if self.info_kind == "none":
-            return {}
+    def _plain_infos(self) -> Infos:
         counters = self._own(self._worlds.counters)
         counts = {name: counters[:, column] for name, column in COUNTS.items()}
-        return {**counts, "action_mask": self.action_masks(), "alive": self._own(self._alive)}
+        return {**counts, "action_mask": self.action_masks()}
 
     def _text(self, world: int) -> str:
         return render_ansi(self.snapshot(world))

@@ -30,33 +30,12 @@ def paint(blocks: IntArray, grid: IntArray, channels: ChannelArray) -> None:
     side = grid.shape[0]
     for row in range(side):
         for col in range(side):
-            _paint_cell(blocks, grid, channels, row, col)
+            entity = grid[row, col]
+            channels[row, col, arrays.AGENT_MASK] = 1.0 if entity > 0 else 0.0
+            channels[row, col, arrays.AGENT_NUMBER] = entity if entity > 0 else 0.0
+            channels[row, col, arrays.BLOCK_WEIGHT] = blocks[-entity - 1, arrays.WEIGHT] if entity < 0 else 0.0
+            channels[row, col, arrays.BLOCK_NUMBER] = -entity if entity < 0 else 0.0
             channels[row, col, arrays.GOAL_MASK] = 1.0 if col == side - 1 else 0.0
-
-
-@compiled_borrowing
-def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: IntArray, channels: ChannelArray) -> None:
-    """Update the channels of one world to another of the same size, touching only the cells that differ."""
-    side = grid.shape[0]
-    for block in range(blocks.shape[0]):
-        # A weight is painted in cells whose code stays the same, so comparing the grids would miss a change.
-        if blocks[block, arrays.WEIGHT] != new_blocks[block, arrays.WEIGHT]:
-            paint(new_blocks, new_grid, channels)
-            return
-    for row in range(side):
-        for col in range(side):
-            # The goal column never changes; the other four channels follow from the cell's code.
-            if new_grid[row, col] != grid[row, col]:
-                _paint_cell(new_blocks, new_grid, channels, row, col)
-
-
-@compiled_borrowing
-def _paint_cell(blocks: IntArray, grid: IntArray, channels: ChannelArray, row: int, col: int) -> None:
-    entity = grid[row, col]
-    channels[row, col, arrays.AGENT_MASK] = 1.0 if entity > 0 else 0.0
-    channels[row, col, arrays.AGENT_NUMBER] = entity if entity > 0 else 0.0
-    channels[row, col, arrays.BLOCK_WEIGHT] = blocks[-entity - 1, arrays.WEIGHT] if entity < 0 else 0.0
-    channels[row, col, arrays.BLOCK_NUMBER] = -entity if entity < 0 else 0.0
 
 
 MaskArray = npt.NDArray[np.int8]

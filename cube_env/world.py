@@ -150,10 +150,7 @@ class CubeWorld(World):
     @property
     def blocks(self) -> int:
         """Number of blocks at the start of every episode."""
-        layout, scenario = self.env.layout, self.env.scenario
-        if layout is not None:
-            return len(layout.blocks)
-        return sum(scenario.blocks.values()) if scenario is not None else 0
+        return self.env.blocks
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw the board for a seed; return it with its lower bound on steps."""
@@ -225,8 +222,8 @@ class CubeWorld(World):
         before = self.env.snapshot() if self._reward is not None else None
         primitives = np.array(joint, dtype=np.int64)
         report = self.env.step_array(primitives)
-        self._episode.changed()
         self._pushes = report.pushes
+        self._episode.changed(report.pushes)
         self._delivered += len(report.delivered)
         self._delivered_weight += report.delivered_weight
         reward = report.reward
@@ -278,7 +275,7 @@ class CubeWorld(World):
 
     def draw(self) -> Drawing:
         """Draw the board, with the pushes of the step that led to it."""
-        return draw(self.env.snapshot(), self._pushes)
+        return draw(self.env.snapshot(), range(len(self.agents)), self._pushes)
 
     def depict(self, agent: int | None) -> Depiction:
         """Draw what an agent observes: the board, with the agents that the prompt shows."""

@@ -73,8 +73,7 @@ class FlatObservations(ObservingWrapper):
     """
 
     def __init__(self, env: ParallelEnv) -> None:
-        self.blocks = len(env.layout.blocks if env.layout is not None else env.scenario.weights)
-        n = len(env.possible_agents)
+        self.blocks, n = env.blocks, len(env.possible_agents)
         super().__init__(env, Box(-1.0, 1.0, (flat_size(n, self.blocks),), dtype=np.float32))
         self.state_space = Box(0.0, 1.0, (flat_state_size(n, self.blocks),), dtype=np.float32)
 

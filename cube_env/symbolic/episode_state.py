@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from cube_env import paths
-from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, IntArray
+from cube_env.arrays import ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, ROW, IntArray
 from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
 from cube_env.observation import HistoryEntry
-from cube_env.state import CubeState
+from cube_env.state import CubeState, Push
 
 
 class Meeting:
@@ -104,21 +103,9 @@ class Roster:
         return (*self._ended[agent], *(() if running is None else (running(),)))
 
 
-FindTargets = Callable[[IntArray], tuple[int, bool]]
-"""Writes the target cells into the given array, (K, 2). Returns their number, and whether agents occupy all preferred
-cells, so that these are second best. Must not be a closure: a copied episode would look at the original's board."""
-
-
-class Scratch:
-    """Temporary arrays of a search."""
-
-    def __init__(self, state: CubeState) -> None:
-        side = state.side
-        self.targets = np.empty((max(side, 4), 2), dtype=np.int32)
-        self.field = np.empty((side + 2) ** 2, dtype=np.int32)
-        self.queue = np.empty(side * side, dtype=np.int32)
-        self.cells = np.empty((side * side, 2), dtype=np.int32)
-        self.seekers = np.empty(len(state.agents), dtype=np.int32)
+FindTargets = Callable[[], tuple[IntArray, bool]]
+"""Returns the target cells, (m, 2), and whether agents occupy all preferred cells, so that these are second best. Must
+not be a closure: a copied episode would look at the original's board."""
 
 
 class Route:
@@ -127,17 +114,12 @@ class Route:
     Args:
         state: the arrays of the episode.
         find: finds the target cells of the place.
-        scratch: arrays shared by the routes of an episode.
     """
 
-    def __init__(self, state: CubeState, find: FindTargets, scratch: Scratch) -> None:
+    def __init__(self, state: CubeState, find: FindTargets) -> None:
         self._state = state
         self._find = find
-        self._scratch = scratch
-        n = len(state.agents)
-        self.seekers = np.zeros(n, dtype=np.int32)
-        self._steps = np.zeros(n, dtype=np.int32)
-        self._cut_off = np.zeros(n, dtype=np.int32)
+        self.seekers = np.zeros(len(state.agents), dtype=np.int32)
         self._measured_at = -1
         self.targets = 0
         """Number of target cells."""
@@ -162,31 +144,18 @@ class Route:
         """Update the paths to a version of the state."""
         if self._measured_at != version:
             self._measured_at = version
-            scratch, state = self._scratch, self._state
-            self.targets, self.full = self._find(scratch.targets)
+            targets, self.full = self._find()
+            self.targets = len(targets)
             if self.targets:
-                paths.measure_ways(
-                    state.grid,
-                    state.agents,
-                    scratch.targets[: self.targets],
-                    self.seekers,
-                    scratch.field,
-                    scratch.queue,
-                    self._steps,
-                    self._cut_off,
-                )
-                self.steps, self.cut_off = self._steps.tolist(), self._cut_off.tolist()
+                steps, cut_off = paths.measure_ways(self._state.grid, self._state.agents, targets, self.seekers)
+                self.steps, self.cut_off = steps.tolist(), cut_off.tolist()
         return self
 
     def way(self, agent: int) -> list[Cell]:
         """Return the cells ahead of an agent on its path if no other agent moves; empty if there is no path."""
-        scratch, state = self._scratch, self._state
-        found, _ = self._find(scratch.targets)
-        targets = scratch.targets[:found]
-        length = paths.find_way(
-            state.grid, state.agents, agent, targets, scratch.seekers, scratch.field, scratch.queue, scratch.cells
-        )
-        return [(row, col) for row, col in scratch.cells[:length].tolist()]
+        targets, _ = self._find()
+        cells = paths.find_way(self._state.grid, self._state.agents, agent, targets)
+        return [(row, col) for row, col in cells.tolist()]
 
 
 FaceKey = tuple[int, Face]
@@ -198,16 +167,6 @@ _STEP_BY = {step: int(action) for action, step in DISPLACEMENT.items()}
 
 SWING = 4
 """Steps back and forth between two cells after which an agent lets others pass."""
-
-
-class Attempt(NamedTuple):
-    """A push attempt of the last step, with the fields of `Push` as numbers."""
-
-    block: int
-    direction: int
-    force: int
-    required: int
-    outcome: int
 
 
 class EpisodeState:
@@ -233,39 +192,35 @@ class EpisodeState:
         self.pushing = np.full(n, NO_BLOCK, dtype=np.int32)
         """(n,) the block that each agent's running action pushes, or `NO_BLOCK`."""
         self._aims = np.full((n, 3), NO_BLOCK, dtype=np.int32)
-        self._places_array = np.empty(n, dtype=np.int32)
         self._trail = deque([state.agents.copy()], maxlen=SWING + 1)
         self._who_swings: list[int] | None = None
-        self._attempts: list[Attempt] | None = None
-        self._attempt_of: list[int] = []
+        self._push_of: dict[int, Push] = {}
         self._routes: dict[Hashable, Route] = {}
-        self._scratch = Scratch(state)
         self._carried: dict[int, Cell] = {}
         """How far outside changes of the board have moved each block, down and right."""
         self._removed: set[int] = set()
 
-    def changed(self) -> None:
-        """Record that the world has advanced by a step."""
-        self.version += 1
-        self.blocks = self.state.block_table.tolist()
-        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
-        self.places = self._places_array.tolist()
-        self._trail.append(self.state.agents.copy())
-        self._who_swings = None
-        self._attempts = None
+    def changed(self, pushes: Sequence[Push]) -> None:
+        """Record that the world has advanced by a step, with these push attempts."""
+        self._push_of = {agent: push for push in pushes for agent in push.agents}
+        self._look()
 
     def altered(self) -> None:
         """Record that the board was changed from outside, without a step."""
-        self.version += 1
-        before, self.blocks = self.blocks, self.state.block_table.tolist()
+        before = self.blocks
+        self._trail.clear()
+        self._look()
         for block, (old, new) in enumerate(zip(before, self.blocks, strict=False)):
             down, right = self._carried.get(block, (0, 0))
             self._carried[block] = down + new[ROW] - old[ROW], right + new[COL] - old[COL]
             if old[ALIVE] and not new[ALIVE]:
                 self._removed.add(block)
-        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
-        self.places = self._places_array.tolist()
-        self._trail.clear()
+
+    def _look(self) -> None:
+        """Read the board after a change."""
+        self.version += 1
+        self.blocks = self.state.block_table.tolist()
+        self.places = paths.places_in_line(self.state.grid, self.state.agents, self._aims).tolist()
         self._trail.append(self.state.agents.copy())
         self._who_swings = None
 
@@ -372,7 +327,7 @@ class EpisodeState:
         """Add an agent to the seekers of the place that `key` identifies and `find` locates."""
         route = self._routes.get(key)
         if route is None:
-            route = self._routes[key] = Route(self.state, find, self._scratch)
+            route = self._routes[key] = Route(self.state, find)
         route.join(agent)
         return route
 
@@ -381,20 +336,14 @@ class EpisodeState:
         if self._routes[key].leave(agent):
             del self._routes[key]
 
-    def staging_targets(self, key: FaceKey, targets: IntArray) -> tuple[int, bool]:
+    def staging_targets(self, key: FaceKey) -> tuple[IntArray, bool]:
         """Find the target cells of an agent that goes to a face; see `paths.staging_targets`."""
         row, col, weight, _ = self.blocks[key[0]]
-        return paths.staging_targets(self.state.grid, row, col, weight, *STEP_TOWARDS[key[1]], targets)
+        return paths.staging_targets(self.state.grid, row, col, weight, *STEP_TOWARDS[key[1]])
 
-    def attempt_of(self, agent: int) -> Attempt | None:
+    def attempt_of(self, agent: int) -> Push | None:
         """Return the push attempt of the last step that an agent took part in."""
-        if self._attempts is None:
-            world = self.state.world
-            rows = world.attempts[: world.counters[COUNT_ATTEMPTS]].tolist()
-            self._attempts = [Attempt(*row) for row in rows]
-            self._attempt_of = world.agent_report[:, AGENT_ATTEMPT].tolist()
-        index = self._attempt_of[agent]
-        return self._attempts[index] if index >= 0 else None
+        return self._push_of.get(agent)
 
     def was_displaced(self, block: int) -> bool:
         """Whether a block moved in the last step."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from cube_env.arrays import IntArray
 from cube_env.constants import OPPOSITE_FACE, PUSH_DIRECTION, Cell
 from cube_env.state import CubeState
@@ -22,32 +24,23 @@ NO_PATH = failed("no_path")
 def is_there(state: CubeState, place: Navigate, agent: int) -> bool:
     """Whether an agent is at a place: next to the other agent, in the goal column, or on the cell."""
     row, col = state.agents[agent].tolist()
-    if place.entity is Entity.agent:
-        assert place.id is not None
-        other_row, other_col = state.agents[place.id].tolist()
-        return bool(abs(row - other_row) + abs(col - other_col) == 1)
-    if place.entity is Entity.goal:
-        return bool(col == state.side - 1)
-    return (row, col) == place.cell
+    return (row, col) in _cells(state, place)
 
 
-def find_place(state: CubeState, place: Navigate, targets: IntArray) -> tuple[int, bool]:
+def find_place(state: CubeState, place: Navigate) -> tuple[IntArray, bool]:
     """Find the target cells of a place: the free ones or, if there are none, those occupied by agents.
 
     Args:
         state: the arrays.
         place: where to go.
-        targets: (K, 2) the cells; written here.
 
     Returns:
-        The number of cells, and whether agents occupy all of them; the number is 0 if all are blocks and walls.
+        The cells, (m, 2), and whether agents occupy all of them; there are none if all are blocks and walls.
     """
     codes = [(cell, int(state.grid[cell])) for cell in _cells(state, place)]
     free = [cell for cell, code in codes if code == 0]
     found = free or [cell for cell, code in codes if code > 0]
-    if found:
-        targets[: len(found)] = found
-    return len(found), not free
+    return np.array(found, dtype=np.int32).reshape(-1, 2), not free
 
 
 def _cells(state: CubeState, place: Navigate) -> list[Cell]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
+from cube_env.constants import DISPLACEMENT, PushOutcome
 from cube_env.state import Push, Snapshot
 from quorum_base.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 from quorum_base.environments.arguments import agent_name
@@ -27,7 +27,6 @@ KINDS = (
 """Colours from Okabe and Ito (2008)."""
 _WEDGE = 0.44
 """Length of a push mark."""
-_TURNS = {Action.UP: Rotation.UP, Action.DOWN: Rotation.DOWN, Action.LEFT: Rotation.LEFT, Action.RIGHT: Rotation.RIGHT}
 _MOVED = (PushOutcome.moved, PushOutcome.delivered)
 
 
@@ -36,21 +35,29 @@ def canvas(side: int) -> Canvas:
     return Canvas(side, side, KINDS)
 
 
-def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
+def draw(board: Snapshot | ShownObservation, agents: Iterable[int], pushes: Iterable[Push] = ()) -> Drawing:
     """Draw a board: a block shows its id, and its side is its weight.
 
     Args:
-        snapshot: the positions of agents and blocks.
-        pushes: the attempts of the step that led to the snapshot; each is marked in front of the agents that pushed.
+        board: the positions of agents and blocks.
+        agents: the agents to draw.
+        pushes: the attempts of the step that led to the board; each is marked in front of the agents that pushed.
     """
-    marks = {f"block_{block.id}": mark_block(block.id, block.weight, block.row, block.col) for block in snapshot.blocks}
-    for agent, cell in enumerate(snapshot.agents):
-        marks[f"agent_{agent}"] = mark_agent(agent, cell)
+    marks = {
+        f"block_{b.id}": Mark(
+            _BLOCK, b.col, b.row, b.weight, b.weight, label=f"b{b.id}", title=f"block_{b.id}, weight {b.weight}"
+        )
+        for b in board.blocks
+    }
+    for agent in agents:
+        row, col = board.agents[agent]
+        name = agent_name(agent)
+        marks[name] = Mark(_AGENT, col, row, label=str(agent), title=name, agent=agent)
     for push in pushes:
         down, right = DISPLACEMENT[push.direction]
         moved = push.outcome in _MOVED
         for agent in push.agents:
-            row, col = snapshot.agents[agent]
+            row, col = board.agents[agent]
             marks[f"push of {agent}"] = Mark(
                 _PUSH if moved else _FAILED,
                 col + 0.5 + 0.5 * right - _WEDGE / 2,
@@ -58,32 +65,16 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
                 _WEDGE,
                 _WEDGE,
                 title=f"agent_{agent} pushes block_{push.block}: {push.outcome.name}",
-                turn=_TURNS[push.direction],
+                turn=Rotation[push.direction.name],
             )
-    return Drawing(ground(snapshot.side), marks)
+    return Drawing((bytes([PAPER]) * (board.side - 1) + bytes([_GOAL])) * board.side, marks)
 
 
 def image(snapshot: Snapshot, pushes: Iterable[Push] = ()) -> npt.NDArray[np.uint8]:
     """Paint the drawing of `draw`, uint8 `(height, width, 3)`."""
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
-    return board_image(canvas(snapshot.side), draw(snapshot, pushes))
-
-
-def ground(side: int) -> bytes:
-    """Draw the ground of a board, with the goal in the last column."""
-    return (bytes([PAPER]) * (side - 1) + bytes([_GOAL])) * side
-
-
-def mark_block(identity: int, weight: int, row: int, col: int) -> Mark:
-    """Mark a block: it shows its id, and its side is its weight."""
-    return Mark(_BLOCK, col, row, weight, weight, label=f"b{identity}", title=f"block_{identity}, weight {weight}")
-
-
-def mark_agent(agent: int, cell: Cell) -> Mark:
-    """Mark an agent."""
-    row, col = cell
-    return Mark(_AGENT, col, row, label=str(agent), title=f"agent_{agent}", agent=agent)
+    return board_image(canvas(snapshot.side), draw(snapshot, range(len(snapshot.agents)), pushes))
 
 
 LEGEND = (
@@ -102,12 +93,8 @@ def depict(seen: ShownObservation) -> Depiction:
     Args:
         seen: the observation.
     """
-    marks = {f"block_{b.id}": mark_block(b.id, b.weight, b.row, b.col) for b in seen.blocks}
-    marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.shown_agents()}
-    return Depiction(canvas(seen.side), Drawing(ground(seen.side), marks), lines=(_words(seen),), legend=LEGEND)
-
-
-def _words(seen: ShownObservation) -> str:
-    left = f"Step {seen.step} of {seen.max_steps}. Blocks left: {len(seen.blocks)}."
-    hidden = len(seen.agents) - len(seen.shown_agents())
-    return f"{left} Agents that are not shown: {hidden}." if hidden else left
+    agents = seen.shown_agents()
+    words = f"Step {seen.step} of {seen.max_steps}. Blocks left: {len(seen.blocks)}."
+    if hidden := len(seen.agents) - len(agents):
+        words += f" Agents that are not shown: {hidden}."
+    return Depiction(canvas(seen.side), draw(seen, agents), lines=(words,), legend=LEGEND)

@@ -103,7 +103,7 @@ class PushController(CubeController):
         elif attempt.outcome == PushOutcome.force:
             self._failure = f"insufficient_force {attempt.force} of {attempt.required}"
         else:
-            self._failure = f"blocked_destination {PushOutcome(attempt.outcome).name}"
+            self._failure = f"blocked_destination {attempt.outcome.name}"
 
     def _towards(self) -> int:
         """Return the primitive along the longer axis to the block's centre, horizontal if both are equal."""

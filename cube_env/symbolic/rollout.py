@@ -53,7 +53,7 @@ def roll_out(
         for agent, controller in running.items():
             joint[agent] = controller.act()
         report = env.step_array(joint)
-        episode.changed()
+        episode.changed(report.pushes)
         if report.terminated:
             break
     return failures

@@ -25,7 +25,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from cube_env.arrays import IntArray
 from cube_env.constants import STEP_TOWARDS, Action, Cell, Face
 from cube_env.observation import NOT_SHOWN, RUNNING, SymbolicBlock, SymbolicObservation, symbolic_blocks
-from cube_env.paths import UNREACHED, measure_ways, place_in_line, staging_targets
+from cube_env.paths import find_way, place_in_line, staging_targets
 from cube_env.state import BlockView
 from maeil.actions import as_call
 
@@ -67,7 +67,7 @@ class ShownObservation(SymbolicObservation):
             its steps by face and block, null if there is no path; and `now`, the running action with its primitives so
             far.
         """
-        listed, grid = self.shown_agents(), _grid(self)
+        listed, grid = self.shown_agents(), _occupied(self.side, self.agents, self.blocks)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
             "agents": [(index, *self.agents[index]) for index in listed],
@@ -84,8 +84,10 @@ class ShownObservation(SymbolicObservation):
         if there := {face.value: at for face in faces if (at := self._there(grid, face))}:
             found["there"] = there
         if self.cell is not None:
-            ways = _Ways(grid, self.cell)
-            own = {face.value: {str(block.id): ways.to(block, face) for block in self.blocks} for face in faces}
+            own = {
+                face.value: {str(block.id): _steps_to(grid, self.cell, block, face) for block in self.blocks}
+                for face in faces
+            }
             found["you"] = {"name": self.agent, "ways": own, **self._now()}
         return found
 
@@ -170,45 +172,16 @@ def force_to_goal(block: SymbolicBlock, blocks: Sequence[SymbolicBlock]) -> int:
     return max(sum(weight for begin, end, weight in pushed if begin <= step < end) for step, _, _ in pushed)
 
 
-class _Ways:
-    """The distances of one agent to faces, along the paths of `move_to_block`.
+def _steps_to(grid: IntArray, cell: Cell, block: SymbolicBlock, face: Face) -> int | None:
+    """Return an agent's steps to a face, along the path of `move_to_block`.
 
-    Args:
-        grid: (K, K) grid codes.
-        cell: cell of the agent.
+    0 for an agent in line at the face; None if walls and blocks leave no path.
     """
-
-    def __init__(self, grid: IntArray, cell: Cell) -> None:
-        side = len(grid)
-        self._grid = grid
-        self._index = (cell[0] + 1) * (side + 2) + cell[1] + 1
-        self._agents = np.array([cell], dtype=np.int32)
-        self._seekers = np.ones(1, dtype=np.int32)
-        self._targets = np.empty((max(side, 4), 2), dtype=np.int32)
-        self._field = np.empty((side + 2) ** 2, dtype=np.int32)
-        self._queue = np.empty(side * side, dtype=np.int32)
-        self._steps = np.empty(1, dtype=np.int32)
-        self._cut_off = np.empty(1, dtype=np.int32)
-
-    def to(self, block: SymbolicBlock, face: Face) -> int | None:
-        """Return the steps to a face, 0 for an agent in line at it; None if walls and blocks leave no path."""
-        towards = STEP_TOWARDS[face]
-        if place_in_line(self._grid, self._agents, 0, block.id, *towards) >= 0:
-            return 0
-        found, _ = staging_targets(self._grid, block.row, block.col, block.weight, *towards, self._targets)
-        if not found:
-            return None
-        measure_ways(
-            self._grid,
-            self._agents,
-            self._targets[:found],
-            self._seekers,
-            self._field,
-            self._queue,
-            self._steps,
-            self._cut_off,
-        )
-        return int(self._field[self._index]) if self._steps[0] != UNREACHED else None
+    agents, towards = np.array([cell], dtype=np.int32), STEP_TOWARDS[face]
+    if place_in_line(grid, agents, 0, block.id, *towards) >= 0:
+        return 0
+    targets, _ = staging_targets(grid, block.row, block.col, block.weight, *towards)
+    return len(find_way(grid, agents, 0, targets)) or None
 
 
 def _line(grid: IntArray, cell: Cell, face: Face) -> Iterator[Cell]:
@@ -218,11 +191,7 @@ def _line(grid: IntArray, cell: Cell, face: Face) -> Iterator[Cell]:
         row, col = row - row_step, col - col_step
 
 
-def _grid(seen: SymbolicObservation) -> IntArray:
-    return _occupied(seen.side, seen.agents, [BlockView(b.id, b.weight, b.row, b.col) for b in seen.blocks])
-
-
-def _occupied(side: int, agents: Sequence[Cell], blocks: Sequence[BlockView]) -> IntArray:
+def _occupied(side: int, agents: Sequence[Cell], blocks: Sequence[BlockView | SymbolicBlock]) -> IntArray:
     """(K, K) grid codes of `cube_env.arrays`."""
     grid = np.zeros((side, side), dtype=np.int32)
     for block in blocks:

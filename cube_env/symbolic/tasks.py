@@ -9,13 +9,16 @@ import numpy as np
 
 from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
 from cube_env.concepts import aligned_agents, blocks_ahead, in_the_way, push_chain
-from cube_env.constants import PUSH_DIRECTION, Action, Face, PushOutcome
-from cube_env.constraints import DIRECTIONS, FACE_OF_DIRECTION, ConstraintWatch
+from cube_env.constants import PUSH_DIRECTION, Face, PushOutcome
+from cube_env.constraints import DIRECTIONS, NUMBERS, task_changes
 from cube_env.state import CubeState, Snapshot, StepReport
 from cube_env.symbolic.actions import Entity, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, TaskState
 from maeil.world import NEAREST
+
+_FACES = sorted(Face, key=PUSH_DIRECTION.__getitem__)
+"""The faces of a block in the order of its tasks: by push direction."""
 
 
 def push_task(block: int, face: Face) -> Task:
@@ -32,27 +35,48 @@ class TaskBoard:
 
     def __init__(self, state: CubeState) -> None:
         self._state = state
-        self._watch = ConstraintWatch(state)
-        self._tasks: list[dict[Face, Task]] = []
         self._plans: list[Plan | None] = [None] * len(state.agents)
         self._faces: list[list[_Key]] = [[] for _ in state.agents]
-        self._name()
-
-    def _name(self) -> None:
-        blocks = range(len(self._tasks), len(self._state.block_table))
-        self._tasks += [{face: push_task(block, face) for face in Face} for block in blocks]
+        self._numbers = np.empty((0, NUMBERS), dtype=np.int32)
+        self.grow()
 
     def grow(self) -> None:
         """Add the tasks of blocks added to the board."""
-        self._watch.grow()
-        self._name()
+        blocks, known = range(len(self._state.block_table)), self._numbers
+        self._tasks = [push_task(block, face) for block in blocks for face in _FACES]
+        self._numbers = np.full((len(self._tasks), NUMBERS), -1, dtype=np.int32)
+        self._numbers[: len(known)] = known
 
     def changes(self, joint: ActionArray, pushing: IntArray, plans: Sequence[Plan | None]) -> list[TaskState]:
-        """Return the tasks whose constraints have changed; see `cube_env.constraints`."""
+        """Return the tasks whose constraints have changed since the last call; the first call returns all.
+
+        Args:
+            joint: (n,) the primitives about to be taken.
+            pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
+            plans: the live plan of each agent.
+        """
+        return self.changed_by(joint, pushing, self._served(plans))
+
+    def changed_by(self, joint: ActionArray, pushing: IntArray, served: IntArray) -> list[TaskState]:
+        """Return the tasks that have changed, as `changes` does; see `cube_env.constraints`.
+
+        Args:
+            joint: as in `changes`.
+            pushing: as in `changes`.
+            served: (n,) the row of the task that each agent's live plan serves; -1 for none.
+        """
+        table = self._state.block_table
+        rows = task_changes(self._state.grid, table, joint, pushing, served, self._numbers)
+        weights = table[rows // DIRECTIONS, WEIGHT]
         return [
-            TaskState(self._tasks[found.block][found.face], *found[2:])
-            for found in self._watch.changes(joint, pushing, self._served(plans))
-        ]
+            TaskState(
+                self._tasks[row], threshold, spatial, temporal, participation, together, bool(dependency),
+                (weight, near, weight) if threshold else (0, 0, 0),
+            )
+            for row, weight, (threshold, spatial, temporal, participation, together, dependency, near) in zip(
+                rows.tolist(), weights.tolist(), self._numbers[rows].tolist(), strict=True
+            )
+        ]  # fmt: skip
 
     def _served(self, plans: Sequence[Plan | None]) -> IntArray:
         """Return the task row that each plan serves, (n,), -1 for none; each plan is read once."""
@@ -77,12 +101,12 @@ class TaskBoard:
         """
         found: dict[Task, Attempt] = {}
         for push in report.pushes:
-            task = self._tasks[push.block][FACE_OF_DIRECTION[push.direction]]
+            task = self._tasks[DIRECTIONS * push.block + push.direction - 1]
             moved = push.outcome in (PushOutcome.moved, PushOutcome.delivered)
             found[task] = Attempt(task, push.agents, moved)
         touching = {agent for push in report.pushes for agent in push.agents}
         for agent in np.flatnonzero((pushing >= 0) & (joint > 0)).tolist():
-            task = self._tasks[pushing[agent]][FACE_OF_DIRECTION[Action(joint[agent])]]
+            task = self._tasks[DIRECTIONS * pushing[agent] + joint[agent] - 1]
             others = found.get(task, Attempt(task, (), succeeded=False))
             if agent not in touching and not others.succeeded:
                 found[task] = Attempt(task, tuple(sorted((*others.agents, agent))), succeeded=False)

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
-from gymnasium.utils.seeding import np_random
 
 from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game, render_ansi
-from llamac_env.squeeze.observation import History, Round, SqueezeObservation
+from llamac_env.squeeze.observation import Round, SqueezeObservation
 from llamac_env.squeeze.symbolic.picture import image
 from quorum_base.environments.actions import numbers
-from quorum_base.environments.arguments import no_state, one_of, seed_number, whole
+from quorum_base.environments.arguments import no_state, one_of, whole
 from quorum_base.environments.errors import ActionError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.spaces import masked_observation
 
 Observation = dict[str, npt.NDArray[Any]]
 Seers = Literal["coordinator", "all", "nobody"]
@@ -104,22 +104,14 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         self.listed = whole("listed", listed, 1)
         self.hint = HINT if hint else ""
         self.rounds = whole("rounds", rounds, 1)
-        spaces = Dict(
-            {
-                "observation": Box(-1, HIGHEST * self.n, (2,), dtype=np.float32),
-                "action_mask": Box(0, 1, (HIGHEST + 1,), dtype=np.int8),
-            }
-        )
+        spaces = masked_observation(Box(-1, HIGHEST * self.n, (2,), dtype=np.float32), HIGHEST + 1)
         low = np.array([*(-1,) * self.n, 0, 0, 0], dtype=np.float32)
         high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
         self.state_space = Box(low, high, dtype=np.float32)
         super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1), render_mode=render_mode, infos=infos, copy=copy)
-        self._generator: np.random.Generator | None = None
         self._game: Game | None = None
-        self._picks: list[tuple[int, ...]] = []
-        self._sums: list[int] = []
-        self._games: list[Game] = []
-        """The game of each round; it differs after a change from outside."""
+        self._played: list[tuple[Game, tuple[int, ...]]] = []
+        """The game of each round, which differs after a change from outside, and the picks by agent."""
         self._rounds: dict[int | None, list[Round]] = {}
 
     def reset(
@@ -140,13 +132,9 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         Raises:
             WorldError: The seed is not an integer >= 0.
         """
-        if seed is not None or self._generator is None:
-            self._generator, _ = np_random(seed_number(seed))
-        self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
-        self._picks, self._sums, self._games, self._rounds = [], [], [], {}
-        self.agents = self.possible_agents[:]
-        self._show()
-        return self._observations(), self._infos()
+        self._game = draw_game(self.n, self.rho, self._stream(seed), mu=self.mu, sigma=self.sigma)
+        self._played, self._rounds = [], {}
+        return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
         """Play a round.
@@ -175,10 +163,8 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         for agent, pick in enumerate(picks):
             if not 0 <= pick <= HIGHEST:
                 raise ActionError(f"agent_{agent}: {pick} is not a valid pick; picks are 0 to {HIGHEST}")
-        self._picks.append(tuple(picks))
-        self._sums.append(sum(picks))
-        self._games.append(self.game)
-        if len(self._picks) >= self.rounds:
+        self._played.append((self.game, tuple(picks)))
+        if len(self._played) >= self.rounds:
             self.agents = []
         return self.game.reward(sum(picks))
 
@@ -210,30 +196,30 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
     @property
     def picks(self) -> tuple[tuple[int, ...], ...]:
         """The picks of each round played, by agent."""
-        return tuple(self._picks)
+        return tuple(picks for _, picks in self._played)
 
     @property
     def sums(self) -> tuple[int, ...]:
         """The sum of the picks of each round played."""
-        return tuple(self._sums)
+        return tuple(sum(picks) for _, picks in self._played)
 
     @property
     def played(self) -> tuple[tuple[Game, int], ...]:
         """The game and the sum of the picks of each round played."""
-        return tuple(zip(self._games, self._sums, strict=True))
+        return tuple((game, sum(picks)) for game, picks in self._played)
 
     def symbolic_observation(self, index: int | None) -> SqueezeObservation:
         """Return an agent's observation; None: that of an outside observer."""
         rounds_ = self._rounds.setdefault(index, [])
-        rounds_ += [self._round(number, index) for number in range(len(rounds_), len(self._picks))]
+        rounds_ += [self._round(number, index) for number in range(len(rounds_), len(self._played))]
         name = self.possible_agents[index] if index is not None else ""
-        history = History(rounds_, len(rounds_))
-        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history, self.hint)
+        return SqueezeObservation(self.n, HIGHEST, len(self._played), self.rounds, name, tuple(rounds_), self.hint)
 
     def _round(self, number: int, agent: int | None) -> Round:
         """Return what a participant knows of a round."""
-        picks, total = self._picks[number], self._sums[number]
-        own, reward = picks[agent] if agent is not None else None, self._games[number].reward(total)
+        game, picks = self._played[number]
+        total = sum(picks)
+        own, reward = picks[agent] if agent is not None else None, game.reward(total)
         if agent is not None and self.seers != "all":
             return Round(own, reward, sum=None, mean=None, picks=())
         listed = picks if self.seers != "nobody" and self.n <= self.listed else ()
@@ -242,15 +228,14 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
     @property
     def report(self) -> Round | None:
         """Return the complete last round; None before the first."""
-        if not self._picks:
+        if not self._played:
             return None
-        total = self._sums[-1]
-        return Round(None, self._games[-1].reward(total), total, total / self.n, self._picks[-1])
+        _, picks = self._played[-1]
+        return Round(None, self.last_reward(), sum(picks), sum(picks) / self.n, picks)
 
     def state(self) -> npt.NDArray[np.float32]:
         """Return the full state as a copy; see the class."""
-        picks = self._picks[-1] if self._picks else (-1,) * self.n
-        return np.array([*picks, self.last_reward(), len(self._picks), self.game.rho], dtype=np.float32)
+        return np.array([*self._last_picks(), self.last_reward(), len(self._played), self.game.rho], dtype=np.float32)
 
     def action_masks(self) -> dict[str, npt.NDArray[np.int8]]:
         """Return each agent's action mask, int8 `(10,)`, by name; every action is possible."""
@@ -258,24 +243,29 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
 
     def last_reward(self) -> float:
         """Return the reward of the last round; 0 before the first."""
-        return self._games[-1].reward(self._sums[-1]) if self._sums else 0.0
+        if not self._played:
+            return 0.0
+        game, picks = self._played[-1]
+        return game.reward(sum(picks))
 
     def last_share(self) -> float:
         """Return the reward of the last round as a share of the best possible one; 0 before the first."""
-        return self.last_reward() / self._games[-1].best_reward if self._sums else 0.0
+        return self.last_reward() / self._played[-1][0].best_reward if self._played else 0.0
+
+    def _last_picks(self) -> tuple[int, ...]:
+        return self._played[-1][1] if self._played else (-1,) * self.n
 
     def _observations(self) -> dict[str, Observation]:
-        picks = self._picks[-1] if self._picks else (-1,) * self.n
         seen = np.empty((self.n, 2), dtype=np.float32)
-        seen[:, 0], seen[:, 1] = picks, self.last_reward()
+        seen[:, 0], seen[:, 1] = self._last_picks(), self.last_reward()
         return self._masked(seen, np.ones((self.n, HIGHEST + 1), dtype=np.int8))
 
     def _plain_infos(self) -> Infos:
-        team = {"round": len(self._picks), "sum": sum(self._picks[-1]) if self._picks else 0}
+        team = {"round": len(self._played), "sum": sum(self._last_picks()) if self._played else 0}
         return {name: dict(team) for name in self.possible_agents}
 
     def _text(self) -> str:
         return render_ansi(self.game, self.played)
 
     def _image(self) -> npt.NDArray[np.uint8]:
-        return image(self.rounds, self.game, list(zip(self._games, self._picks, strict=True)))
+        return image(self.rounds, self.game, self._played)

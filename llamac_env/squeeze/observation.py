@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 from llamac_env.squeeze.game import HIGHEST
 
@@ -26,53 +26,6 @@ class Round:
     """All picks, by agent; empty for participants that do not see the individual picks."""
 
 
-class History(Sequence[Round]):
-    """A prefix of an append-only list of rounds, without a copy.
-
-    Equal to any sequence of the same rounds. Copies and pickles hold only the rounds of the prefix.
-
-    Args:
-        shown: rounds, oldest first; shared.
-        length: number of rounds in the prefix.
-    """
-
-    __slots__ = ("_length", "_shown")
-
-    def __init__(self, shown: Sequence[Round], length: int) -> None:
-        self._shown = shown
-        self._length = length
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> Round: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Round, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Round | tuple[Round, ...]:
-        where = range(self._length)[index]
-        return tuple(self._shown[i] for i in where) if isinstance(where, range) else self._shown[where]
-
-    def __iter__(self) -> Iterator[Round]:
-        return (self._shown[i] for i in range(self._length))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return f"History({list(self)!r})"
-
-    def __reduce__(self) -> tuple[type[History], tuple[tuple[Round, ...], int]]:
-        return History, (tuple(self), self._length)
-
-
 @dataclass(frozen=True, slots=True)
 class SqueezeObservation:
     """One participant's observation. It never shows where the reward has its peak; `hint` may say that it has one."""
@@ -85,7 +38,7 @@ class SqueezeObservation:
     """Total number of rounds."""
     agent: str = ""
     """Name of the observing agent; empty for an outside observer."""
-    history: Sequence[Round] = ()
+    history: tuple[Round, ...] = ()
     """The rounds played, oldest first."""
     hint: str = ""
     """What is known about the dependence of the reward on the sum; empty: nothing."""

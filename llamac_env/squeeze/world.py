@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from llamac_env.squeeze.env import Seers, SqueezeEnv
 from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST, render_ansi
 from llamac_env.squeeze.observation import SqueezeObservation
-from llamac_env.squeeze.symbolic.picture import Chart, canvas
+from llamac_env.squeeze.symbolic.picture import canvas, draw
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig
@@ -115,7 +115,6 @@ class SqueezeWorld(World):
         self.env.reset(seed=seed)
         self._told = None
         game = self.env.game
-        self._chart = Chart(game, self.env.rounds)
         return {
             "agents": game.agents,
             "rho": game.rho,
@@ -130,8 +129,6 @@ class SqueezeWorld(World):
         """Play `max_steps` rounds; implements `maeil.world.Limited`."""
         self.env.rounds = max_steps
         self._facts = {**self._facts, "rounds": max_steps}
-        if self.env.agents:
-            self._chart = Chart(self.env.game, max_steps)
 
     def observe(self, agent: int) -> SqueezeObservation:
         """Return an agent's observation: its own picks and the rewards, plus what `env.picks` adds."""
@@ -213,11 +210,9 @@ class SqueezeWorld(World):
 
     def draw(self) -> Drawing:
         """Draw the rounds played."""
-        env, known = self.env, self._chart.rounds
-        for (game, _), picks in zip(env.played[known:], env.picks[known:], strict=True):
-            self._chart.add(game, picks)
-        self._chart.show(env.game)
-        return self._chart.drawing()
+        env = self.env
+        played = [(game, picks) for (game, _), picks in zip(env.played, env.picks, strict=True)]
+        return draw(env.rounds, env.game, played)
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""

@@ -26,9 +26,10 @@ from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObse
 from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import altered, render_ansi
 from quorum_base.environments.actions import numbers
-from quorum_base.environments.arguments import no_state, one_of, seed_number, whole
+from quorum_base.environments.arguments import no_state, one_of, whole
 from quorum_base.environments.errors import WorldError
 from quorum_base.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
+from quorum_base.environments.spaces import masked_observation
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -87,6 +88,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
     """
 
     metadata: ClassVar[dict[str, Any]] = metadata("transport_v0", 2)
+    _seeded = staticmethod(board_generator)
 
     def __init__(
         self,
@@ -104,17 +106,11 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
         self.view = one_of("view", view, SIGHTS)
         shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
-        spaces = Dict(
-            {
-                "observation": Box(0, MOST_OF_A_COLOUR, shape, dtype=np.int8),
-                "action_mask": Box(0, 1, (PRIMITIVES,), dtype=np.int8),
-            }
-        )
+        spaces = masked_observation(Box(0, MOST_OF_A_COLOUR, shape, dtype=np.int8), PRIMITIVES)
         self.state_space = Box(0, MOST_OF_A_COLOUR, state_shape(grid), dtype=np.int8)
         super().__init__(
             grid.agents, spaces, lambda: Discrete(PRIMITIVES), render_mode=render_mode, infos=infos, copy=copy
         )
-        self._generator: np.random.Generator | None = None
         self._board: Board | None = None
         self._frame: Frame | None = None
         self.steps = 0
@@ -140,18 +136,15 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
             WorldError: The seed is not an integer >= 0, or the board has another grid.
         """
         board = (options or {}).get("board")
-        if seed is not None or self._generator is None:
-            self._generator = board_generator(seed_number(seed))
+        generator = self._stream(seed)
         if board is None:
-            board = draw_board(self.grid, self._generator)
+            board = draw_board(self.grid, generator)
         elif not isinstance(board, Board) or board.grid != self.grid:
             raise WorldError('options["board"] is not a Board of this environment\'s grid')
         self._board = board.check()
         self.report = self._frame = None
         self.steps, self.boxes = 0, len(board.boxes)
-        self.agents = self.possible_agents[:]
-        self._show()
-        return self._observations(), self._infos()
+        return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action.

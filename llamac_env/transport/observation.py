@@ -11,6 +11,7 @@ from typing import Any, Literal
 from llamac_env.transport.board import Board
 from llamac_env.transport.grid import Difficulty, EntryRule, Grid, Place
 from llamac_env.transport.text import (
+    contents,
     read_agent,
     read_board,
     read_place,
@@ -122,7 +123,7 @@ def read_shown(shown: Mapping[str, Any]) -> TransportObservation:
         sees |= {where: tuple(items) for where, items in shown.get("corners", {}).items()}
         if board is not None:
             board = {where: tuple(items) for where, items in board.items()}
-            sees = _seen(grid, grid.agent_of[place], _items(read_board(grid, board))) if place is not None else {}
+            sees = _seen(grid, grid.agent_of[place], contents(read_board(grid, board))) if place is not None else {}
         moves = shown["can_do"].items() if place is not None else ()
         return TransportObservation(
             difficulty=str(difficulty),
@@ -155,7 +156,7 @@ class Frame:
 
     def __init__(self, board: Board, step: int, max_steps: int, boxes: int, sight: Sight) -> None:
         self.board, self.step, self.max_steps, self.boxes = board, step, max_steps, boxes
-        self._items = _items(board)
+        self._items = contents(board)
         self._written = {key: tuple(items) for key, items in write_board(board).items()}
         self._collided = bool(board.collisions())
         self._sight = sight
@@ -233,16 +234,7 @@ def read_line(grid: Grid, line: str) -> dict[str, Any]:
     }
 
 
-def _items(board: Board) -> dict[Place, tuple[str, ...]]:
-    """Return the contents of each place that is not empty: boxes, then targets."""
-    found: dict[Place, list[str]] = {}
-    for kind, items in (("box", board.boxes), ("target", board.targets)):
-        for colour, place in items:
-            found.setdefault(place, []).append(f"{kind}_{colour}")
-    return {place: tuple(items) for place, items in found.items()}
-
-
-def _seen(grid: Grid, agent: int, items: Mapping[Place, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _seen(grid: Grid, agent: int, items: Mapping[Place, list[str]]) -> dict[str, tuple[str, ...]]:
     """Return the contents of an agent's cell and reach, by place; empty places are left out."""
     places = dict.fromkeys((grid.cells[agent], *grid.reach[agent]))
-    return {write_place(place): items[place] for place in places if place in items}
+    return {write_place(place): tuple(items[place]) for place in places if place in items}

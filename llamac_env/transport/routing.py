@@ -127,10 +127,6 @@ class _Taken:
             return corners[time - 1].get(place, number) == number and corners[time + 1].get(place, number) == number
         return True
 
-    def is_idle(self, agent: int, step: int) -> bool:
-        """Whether an agent is idle in a step."""
-        return agent not in self._agents[step]
-
     def legs(self, number: int, box: _Box, place: Place, step: int) -> list[_Leg]:
         """Return the options of a box on a corner in a step, best first: onto its target, nearer, wait, elsewhere."""
         grid, agents = self.grid, self._agents[step]

@@ -77,11 +77,16 @@ class Reading:
 
 def write_board(board: Board) -> dict[str, list[str]]:
     """Write a board: every cell, and on hard boards every corner, with its boxes and targets."""
-    places = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())]
-    found: dict[str, list[str]] = {_key(place): [] for place in places}
+    places, found = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())], contents(board)
+    return {_key(place): found.get(place, []) for place in places}
+
+
+def contents(board: Board) -> dict[Place, list[str]]:
+    """Return the contents of each place that is not empty: boxes, then targets."""
+    found: dict[Place, list[str]] = {}
     for kind, items in (("box", board.boxes), ("target", board.targets)):
         for colour, place in items:
-            found[_key(place)].append(f"{kind}_{colour}")
+            found.setdefault(place, []).append(f"{kind}_{colour}")
     return found
 
 
@@ -218,24 +223,21 @@ def read_joint(board: Board, text: str) -> Reading:
     return Reading(moves, tuple(refusals))
 
 
+_REASONS = {
+    FailureCode.no_such_box: "no {box} is left",
+    FailureCode.box_not_here: "there is no {box} in reach of {agent}",
+    FailureCode.out_of_reach: "{agent} cannot bring a box to {where}",
+    FailureCode.already_there: "{box} is at {where} already",
+    FailureCode.no_target: "there is no {target} in the cell of {agent}",
+    FailureCode.corner_taken: "{where} holds a box, and a corner must be empty before the step",
+}
+
+
 def describe(code: FailureCode, grid: Grid, agent: int, move: BoxMove) -> str:
     """Return the reason why an agent cannot make a move in the current state."""
-    box, where = f"box_{move.colour}", write_destination(grid, agent, move)
-    match code:
-        case FailureCode.no_such_box:
-            return f"no {box} is left"
-        case FailureCode.box_not_here:
-            return f"there is no {box} in reach of {write_agent(grid, agent)}"
-        case FailureCode.out_of_reach:
-            return f"{write_agent(grid, agent)} cannot bring a box to {where}"
-        case FailureCode.already_there:
-            return f"{box} is at {where} already"
-        case FailureCode.no_target:
-            return f"there is no target_{move.colour} in the cell of {write_agent(grid, agent)}"
-        case FailureCode.corner_taken:
-            return f"{where} holds a box, and a corner must be empty before the step"
-        case _:
-            return str(code)
+    where, name = write_destination(grid, agent, move), write_agent(grid, agent)
+    words = {"box": f"box_{move.colour}", "target": f"target_{move.colour}", "where": where, "agent": name}
+    return _REASONS.get(code, str(code)).format(**words)
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from llamac_env.transport import arrays
 from llamac_env.transport.arrays import (
     CountArray,
+    IntArray,
     action_masks,
     geometry,
     observations,
@@ -23,15 +24,14 @@ from llamac_env.transport.arrays import (
 from llamac_env.transport.board import Board, board_generator, draw_board
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import EntryRule, Grid
-from llamac_env.transport.kernel import FlagArray, step_boards
+from llamac_env.transport.kernel import step_boards
 from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import render_ansi
-from quorum_base.environments.actions import in_range, integers
-from quorum_base.environments.batches import Infos, WorldBatch
-from quorum_base.environments.spaces import MaskedMultiDiscrete
+from quorum_base.environments.actions import in_range
+from quorum_base.environments.batches import Infos, SharedRewardBatch
 
 
-class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
+class TransportVecEnv(SharedRewardBatch):
     """Many independent boards with the rules of `TransportEnv`, as a Gymnasium vector environment.
 
     A board is one sub-environment and its team acts jointly. Seeds and autoreset work as in `WorldBatch`.
@@ -80,56 +80,31 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         **arguments: Any,
     ) -> None:
         single = TransportEnv(grid, **arguments)
-        super().__init__(num_envs, single, infos=infos, copy=copy, autoreset_mode=autoreset_mode)
+        super().__init__(num_envs, single, arrays.PRIMITIVES, infos=infos, copy=copy, autoreset_mode=autoreset_mode)
         self.grid, self.max_steps = grid, single.max_steps
         seen = single.observation_space(single.possible_agents[0])["observation"]
         self.single_observation_space = batch_space(seen, self.n)
-        self.single_action_space = MaskedMultiDiscrete([arrays.PRIMITIVES] * self.n)
-        self.single_state_space = single.state_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.state_space: Box = batch_space(self.single_state_space, self.num_envs)  # type: ignore[assignment]
         self._states: CountArray = np.zeros((self.num_envs, *state_shape(grid)), dtype=np.int8)
         self._moved = np.zeros((self.num_envs, self.n), dtype=np.bool_)
         self._placed, self._left, self._steps = (np.zeros(self.num_envs, dtype=np.int64) for _ in range(3))
-        self._rewards = np.zeros(self.num_envs)
-        self._collided, self._terminations, self._truncations = (
-            np.zeros(self.num_envs, dtype=np.bool_) for _ in range(3)
-        )
+        self._collided = np.zeros(self.num_envs, dtype=np.bool_)
         self._scratch = np.zeros(self.n, dtype=np.int64), np.zeros(arrays.HALF, dtype=np.int64)
 
-    def step(self, actions: npt.ArrayLike) -> tuple[CountArray, npt.NDArray[np.float64], FlagArray, FlagArray, Infos]:
-        """Advance every board by one joint action; boards with an ended episode start a new one instead.
-
-        Args:
-            actions: Integers 0..25, shape (num_envs, n).
-
-        Returns:
-            Observations, rewards, terminations, truncations and infos.
-
-        Raises:
-            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
-            EpisodeError: The boards were never reset.
-        """
-        self._require_state()
-        joint = in_range(integers(actions, (self.num_envs, self.n)), arrays.PRIMITIVES)
+    def _advance(self, joint: IntArray, _given: npt.ArrayLike, /) -> None:
+        in_range(joint, arrays.PRIMITIVES)
         step_boards(
             joint, self._begins, geometry(self.grid).slots, self.grid.is_hard,
             self.grid.entry_rule is EntryRule.start_empty, self._states, self._moved, self._placed, self._collided,
             *self._scratch,
         )  # fmt: skip
-        for world in np.flatnonzero(self._begins).tolist():
-            self._begin(world)
         went = ~self._begins
         self._steps += went
         self._left -= self._placed
         self._rewards[:] = np.where(went, self._placed - 1.0, 0.0)
         self._terminations[:] = went & ((self._left == 0) | self._collided)
         self._truncations[:] = went & ~self._terminations & (self._steps >= self.max_steps)
-        np.logical_or(self._terminations, self._truncations, out=self._begins)
-        final = self._finish()
-        ends = self._own(self._rewards), self._own(self._terminations), self._own(self._truncations)
-        return self._observations(), *ends, self._infos() | final
 
     def state(self) -> CountArray:
         """Return the states for a central critic as a copy; see the class.
@@ -162,9 +137,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
     def _observations(self) -> CountArray:
         return observations(self.grid, self._states)
 
-    def _infos(self) -> Infos:
-        if self.info_kind == "none":
-            return {}
+    def _plain_infos(self) -> Infos:
         return {
             "action_mask": self.action_masks(),
             "moved": self._own(self._moved),
@@ -172,7 +145,6 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
             "boxes_left": self._own(self._left),
             "step": self._own(self._steps),
             "collided": self._own(self._collided),
-            "alive": np.ones((self.num_envs, self.n), dtype=np.bool_),
         }
 
     def _text(self, world: int) -> str:

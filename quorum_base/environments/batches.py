@@ -9,15 +9,20 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 from gymnasium.utils.seeding import np_random
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 
+from quorum_base.environments.actions import IntArray, integers
 from quorum_base.environments.arguments import no_render_mode, no_state, one_of, seed_number, whole
 from quorum_base.environments.errors import WorldError
 from quorum_base.environments.parallel import RETURNED, WorldEnv, batch_metadata, read_only
+from quorum_base.environments.spaces import MaskedMultiDiscrete
 
 AUTORESET_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
 
 Infos = dict[str, Any]
+Rewards = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 class WorldBatch(ABC):
@@ -151,6 +156,65 @@ class WorldBatch(ABC):
     def _require_state(self) -> None:
         if not self._streams:
             raise no_state()
+
+
+class SharedRewardBatch(WorldBatch, VectorEnv[Any, npt.ArrayLike, Any]):
+    """Worlds of a `SharedRewardEnv`, as a Gymnasium vector environment: all agents of a world act in every step.
+
+    Args:
+        num_envs: See `WorldBatch`.
+        single: See `WorldBatch`.
+        actions: Number of actions of an agent.
+        options: `infos`, `copy` and `autoreset_mode` of `WorldBatch`.
+    """
+
+    def __init__(self, num_envs: int, single: WorldEnv[Any, Any], actions: int, **options: Any) -> None:
+        super().__init__(num_envs, single, **options)
+        self.single_state_space = single.state_space
+        self.single_action_space = MaskedMultiDiscrete([actions] * self.n)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._rewards = np.zeros(self.num_envs)
+        self._terminations = np.zeros(self.num_envs, dtype=np.bool_)
+        self._truncations = np.zeros(self.num_envs, dtype=np.bool_)
+        self._alive = np.ones((self.num_envs, self.n), dtype=np.bool_)
+
+    def step(self, actions: npt.ArrayLike) -> tuple[Any, Rewards, Flags, Flags, Infos]:
+        """Advance every world by one joint action; worlds with an ended episode start a new one instead.
+
+        Args:
+            actions: Integers, shape (num_envs, n).
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos.
+
+        Raises:
+            ActionError: The actions have another shape or type, or are out of range; nothing has moved.
+            EpisodeError: The worlds were never reset.
+        """
+        self._require_state()
+        self._advance(integers(actions, (self.num_envs, self.n)), actions)
+        for world in np.flatnonzero(self._begins).tolist():
+            self._begin(world)
+        np.logical_or(self._terminations, self._truncations, out=self._begins)
+        final = self._finish()
+        ends = self._own(self._rewards), self._own(self._terminations), self._own(self._truncations)
+        return self._observations(), *ends, self._infos() | final
+
+    @abstractmethod
+    def _advance(self, joint: IntArray, given: npt.ArrayLike, /) -> None:
+        """Advance the worlds that do not start an episode; write rewards, terminations and truncations of all.
+
+        Args:
+            joint: The actions, (num_envs, n).
+            given: The actions as the caller gave them, for messages.
+        """
+
+    @abstractmethod
+    def _plain_infos(self) -> Infos:
+        """The infos of all worlds as arrays, without those that all worlds have."""
+
+    def _infos(self) -> Infos:
+        return {**self._plain_infos(), "alive": self._own(self._alive)} if self.info_kind == "plain" else {}
 
 
 def batch_seeds(seed: object, num_envs: int, least: int | None = 0) -> list[int | None]:

@@ -10,9 +10,10 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 from gymnasium import Space
+from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from quorum_base.environments.arguments import agent_name, no_render_mode, one_of
+from quorum_base.environments.arguments import agent_name, no_render_mode, one_of, seed_number
 from quorum_base.environments.errors import EpisodeError
 
 RenderMode = Literal["human", "ansi", "rgb_array"]
@@ -129,6 +130,23 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
 
 class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
     """A `WorldEnv` whose agents all act in every step, get the same reward, and end together."""
+
+    _seeded = staticmethod(lambda seed: np_random(seed)[0])
+    """Starts the random stream of episodes from a seed."""
+    _generator: np.random.Generator | None = None
+
+    def _stream(self, seed: object) -> np.random.Generator:
+        """Return the random stream of episodes, which a seed restarts; without one, the first is a random stream."""
+        number = seed_number(seed)
+        if number is not None or self._generator is None:
+            self._generator = self._seeded(number)
+        return self._generator
+
+    def _started(self) -> tuple[Observations, Infos]:
+        """The return value of `reset`."""
+        self.agents = self.possible_agents[:]
+        self._show()
+        return self._observations(), self._infos()
 
     @abstractmethod
     def symbolic_observation(self, index: int | None) -> Any:

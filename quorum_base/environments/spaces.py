@@ -1,4 +1,4 @@
-"""Action spaces that sample with the action masks from infos."""
+"""Spaces with action masks: of observations that hold one, and of actions that are sampled with one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import MultiDiscrete
+from gymnasium.spaces import Box, Dict, MultiDiscrete
+
+
+def masked_observation(observation: Box, actions: int) -> Dict:
+    """Return the space of an observation with an action mask, int8 `(actions,)`."""
+    return Dict({"observation": observation, "action_mask": Box(0, 1, (actions,), dtype=np.int8)})
 
 
 class MaskedMultiDiscrete(MultiDiscrete):

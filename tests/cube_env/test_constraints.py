@@ -5,7 +5,7 @@ import pytest
 
 from cube_env import CubeState, Face, Layout, MoveToBlock, PushBlock, PushTowards
 from cube_env.constants import PUSH_DIRECTION
-from cube_env.constraints import ConstraintWatch
+from cube_env.symbolic.tasks import TaskBoard, push_task
 from maeil import Plan
 from maeil.metrics.task_history import cooperative
 from tests.cube_env.acting import world
@@ -26,16 +26,22 @@ def states(drawn, letters, pushing=None, served=None):
     state = CubeState.from_layout(layout)
     joint = np.array([LETTERS[letter] for letter in letters])
     named = NOBODY[: len(joint)] if pushing is None else np.array(pushing, dtype=np.int32)
-    found = ConstraintWatch(state).changes(joint, named, rows(served or [None] * len(joint)))
-    return {f"block_{block}/{face}": tuple(numbers) for block, face, *numbers, _ in found}
+    found = TaskBoard(state).changed_by(joint, named, rows(served or [None] * len(joint)))
+    return {one.task.target: numbers(one)[:-1] for one in found}
+
+
+def numbers(task):
+    """The numbers of a task, and EmCoop's literal ones."""
+    counts = task.threshold, task.spatial, task.temporal, task.participation, task.joint
+    return *counts, task.dependency, task.literal
 
 
 def literal(drawn):
     """EmCoop's literal p, spatial and dependency of all tasks by target; nobody moves."""
     state = CubeState.from_layout(Layout.parse(board(drawn)))
     still = np.zeros(len(state.agents), dtype=np.int64)
-    found = ConstraintWatch(state).changes(still, NOBODY[: len(still)], NOBODY[: len(still)])
-    return {f"block_{one.block}/{one.face}": one.literal for one in found}
+    found = TaskBoard(state).changed_by(still, NOBODY[: len(still)], NOBODY[: len(still)])
+    return {one.task.target: one.literal for one in found}
 
 
 def test_the_first_call_gives_every_task():
@@ -188,17 +194,18 @@ def test_the_kernel_agrees_with_plain_python_over_random_episodes(seed):
     layout = dense_layout(rng, int(rng.integers(6, 14)), int(rng.integers(2, 16)), int(rng.integers(1, 10)), 4)
     n, blocks = len(layout.agents), len(layout.blocks)
     state = CubeState.from_layout(layout)
-    watch = ConstraintWatch(state)
+    watch = TaskBoard(state)
     known = {}
     for _ in range(60):
         joint = herd_actions(rng, n)
         pushing = np.where(rng.random(n) < 0.5, rng.integers(-1, blocks, n), -1).astype(np.int32)
         served = [(int(rng.integers(blocks)), rng.choice(list(Face))) if rng.random() < 0.7 else None for _ in range(n)]
-        expected = slow_constraints(state.snapshot(), blocks, joint.tolist(), pushing.tolist(), served)
+        slow = slow_constraints(state.snapshot(), blocks, joint.tolist(), pushing.tolist(), served)
+        expected = {push_task(*key): found for key, found in slow.items()}
         before = dict(known)
-        for block, face, *numbers in watch.changes(joint, pushing, rows(served)):
-            assert before.get((block, face)) != tuple(numbers)
-            known[block, face] = tuple(numbers)
+        for changed in watch.changed_by(joint, pushing, rows(served)):
+            assert before.get(changed.task) != numbers(changed)
+            known[changed.task] = numbers(changed)
         assert known == expected
         state.advance(joint)
 

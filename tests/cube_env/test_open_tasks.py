@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from cube_env import CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, Rendezvous, YieldBlock
-from cube_env.constraints import ConstraintWatch
 from cube_env.observation import symbolic_blocks
 from cube_env.symbolic.actions import Entity
-from cube_env.symbolic.tasks import open_tasks
+from cube_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
 from maeil.world import NEAREST
@@ -103,11 +102,10 @@ def test_it_says_by_name_what_the_constraints_count(seed):
     rng = np.random.default_rng(seed)
     found = CubeState.from_layout(dense_layout(rng, 9, 6, 8, 3))
     n, faces = len(found.agents), list(Face)
-    watch = ConstraintWatch(found)
     joint, nobody = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
     counted = {
-        f"block_{task.block}/{task.face}": (task.threshold, task.spatial, task.dependency)
-        for task in watch.changes(joint, nobody, nobody)
+        state.task.target: (state.threshold, state.spatial, state.dependency)
+        for state in TaskBoard(found).changed_by(joint, nobody, nobody)
     }
     for face in faces:
         plans = [Plan((Rendezvous(block=agent % len(found.blocks), face=face, count=1),)) for agent in range(n)]

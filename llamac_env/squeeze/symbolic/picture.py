@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,77 +31,37 @@ def canvas(rounds: int) -> Canvas:
     return Canvas(width, round(width * _ASPECT), KINDS, ruled=False)
 
 
-class Chart:
-    """The rounds of a game so far: sums as bars, rewards as diamonds over them, the best sum as a line.
-
-    The marks of past rounds stay the same objects, so that comparisons of two drawings can skip them.
-
-    Args:
-        game: the current game.
-        length: number of rounds in the episode.
-    """
-
-    def __init__(self, game: Game, length: int) -> None:
-        self._game = game
-        self._frame = canvas(length)
-        self._slot = self._frame.width / length
-        self._top = 0.9 * self._frame.height / game.highest
-        self._marks = {"best": self._best()}
-        self._picks: Sequence[int] = ()
-        self._share = 0.0
-        self.rounds = 0
-        """The rounds added so far."""
-
-    def _best(self) -> Mark:
-        best, thin = self._game.best_x, _THIN * self._frame.height
-        line = self._frame.height - best * self._top - thin / 2
-        return Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {best}")
-
-    def show(self, game: Game) -> None:
-        """Draw the best sum of the coming round's game."""
-        if game != self._game:
-            self._game = game
-            self._marks["best"] = self._best()
-
-    def add(self, game: Game, picks: Sequence[int]) -> None:
-        """Add the next round: its game, and the picks by agent."""
-        if self.rounds:
-            name = f"sum {self.rounds - 1}"
-            self._marks[name] = replace(self._marks[name], kind=_PAST)
-        x, number = sum(picks), self.rounds
-        self._share = share = game.reward(x) / game.best_reward
-        height, edge = x * self._top, 0.5 * self._slot
-        self._marks[f"sum {number}"] = Mark(
-            _LAST, (number + 0.1) * self._slot, self._frame.height - height, 0.8 * self._slot, height,
-            label=str(x), title=f"round {number}: sum {x}",
-        )  # fmt: skip
-        self._marks[f"share {number}"] = Mark(
-            _SHARE, (number + 0.25) * self._slot, self._frame.height * (1 - 0.9 * share) - edge / 2, edge, edge,
-            title=f"round {number}: reward {share:.1%} of the best",
-        )  # fmt: skip
-        self._picks = picks
-        self.rounds += 1
-
-    def drawing(self) -> Drawing:
-        """Draw the rounds that have been added."""
-        marks = dict(self._marks)
-        if not self.rounds:
-            return Drawing(b"", marks, "no round played yet")
-        caption = f"sum {sum(self._picks)}, reward {self._share:.1%} of the best"
-        return Drawing(b"", marks, caption, tuple(f"picked {pick}" for pick in self._picks))
-
-
-def image(rounds: int, game: Game, played: Sequence[tuple[Game, Sequence[int]]]) -> npt.NDArray[np.uint8]:
-    """Paint the rounds of an episode, uint8 `(height, width, 3)`.
+def draw(rounds: int, game: Game, played: Sequence[tuple[Game, Sequence[int]]]) -> Drawing:
+    """Draw the rounds of an episode: sums as bars, rewards as diamonds over them, the best sum as a line.
 
     Args:
         rounds: number of rounds in the episode.
         game: game of the coming round.
         played: game and picks of each round played.
     """
+    frame = canvas(rounds)
+    slot, top, thin = frame.width / rounds, 0.9 * frame.height / game.highest, _THIN * frame.height
+    line = frame.height - game.best_x * top - thin / 2
+    marks = {"best": Mark(_BEST, 0, line, frame.width, thin, title=f"best sum {game.best_x}")}
+    if not played:
+        return Drawing(b"", marks, "no round played yet")
+    for number, (own, picks) in enumerate(played):
+        x = sum(picks)
+        share = own.reward(x) / own.best_reward
+        height, edge = x * top, 0.5 * slot
+        marks[f"sum {number}"] = Mark(
+            _LAST if number == len(played) - 1 else _PAST, (number + 0.1) * slot, frame.height - height, 0.8 * slot,
+            height, label=str(x), title=f"round {number}: sum {x}",
+        )  # fmt: skip
+        marks[f"share {number}"] = Mark(
+            _SHARE, (number + 0.25) * slot, frame.height * (1 - 0.9 * share) - edge / 2, edge, edge,
+            title=f"round {number}: reward {share:.1%} of the best",
+        )  # fmt: skip
+    return Drawing(b"", marks, f"sum {x}, reward {share:.1%} of the best", tuple(f"picked {pick}" for pick in picks))
+
+
+def image(rounds: int, game: Game, played: Sequence[tuple[Game, Sequence[int]]]) -> npt.NDArray[np.uint8]:
+    """Paint the drawing of `draw`, uint8 `(height, width, 3)`."""
     from quorum_base.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
 
-    chart = Chart(game, rounds)
-    for own, picks in played:
-        chart.add(own, picks)
-    return board_image(canvas(rounds), chart.drawing())
+    return board_image(canvas(rounds), draw(rounds, game, played))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -204,7 +204,9 @@ class TripletCritic:
         self._decision = decision
         if not asked:
             return Thought()
-        decision.critics = await self._ask_critics(view, decision)
+        decision.critics = await self._insist(
+            view, decision, CRITICS[settings.critics], asked, form=self.answers.joint, reader=self.answers.read_joint
+        )
         if self.settings.belief_correction and len(decision.critics) > 1:
             decision.plans = await self._assess(view, decision, decision.asked, {})
         else:
@@ -245,22 +247,6 @@ class TripletCritic:
         messages = (directive(recipients, {**decision.plans, **waits}, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
-    async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
-        """Ask all critics until both pass; after a failure, repeat with both or only the failing one, as configured."""
-
-        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
-            return self.scrutiny.judge(decision.sight, decision.joint(plans))
-
-        return await self._insist(
-            view,
-            decision,
-            CRITICS[self.settings.critics],
-            decision.asked,
-            form=self.answers.joint,
-            reader=self.answers.read_joint,
-            judge=judge,
-        )
-
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> dict[int, Plan]:
@@ -273,14 +259,8 @@ class TripletCritic:
             thoughts, plans = self.answers.read_assessor(value, asked, sources)
             return thoughts, {**kept, **plans}
 
-        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
-            judged = self.scrutiny.judge(decision.sight, decision.joint(plans))
-            return judged if self.settings.scrutinize_suggestion else ()
-
         roles, form = (LlamacRole.ASSESSOR,), self.answers.assessor
-        found = await self._insist(
-            view, decision, roles, asked, form=form, reader=reader, judge=judge, blocks={**shown, **blocks}
-        )
+        found = await self._insist(view, decision, roles, asked, form=form, reader=reader, blocks={**shown, **blocks})
         return found[LlamacRole.ASSESSOR].plans
 
     async def _insist(
@@ -291,13 +271,13 @@ class TripletCritic:
         asked: Sequence[int],
         *,
         form: AnswerFormat,
-        reader: Callable[[object, Sequence[int]], tuple[str, dict[int, Plan]]],
-        judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
+        reader: _Reader,
         blocks: Mapping[str, object] = MappingProxyType({}),
     ) -> dict[str, Proposal]:
         """Ask some roles at once for plans of some agents, until all proposals pass.
 
-        Conflicting running plans are recalled and planned again.
+        After a failure, both critics propose again or only the failing one, as configured. Conflicting running plans
+        are recalled and planned again.
         """
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         refused: object = None
@@ -310,7 +290,10 @@ class TripletCritic:
             )
             written = {}
             for role, answer in zip(left, answers, strict=True):
-                proposal = _proposal(answer, reader, asked, judge)
+                proposal = _read(answer, reader, asked)
+                if not proposal.rejections and (self.settings.scrutinize_suggestion or role is not LlamacRole.ASSESSOR):
+                    rejections = self.scrutiny.judge(decision.sight, decision.joint(proposal.plans))
+                    proposal = replace(proposal, rejections=rejections)
                 tried[role.value].append(proposal)
                 written[role.value] = answer.value
                 decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
@@ -375,15 +358,14 @@ class TripletCritic:
         }
 
 
-def _proposal(
-    reply: SpeakerReply,
-    reader: Callable[[object, Sequence[int]], tuple[str, dict[int, Plan]]],
-    asked: Sequence[int],
-    judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
-) -> Proposal:
-    """Read and judge a joint plan; an unreadable answer becomes a proposal with the reasons."""
+_Reader = Callable[[object, Sequence[int]], tuple[str, dict[int, Plan]]]
+"""Reads the thoughts and the joint plan of an answer, given the agents to plan for."""
+
+
+def _read(reply: SpeakerReply, reader: _Reader, asked: Sequence[int]) -> Proposal:
+    """Read a joint plan; an unreadable answer becomes a proposal with the reasons."""
     try:
         thoughts, plans = reply.read(lambda value: reader(value, asked))
     except Misread as error:
         return Proposal({}, "", error.rejections)
-    return Proposal(plans, thoughts, judge(plans))
+    return Proposal(plans, thoughts)

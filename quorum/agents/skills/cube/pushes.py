@@ -162,17 +162,18 @@ class Board:
         squares = {other: square for other, square in self._squares.items() if other not in gone}
         moved: set[int] = set()
         entered: set[Cell] = set()
+        obstacle, others = "", tuple[int, ...]()
         for _ in range(steps):
             members = self.chain(block, face, squares)
             needed = sum(squares[member][2] for member in members)
             front = {cell for member in members for cell in _strip(squares[member], PUSHED[face])}
-            obstacle, others = "", tuple(members[1:])
             if needed > force:
                 obstacle = f"with what is in front it takes {needed} agents"
             elif not all(0 <= row < self.side and 0 <= col < self.side for row, col in front):
                 obstacle = "a wall is in front"
             if obstacle:
-                return Sweep({m: squares[m] for m in moved if m in squares}, frozenset(entered), obstacle, others)
+                others = tuple(members[1:])
+                break
             entered |= front
             moved.update(members)
             for member in members:
@@ -182,7 +183,8 @@ class Board:
                     del squares[member]
             if block not in squares:
                 break
-        return Sweep({member: squares[member] for member in sorted(moved) if member in squares}, frozenset(entered))
+        left = {member: squares[member] for member in sorted(moved) if member in squares}
+        return Sweep(left, frozenset(entered), obstacle, others)
 
 
 def overlap(one: Square, other: Square) -> bool:
