@@ -121,13 +121,9 @@ class UnderWay:
         """Remove a call, given its answer or the reply of a failed call that was paid for; None if nothing was paid."""
         del self._calls[number]
         if reply is not None:
-            self.spent += _of(reply)
+            usage, usd = reply.usage, reply.usd
+            self.spent += Spent(1, usage.prompt + usage.completion, usd or 0.0, int(usd is None), int(reply.cache_hit))
             self.simulated = self.simulated or reply.simulated
-
-
-def _of(reply: Reply) -> Spent:
-    usage, usd = reply.usage, reply.usd
-    return Spent(1, usage.prompt + usage.completion, usd or 0.0, int(usd is None), int(reply.cache_hit))
 
 
 class Watched:
