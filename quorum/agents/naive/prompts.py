@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from maeil.actions import read_call
@@ -23,7 +22,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import ALL, AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
@@ -91,7 +90,8 @@ class PromptWriter:
             "message": next(iter(example.get("messages", ())), None),
         }
         last = [self._endings[one.ending] for one in self._answers.parts(view) if one.ending]
-        return self._frame.write(view, turn, self._blocks(view), last=last)
+        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
+        return self._frame.write(view, turn, self._data(view), required=frozenset(shown), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the format of a turn's answer."""
@@ -107,8 +107,8 @@ class PromptWriter:
         foreseen = foreseen_of(self._world, view) if may_talk(view.turn) else None
         return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
-    def _blocks(self, view: View) -> Mapping[str, str]:
-        """Return the blocks of a turn by name; empty ones are omitted unless the turn has to show them."""
+    def _data(self, view: View) -> Mapping[str, object]:
+        """Return the data of a turn's blocks by name."""
         turn = turn_block(view, self._world.name, may=view.turn.words)
         if view.turn.recipients:
             turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
@@ -121,7 +121,7 @@ class PromptWriter:
         if view.turn.task is not None:
             turn["task"] = task_value(view.turn.task)
         writer = OpenTaskWriter(self._world, view)
-        values: dict[str, object] = {
+        return {
             "turn": turn,
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
@@ -131,28 +131,19 @@ class PromptWriter:
             "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
         }
-        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
-        return write_blocks(values, always=frozenset(shown))
 
 
 def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
     """Write messages in order, with the fields used in answers; consecutive messages state shared fields once."""
-    return [
-        {
-            "step": step,
-            "recipients": recipients,
-            "kind": kind,
-            "messages": [{"author": names[message.sender], "content": message.content} for message in group],
-        }
-        for (step, recipients, kind), group in groupby(messages, lambda message: _shared(message, names))
-    ]
-
-
-def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str]:
-    """Return the fields that consecutive messages may share: step, recipients and kind."""
-    everybody = 1 < len(message.recipients) == len(names) - 1
-    recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
-    return message.t, recipients, message.kind.value
+    written: list[dict[str, Any]] = []
+    for message in messages:
+        everybody = 1 < len(message.recipients) == len(names) - 1
+        recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
+        shared = {"step": message.t, "recipients": recipients, "kind": message.kind.value}
+        if not written or not shared.items() <= written[-1].items():
+            written.append({**shared, "messages": []})
+        written[-1]["messages"].append({"author": names[message.sender], "content": message.content})
+    return written
 
 
 def write_plan(plan: PlanView) -> dict[str, object]:

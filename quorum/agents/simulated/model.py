@@ -90,7 +90,11 @@ class SimulatedModel(ProvidedModel):
         begin = time.perf_counter()
         if wants_embeddings(request):
             return self._embed(request)
-        text, finish, name = self._speak(request)
+        blocks, later = find_blocks(request)
+        if blocks:
+            text, finish, name = self._speak(request, blocks, later)
+        else:
+            text, finish, name = _without_world(request), Finish.STOP, self._name
         if self.settings.latency:
             await asyncio.sleep(self.settings.latency)
         usage = Usage(math.ceil(estimate_prompt(request)), _tokens(text))
@@ -113,11 +117,10 @@ class SimulatedModel(ProvidedModel):
         vectors = [embed(message.content) for message in request.messages]
         return reply_with(vectors, request, usage, self._name, usd=usd, simulated=True)
 
-    def _speak(self, request: Request) -> tuple[str, Finish, str]:
-        """Return the answer, why it ends, and the model name for it."""
-        blocks, later = find_blocks(request)
-        if not blocks:
-            return _without_world(request), Finish.STOP, self._name
+    def _speak(
+        self, request: Request, blocks: Mapping[str, str], later: Sequence[ChatMessage]
+    ) -> tuple[str, Finish, str]:
+        """Return the answer to a turn, why it ends, and the model name for it."""
         settings = self.settings
         chance, choice, fault = (
             np.random.Generator(np.random.PCG64(seed))
@@ -127,7 +130,9 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        if _role(blocks).startswith("reader_"):
+        with _reading():
+            turn = orjson.loads(blocks["turn"])
+        if isinstance(turn, dict) and str(turn.get("role", "")).startswith("reader_"):
             return _read(blocks), Finish.STOP, self._name
         speaker: Speaker[Any] = UninformedSpeaker(schema)
         name = UNINFORMED
@@ -196,12 +201,6 @@ players: Registry[Callable[..., dict[str, Any]]] = Registry(
     "simulated role", "simulated roles", "llm", "quorum.simulated", lambda: FunctionType
 )
 """Functions that answer role prompts, by role: `(blocks, speaker, chooser)`."""
-
-
-def _role(blocks: Mapping[str, str]) -> str:
-    with _reading():
-        turn = orjson.loads(blocks["turn"])
-    return str(turn.get("role", "")) if isinstance(turn, dict) else ""
 
 
 def _read(blocks: Mapping[str, str]) -> str:
