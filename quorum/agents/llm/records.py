@@ -188,9 +188,10 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
 
 
 def invalid(error: AnswerInvalid) -> Call:
-    """Record a call without a valid answer, from the reply that the error holds."""
-    reply = read_reply(error.record)
-    return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
+    """Record a call without a valid answer."""
+    if isinstance(error, EmptyAnswer):
+        return answered(error.reply, empty=error.cause)
+    return answered(error.reply, parse_failure=True)
 
 
 class CallEntry:

@@ -14,7 +14,7 @@ import orjson
 
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request
-from quorum.agents.llm.records import CallEntry, describe_reply
+from quorum.agents.llm.records import CallEntry
 from quorum.agents.llm.validation import Validator, validator_of, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -255,12 +255,11 @@ def _with_more_room(request: Request) -> Request:
 
 def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
     """Record that a call has failed, and return the failure."""
-    whole = entry.whole(None, rejected if empty is not None else rejected[:-1])
-    failure: AnswerInvalid
-    if empty is not None:
-        failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))
-    else:
-        failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
+    failure = (
+        EmptyAnswer(empty.value, entry.whole(None, rejected))
+        if empty is not None
+        else AnswerInvalid(rejected[-1].reasons, entry.whole(None, rejected[:-1]))
+    )
     entry.fail(failure)
     return failure
 

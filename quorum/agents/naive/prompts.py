@@ -24,7 +24,7 @@ from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, always, turn_block
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
+from quorum.agents.prompting.schemas import foreseen_of, ground, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 from quorum_base.names import fold_names
@@ -105,7 +105,7 @@ class PromptWriter:
         schema = self._answers.wanted(view, grounded=True, world=self._world).schema
         tasks = tasks_of(self._world, agent, view)
         foreseen = foreseen_of(self._world, view) if may_talk(view.turn) else None
-        return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
+        return ground(schema, self._world.ids(agent), self._world.agents, tasks, foreseen)
 
     def _data(self, view: View) -> Mapping[str, object]:
         """Return the data of a turn's blocks by name."""
