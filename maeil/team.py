@@ -12,7 +12,7 @@ from maeil.plans import LivePlan, Plan, PlanStatus, Task
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
 from maeil.trace.events import ActionChange, PlanChange, StageChange
-from maeil.trace.recorder import Recorder
+from maeil.trace.recorder import Now, Recorder
 from maeil.world import ActionEnd, Controller
 
 
@@ -81,7 +81,7 @@ class Team:
         if len(names) != len(minds):
             raise ValueError(f"{len(names)} agents need as many minds, not {len(minds)}")
         everybody = [*zip(names, minds, strict=True), *coordinators]
-        self.now = recorder.now
+        self.now = recorder.now = Now()
         self.participants = tuple(
             Participant(
                 index,

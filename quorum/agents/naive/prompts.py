@@ -61,7 +61,8 @@ class PromptWriter:
         self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
         self._topology = topology
-        self._answers = answers
+        self.answers = answers
+        """The team's answer types."""
         self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
 
@@ -75,8 +76,8 @@ class PromptWriter:
             ValueError: a template uses an undefined variable.
         """
         words = (note.words for note in view.notes)
-        example = self._answers.example(view, self._example)
-        keys = self._answers.keys(view)
+        example = self.answers.example(view, self._example)
+        keys = self.answers.keys(view)
         if not self._frame.room_for_thoughts(view):
             keys, _ = keys[1:], example.pop("thoughts")
         turn = {
@@ -89,20 +90,20 @@ class PromptWriter:
             "example": write_example(example),
             "message": next(iter(example.get("messages", ())), None),
         }
-        last = [self._endings[one.ending] for one in self._answers.parts(view) if one.ending]
+        last = [self._endings[one.ending] for one in self.answers.parts(view) if one.ending]
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
         return self._frame.write(view, turn, self._data(view), required=frozenset(shown), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the format of a turn's answer."""
         form = replace(
-            self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
+            self.answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
         return with_thoughts(form, self._frame.room_for_thoughts(view))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None
-        schema = self._answers.wanted(view, grounded=True, world=self._world).schema
+        schema = self.answers.wanted(view, grounded=True, world=self._world).schema
         tasks = tasks_of(self._world, agent, view)
         foreseen = foreseen_of(self._world, view) if may_talk(view.turn) else None
         return ground(schema, self._world.ids(agent), self._world.agents, tasks, foreseen)
@@ -116,7 +117,7 @@ class PromptWriter:
             turn["most_messages"] = view.turn.limit
         if view.turn.role:
             turn["role"] = view.turn.role
-        for one in self._answers.parts(view):
+        for one in self.answers.parts(view):
             turn |= one.turn(view)
         if view.turn.task is not None:
             turn["task"] = task_value(view.turn.task)
