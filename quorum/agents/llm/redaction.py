@@ -103,7 +103,8 @@ class Redaction:
         """Return data with `[key]` in place of every secret in its texts, including map keys."""
         found: Any = value
         if type(found) is str:  # members of enumerations are not server text
-            if self._plain and self._suspects(found):
+            plain = _plain(found) if self._plain else ""
+            if any(needle in plain for needle in self._plain):  # a fast check first: almost no text holds a secret
                 if self._pattern is None:
                     self._pattern = re.compile("|".join(map(_pattern, self._needles)))
                 found = self._pattern.sub(REDACTED, found)
@@ -114,11 +115,6 @@ class Redaction:
         elif is_dataclass(found) and not isinstance(found, type):
             found = replace(found, **{one.name: self(getattr(found, one.name)) for one in fields(found)})
         return cast("T", found)
-
-    def _suspects(self, text: str) -> bool:
-        """Return whether a text may hold a secret; a fast pre-check, because almost no text does."""
-        plain = _plain(text)
-        return any(needle in plain for needle in self._plain)
 
     def in_bytes(self, data: bytes) -> bytes:
         """Replace every secret in bytes of any ASCII-compatible encoding with `[key]`."""
