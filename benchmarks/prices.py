@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
+from textwrap import wrap
 from typing import Any
 
 import orjson
@@ -53,7 +54,7 @@ HEAD = """\
 # cached: tokens read from the provider's prompt cache; cache_write: tokens read and written into it, usual time.
 # tiers: other tiers of service. long: a prompt above so many tokens multiplies what it reads and what it writes.
 # A snapshot (`gpt-5-mini-2025-08-07`) stands here only where its price is its own. DeepSeek's are those of peak hours.
-# unpriced: models that Quorum knows without a price, and why.
+# unpriced: models that Quorum knows without a price, and why. Models with the same price share a line.
 """
 
 _SUFFIXES = {prices.BATCH: "_batches", prices.FLEX: "_flex", prices.PRIORITY: "_priority"}
@@ -61,6 +62,8 @@ _MODES = ("chat", "responses", "embedding")
 _OTHER_USES = re.compile(r"^ft:|audio|tts|image|realtime|live|search|research|computer-use|robotics|guard|container")
 _ABOVE = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 _DIGITS = 6
+_LONGEST_KEY = 120
+"""Length of the names before a price, in characters; more names take another line."""
 
 
 def names_of(pattern: str) -> list[str]:
@@ -168,15 +171,19 @@ def base_name(model: str) -> str:
 
 
 def text_of(lists: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the text of `prices.yaml`: a line for each model."""
+    """Return the text of `prices.yaml`: a line for each price."""
     lines = [HEAD]
     for provider, known in lists.items():
-        lines += [f"{provider}:\n", f"  source: {known['source']}\n", f'  date: "{known["date"]}"\n']
-        for table in ("models", "unpriced"):
-            lines += [f"  {table}:\n"] if table in known else []
-            for name, entry in known.get(table, {}).items():
-                line = yaml.safe_dump({name: entry}, default_flow_style=True, sort_keys=False, width=10**6)
-                lines.append(f"    {line.strip()[1:-1]}\n")
+        lines += [f"{provider}:\n", f"  source: {known['source']}\n", f'  date: "{known["date"]}"\n', "  models:\n"]
+        names: dict[str, list[str]] = {}
+        for name, price in known["models"].items():
+            written = yaml.safe_dump(price, default_flow_style=True, sort_keys=False, width=10**6).strip()
+            names.setdefault(written, []).append(name)
+        for price, alike in names.items():
+            keys = wrap(prices.SEPARATOR.join(alike), _LONGEST_KEY, break_long_words=False, break_on_hyphens=False)
+            lines += [f"    {key.rstrip(',')}: {price}\n" for key in keys]
+        if "unpriced" in known:
+            lines += ["  unpriced:\n", *(f"    {name}: '{why}'\n" for name, why in known["unpriced"].items())]
     return "".join(lines)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from maeil.acting import Primitive
 from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError
-from maeil.messages import Draft, Message
+from maeil.messages import Message
 from maeil.mind import Turn
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, Constraint, OpenTask, TaskState, fewest
@@ -170,16 +170,11 @@ class Feedback:
                 return message.constraints
         return self.now() if turn.feedback else ()
 
-    def carried(self, turn: Turn, draft: Draft) -> tuple[OpenTask, ...]:
-        """Return the tasks to attach to a message: the current open tasks, and all tasks that the message names."""
-        carries = turn.feedback and turn.role
-        return self.now(f"{draft.content} {draft.task or ''}") if carries else ()
-
     def now(self, text: str = "") -> tuple[OpenTask, ...]:
         """Return the current open tasks, cached while time, plans and text stay the same.
 
         Args:
-            text: text of the message to which the tasks are attached; it may name additional tasks.
+            text: text of the message to which the tasks are attached; any other tasks that it names are added.
         """
         live = [agent.plan for agent in self._team.agents]
         asked = self._team.now.t, [plan.id if plan is not None else None for plan in live], text

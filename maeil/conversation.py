@@ -245,7 +245,10 @@ class Conversation:
         while (found := self._queue.pop(instant)) is not None:
             agent, event = found
             if isinstance(event, Message):
-                self._deliver(event, self._team.participants[agent])
+                recipient = self._team.participants[agent]
+                recipient.mailbox.append(event)
+                if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
+                    self._team.change_stage(recipient, Trigger.MESSAGE)
             elif (attempt := self._take_effect(event)) is not None:
                 again.append(attempt)
         for attempt in again:
@@ -325,7 +328,7 @@ class Conversation:
         """Send messages with their attached open tasks."""
         now = self._team.now
         for draft in drafts:
-            tasks = self._feedback.carried(turn, draft)
+            tasks = self._feedback.now(f"{draft.content} {draft.task or ''}") if turn.feedback and turn.role else ()
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self.settings.delivery
             content = draft.in_words(self._team.names)
@@ -345,8 +348,3 @@ class Conversation:
             )  # fmt: skip
             for recipient in recipients:
                 self._queue.push(arrival, recipient, message)
-
-    def _deliver(self, message: Message, recipient: Participant) -> None:
-        recipient.mailbox.append(message)
-        if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
-            self._team.change_stage(recipient, Trigger.MESSAGE)

@@ -24,7 +24,6 @@ from maeil.trace.events import (
     CapabilityChange,
     EpisodeEnd,
     EpisodeStart,
-    Event,
     ScoreChange,
     StepOutcome,
     StepTaken,
@@ -96,6 +95,7 @@ class _Episode:
     ) -> None:
         self.world = world
         self.team = team
+        self.record = team.record
         self.topology = topology
         self.constraints = ConstraintTracker(world, team)
         self._feedback = Feedback(world, team, self.constraints)
@@ -104,9 +104,6 @@ class _Episode:
         self._execution = PlanExecution(world, team)
         self._progress: Progress | None = None
         self._end: Outcome | None = None
-
-    def record(self, event: Event) -> None:
-        self.team.record(event)
 
     def interrupt(self, agent: int, extension: str) -> None:
         if self.team.agents[agent].stage in (Stage.WAIT, Stage.EXECUTE):

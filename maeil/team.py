@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from maeil.messages import Message
@@ -11,17 +11,9 @@ from maeil.mind import MemberView, Mind, PlanView
 from maeil.plans import LivePlan, Plan, PlanStatus, Task
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
-from maeil.trace.events import ActionChange, Event, PlanChange, StageChange, Stamped
-from maeil.trace.recorder import Recorder
+from maeil.trace.events import ActionChange, PlanChange, StageChange
+from maeil.trace.recorder import Now, Recorder
 from maeil.world import ActionEnd, Controller
-
-
-@dataclass(slots=True)
-class Now:
-    """The two clocks of an episode."""
-
-    t: int = 0
-    t_hat: float = 0
 
 
 @dataclass(slots=True)
@@ -89,7 +81,7 @@ class Team:
         if len(names) != len(minds):
             raise ValueError(f"{len(names)} agents need as many minds, not {len(minds)}")
         everybody = [*zip(names, minds, strict=True), *coordinators]
-        self.now = Now()
+        self.now = recorder.now = Now()
         self.participants = tuple(
             Participant(
                 index,
@@ -105,33 +97,18 @@ class Team:
         self.undecided = set(range(len(names)))
         """Agents in R or I."""
         self.names = tuple(participant.name for participant in self.participants)
-        self._recorder = recorder
-        self._listeners: list[Callable[[Stamped], None]] = []
+        self.record = recorder.record
+        self.listen = recorder.listen
+        self.flush = recorder.flush
 
     def members(self) -> tuple[MemberView, ...]:
         """Return the coordinator's view of all agents."""
         return tuple(MemberView(agent.plan_view(), tuple(agent.outcomes)) for agent in self.agents)
 
-    def record(self, event: Event) -> None:
-        """Record an event at the current time."""
-        self._recorder.record(event, self.now.t, self.now.t_hat)
-        if self._listeners:
-            stamped = Stamped(0, self.now.t, self.now.t_hat, 0.0, event)
-            for listener in self._listeners:
-                listener(stamped)
-
-    def listen(self, listener: Callable[[Stamped], None]) -> None:
-        """Call a listener with every event from now on, stamped with both clocks only."""
-        self._listeners.append(listener)
-
     def remember(self, messages: int) -> None:
         """Keep at least this many earlier messages for each participant."""
         for one in self.participants:
             one.memory = deque(one.memory, maxlen=max(messages, one.memory.maxlen or 0))
-
-    def flush(self) -> None:
-        """Flush the recorder, so that all events so far survive the death of the process."""
-        self._recorder.flush()
 
     def change_stage(self, agent: Participant, trigger: Trigger, reason: str = "") -> None:
         """Move an agent to its next stage.

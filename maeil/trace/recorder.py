@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -20,8 +21,16 @@ _BUFFER = 1 << 18
 Listener = Callable[[Stamped], None]
 
 
+@dataclass(slots=True)
+class Now:
+    """The two clocks of an episode."""
+
+    t: int = 0
+    t_hat: float = 0
+
+
 class Recorder:
-    """Stamps events, writes each as one line, and passes it to the listeners.
+    """Stamps the events of an episode, writes each as one line, and passes it to the listeners.
 
     Args:
         path: the file to write, or None to only call the listeners.
@@ -34,14 +43,18 @@ class Recorder:
     def __init__(self, path: Path | None, listeners: Sequence[Listener] = ()) -> None:
         self._file = path.open("xb", buffering=_BUFFER) if path is not None else None
         self._listeners = (*listeners, _log_event) if _log.isEnabledFor(logging.DEBUG) else tuple(listeners)
+        self._deterministic: list[Listener] = []
         self._begin = time.perf_counter()
+        self.now = Now()
+        """The clocks that stamp the next event; the loop advances them."""
         self.events = 0
         """Number of events so far."""
         self.instant: tuple[int, float] = (0, 0)
         """Environment step and cognitive time of the last event."""
 
-    def record(self, event: Event, t: int, t_hat: float) -> None:
-        """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
+    def record(self, event: Event) -> None:
+        """Write an event that happens now."""
+        t, t_hat = self.now.t, self.now.t_hat
         wall = time.perf_counter() - self._begin
         if self._file is not None:
             self._file.write(event.line(self.events, t, t_hat, wall))
@@ -51,6 +64,14 @@ class Recorder:
                 listener(stamped)
         self.events += 1
         self.instant = t, t_hat
+        if self._deterministic:
+            stamped = Stamped(0, t, t_hat, 0.0, event)
+            for listener in self._deterministic:
+                listener(stamped)
+
+    def listen(self, listener: Listener) -> None:
+        """Call a listener with every event from now on, after it was written, stamped with both clocks only."""
+        self._deterministic.append(listener)
 
     def flush(self) -> None:
         """Pass everything so far to the operating system, so that it survives the death of the process."""

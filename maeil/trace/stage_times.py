@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from math import fsum
 
@@ -27,22 +27,18 @@ def wall(moment: Stamped) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
-    """An uninterrupted period of one agent in one stage.
+class Period:
+    """A part of a trace.
 
     Attributes:
-        agent: index of the agent.
-        stage: the stage.
-        begin: the event of entry; the first event of the trace for the initial stage R of each agent.
-        end: the event of the next entry; without one, the last event of the trace.
-        cut: whether there is no next entry.
+        begin: the event at its start.
+        end: the event at its end; without one, the last event of the trace.
+        cut: whether there is no event at its end.
     """
 
-    agent: int
-    stage: Stage
     begin: Stamped
     end: Stamped
-    cut: bool = False
+    cut: bool = field(default=False, kw_only=True)
 
     def lasts(self, clock: Clock) -> float:
         """Return its length on a clock."""
@@ -50,24 +46,26 @@ class Spell:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Spell(Period):
+    """An uninterrupted period of one agent in one stage.
+
+    It lasts from the event of entry, or from the first event of the trace for the initial stage R of each agent, until
+    the next entry.
+
+    Attributes:
+        agent: index of the agent.
+        stage: the stage.
+    """
+
+    agent: int
+    stage: Stage
+
+
+class Decision(Period):
     """A period in which the world waits for the team.
 
     It lasts from the first event after which an agent needs to think (is in R or I) until all agents are ready.
-
-    Attributes:
-        begin: the event at its start.
-        end: the event that makes all agents ready; without one, the last event of the trace.
-        cut: whether the trace ends before all agents are ready.
     """
-
-    begin: Stamped
-    end: Stamped
-    cut: bool = False
-
-    def lasts(self, clock: Clock) -> float:
-        """Return its length on a clock."""
-        return clock(self.end) - clock(self.begin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def timeline(trace: Trace) -> Timeline:
         change = stamped.event
         assert isinstance(change, StageChange)
         agent, stage = change.agent, by_value[change.to_stage]
-        spells[open_spells[agent]] = Spell(agent, stages[agent], since[agent], stamped)
+        spells[open_spells[agent]] = Spell(since[agent], stamped, agent, stages[agent])
         stages[agent], since[agent], open_spells[agent] = stage, stamped, len(spells)
         spells.append(None)
         if opened is None and may_send(stage):
@@ -120,7 +118,7 @@ def timeline(trace: Trace) -> Timeline:
             decisions.append(Decision(opened, stamped))
             opened = None
     for agent in range(agents):
-        spells[open_spells[agent]] = Spell(agent, stages[agent], since[agent], last, cut=True)
+        spells[open_spells[agent]] = Spell(since[agent], last, agent, stages[agent], cut=True)
     if opened is not None:
         decisions.append(Decision(opened, last, cut=True))
     whole = tuple(spell for spell in spells if spell is not None)

@@ -31,8 +31,8 @@ from types import FrameType, TracebackType
 from maeil.errors import LimitReached
 from maeil.outcomes import Outcome
 from maeil.thinking import Thinking
-from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
+from maeil.trace.recorder import Now, Recorder
 from quorum.agents.llm.redaction import redact_message
 from quorum.configuration.cell import Cell
 from quorum.episode.episode_folder import EpisodeFolder
@@ -111,7 +111,8 @@ class WatchedEpisode:
         if self.recorder is not None:
             with suppress(ValueError):  # the trace is closed: the episode itself has ended
                 t, t_hat = self.recorder.instant
-                self.recorder.record(EpisodeEnd(Outcome.ERROR, t, f"{type(error).__name__}: {error}"), t, t_hat)
+                self.recorder.now = Now(t, t_hat)
+                self.recorder.record(EpisodeEnd(Outcome.ERROR, t, f"{type(error).__name__}: {error}"))
                 self.recorder.flush()
         put(folder, TRACEBACK, redact_message("".join(traceback.format_exception(error))).encode())
         found: list[AnsweringModels | None] = []

@@ -20,7 +20,6 @@ from maeil import Act, Extension, LoopSettings, Seeds, TeamContext, Topology, To
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
-from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
 from quorum.agents.simulated import SimulatedSettings
@@ -63,7 +62,7 @@ class Dictated:
 def no_answer(*reasons: str) -> AnswerInvalid:
     """What the wrapper for structured output raises when it has asked in vain."""
     reply = Reply("?", Finish.STOP, Usage(100, 5), None, 0.5, "dictated", repairs=1, attempts=2)
-    return AnswerInvalid(reasons, 5, describe_reply(reply))
+    return AnswerInvalid(reasons, reply)
 
 
 def settings(**rates: float) -> SimulatedSettings:

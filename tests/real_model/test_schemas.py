@@ -12,7 +12,7 @@ from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling, Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.schemas import compact, ground, ids_of, tasks_of
+from quorum.agents.prompting.schemas import compact, ground, tasks_of
 from tests.agents.naive_team import view
 from tests.prompts.test_frame import TURNS, WORLDS, forms, made
 
@@ -29,10 +29,10 @@ def sent_forms(name: str) -> Iterator[Mapping[str, Any]]:
     yield from (types.wanted(turn).schema for turn in turns)
     for turn in turns:
         whole = types.wanted(turn, grounded=True, world=world).schema
-        yield ground(whole, ids_of(world, 2), world.agents, tasks_of(world, 2, turn))
+        yield ground(whole, world.ids(2), world.agents, tasks_of(world, 2, turn))
     for wanted, _ in forms(world).values():
         yield wanted.schema
-        yield ground(wanted.schema, ids_of(world, None), world.agents, tasks_of(world, None, turns[0]))
+        yield ground(wanted.schema, world.ids(None), world.agents, tasks_of(world, None, turns[0]))
 
 
 async def ask(model: OpenAIModel, schema: Mapping[str, Any]) -> int:

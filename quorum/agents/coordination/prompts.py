@@ -29,8 +29,8 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.answers import FORM, PLAN, plan_value, task_value, united, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
-from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
-from quorum.agents.prompting.schemas import ground, ids_of, tasks_of
+from quorum.agents.prompting.frame import Frame, always, turn_block
+from quorum.agents.prompting.schemas import ground, tasks_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum_base.drawing import Depicted
 from quorum_base.names import fold_names, unfold_names
@@ -236,7 +236,7 @@ class RolePrompts:
 
         def grounded() -> Mapping[str, Any]:
             tasks = tasks_of(self.world, None, view)
-            return ground(own, ids_of(self.world, None), asked or self.world.agents, tasks)
+            return ground(own, self.world.ids(None), asked or self.world.agents, tasks)
 
         schema = united(self.forms) if self.forms else own
         in_words, known = self.prompts.form == "words", form.grounded or grounded
@@ -274,4 +274,4 @@ class RolePrompts:
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)
-        return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)
+        return self._frame.write(view, shown, {"turn": turn, **blocks}, role=role)

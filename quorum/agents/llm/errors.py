@@ -32,6 +32,7 @@ from typing import ClassVar
 
 from maeil.errors import EpisodeStop
 from maeil.outcomes import Outcome
+from quorum.agents.llm.protocol import Reply
 
 
 class LanguageModelError(Exception):
@@ -138,14 +139,13 @@ class AnswerInvalid(LanguageModelError):
 
     Attributes:
         reasons: why the last answer was rejected.
-        record: the call as a JSON-ready record, for the trace.
+        reply: all answers of the call, as one reply.
     """
 
-    def __init__(self, reasons: tuple[str, ...], completion_tokens: int, record: dict[str, object]) -> None:
+    def __init__(self, reasons: tuple[str, ...], reply: Reply) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
-        self.completion_tokens = completion_tokens
-        self.record = record
+        self.reply = reply
 
 
 class EmptyAnswer(AnswerInvalid):
@@ -161,8 +161,8 @@ class EmptyAnswer(AnswerInvalid):
         "refusal": "the model refuses",
     }
 
-    def __init__(self, cause: str, completion_tokens: int, record: dict[str, object]) -> None:
-        super().__init__((f"the answer is empty: {self._WHY[cause]}",), completion_tokens, record)
+    def __init__(self, cause: str, reply: Reply) -> None:
+        super().__init__((f"the answer is empty: {self._WHY[cause]}",), reply)
         self.cause = cause
 
 

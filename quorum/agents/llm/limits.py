@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from maeil.contracts import check_awaitable, check_type
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient, Unreachable
-from quorum.agents.llm.paid import after, carried, paid_with
+from quorum.agents.llm.paid import carried, paid_with, together
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum_base.stopwatches import Stopwatch, queued, timed_by
@@ -206,33 +205,27 @@ class Limited:
         Raises:
             quorum.agents.llm.errors.LanguageModelError: raised by the model; a rate limit carries its `rounds`.
         """
+        limits = self.limits
         with queued() as begin:
-            ticket = await self.limits.concurrency.enter()
+            ticket = await limits.concurrency.enter()
             try:
-                return await self._complete(request, ticket, begin)
+                if limits.requests is not None:
+                    await limits.requests.enter(1)
+                entry = None if limits.tokens is None else await limits.tokens.enter(limits.predict(request))
+                begin()
+                reply = await self.model.complete(request)
+                limits.answers += 1
+                limits.concurrency.answered()
+                limits.written += reply.usage.completion
+                if entry is not None:
+                    entry.amount = reply.usage.prompt + reply.usage.completion
+                return reply
+            except RateLimited as error:
+                limits.rate_limited += 1
+                error.rounds = limits.concurrency.rate_limited(ticket)
+                raise
             finally:
-                self.limits.concurrency.leave()
-
-    async def _complete(self, request: Request, ticket: int, begin: Callable[[], None]) -> Reply:
-        """Answer a request that has a slot."""
-        limits, complete = self.limits, self.model.complete
-        if limits.requests is not None:
-            await limits.requests.enter(1)
-        entry = None if limits.tokens is None else await limits.tokens.enter(limits.predict(request))
-        begin()
-        try:
-            reply = await check_awaitable(complete(request), complete)
-        except RateLimited as error:
-            limits.rate_limited += 1
-            error.rounds = limits.concurrency.rate_limited(ticket)
-            raise
-        check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
-        limits.answers += 1
-        limits.concurrency.answered()
-        limits.written += reply.usage.completion
-        if entry is not None:
-            entry.amount = reply.usage.prompt + reply.usage.completion
-        return reply
+                limits.concurrency.leave()
 
 
 _log = logging.getLogger(__name__)
@@ -290,46 +283,46 @@ class Retrying:
             InfrastructureFailed: the bound on tries or on waiting is reached.
             Unreachable: the server is unreachable and not waited for.
         """
-        paid: list[Reply | None] = []
-        with carried(paid):
-            return await self._insist(request, paid)
-
-    async def _insist(self, request: Request, paid: list[Reply | None]) -> Reply:
-        """Try until there is an answer; add the cost of failed tries to `paid`."""
         stopwatch = Stopwatch()
         failed = rate_limited = 0
         waited = 0.0
-        while True:
-            try:
-                with timed_by(stopwatch):
-                    reply = await self.model.complete(request)
-            except Transient as error:
-                if isinstance(error, Unreachable) and not self.patient:
-                    raise
-                failure = error
-            else:
-                attempts = reply.attempts + failed + rate_limited
-                return replace(after(paid, reply), attempts=attempts, seconds=stopwatch.seconds)
-            paid.append(paid_with(failure))
-            if isinstance(failure, RateLimited):
-                rate_limited += 1
-            else:
-                failed += 1
-            wait = self._wait(failure, _doublings(failure, failed, rate_limited))
-            spent = failed >= self.rules.max_tries or rate_limited >= self.rules.max_rate_limited
-            if spent or waited + wait > self.rules.max_wait:
-                bound = f"{failed + rate_limited} tries" if spent else f"{self.rules.max_wait:g} s of waiting"
-                asked = "" if failure.retry_after is None else f"; the service asks to wait {failure.retry_after:g} s"
-                raise InfrastructureFailed(
-                    f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
-                ) from failure
-            waited += wait
-            _log.info("a call failed; the next try is in %.1f s: %s: %s", wait, type(failure).__name__, failure)
-            await self.sleep(wait)
+        paid: list[Reply | None] = []
+        with carried(paid):
+            while True:
+                try:
+                    with timed_by(stopwatch):
+                        reply = await self.model.complete(request)
+                except Transient as error:
+                    if isinstance(error, Unreachable) and not self.patient:
+                        raise
+                    failure = error
+                else:
+                    attempts = reply.attempts + failed + rate_limited
+                    return replace(together([*paid, reply]), attempts=attempts, seconds=stopwatch.seconds)
+                paid.append(paid_with(failure))
+                if isinstance(failure, RateLimited):
+                    rate_limited += 1
+                else:
+                    failed += 1
+                wait = self._wait(failure, _doublings(failure, failed, rate_limited))
+                spent = failed >= self.rules.max_tries or rate_limited >= self.rules.max_rate_limited
+                if spent or waited + wait > self.rules.max_wait:
+                    bound = f"{failed + rate_limited} tries" if spent else f"{self.rules.max_wait:g} s of waiting"
+                    raise InfrastructureFailed(
+                        f"no answer within {bound}: {_described(failure)}", failed + rate_limited
+                    ) from failure
+                waited += wait
+                _log.info("a call failed; the next try is in %.1f s: %s: %s", wait, type(failure).__name__, failure)
+                await self.sleep(wait)
 
     def _wait(self, failure: Transient, doublings: int) -> float:
         longest: float = min(self.rules.first_wait * 2**doublings, self.rules.longest_wait)
         return max(longest * self.rng.uniform(0.5, 1.0), failure.retry_after or 0.0)
+
+
+def _described(failure: Transient) -> str:
+    asked = "" if failure.retry_after is None else f"; the service asks to wait {failure.retry_after:g} s"
+    return f"{type(failure).__name__}: {failure}{asked}"
 
 
 def _doublings(failure: Transient, failed: int, rate_limited: int) -> int:

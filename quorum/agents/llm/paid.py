@@ -26,9 +26,9 @@ def paid_with(error: BaseException) -> Reply | None:
 
 def charge(error: Failure, *paid: Reply | None) -> Failure:
     """Return a failure that carries exactly these paid replies, earliest first."""
-    known = [reply for reply in paid if reply is not None]
+    known = any(reply is not None for reply in paid)
     if known or paid_with(error) is not None:
-        setattr(error, _NAME, together(known) if known else None)
+        setattr(error, _NAME, together(paid) if known else None)
     return error
 
 
@@ -46,13 +46,13 @@ def carried(paid: Sequence[Reply | None]) -> Iterator[None]:
         raise
 
 
-def after(paid: Sequence[Reply | None], reply: Reply) -> Reply:
-    """Return an answer with the tokens and cost of the earlier replies without answers added."""
-    return together([*(before for before in paid if before is not None), reply])
+def together(paid: Sequence[Reply | None]) -> Reply:
+    """Return the last reply with the total tokens and cost. The cost is unknown if any is unknown.
 
-
-def together(replies: Sequence[Reply]) -> Reply:
-    """Return the last reply with the total tokens and cost. The cost is unknown if any is unknown."""
+    Args:
+        paid: the replies in order, at least one; None for requests without cost.
+    """
+    replies = [reply for reply in paid if reply is not None]
     money = [reply.usd for reply in replies]
     known = [usd for usd in money if usd is not None]
     return replace(

@@ -218,10 +218,19 @@ def days_old(day: str, today: date) -> int:
     return (today - date.fromisoformat(day)).days
 
 
+SEPARATOR = ", "
+"""Between the names of models with the same price, in the file."""
+
+
 @cache
 def price_lists() -> Mapping[str, PriceList]:
     """Return the price lists by provider."""
-    return price_file(dict[str, PriceList])
+    return {provider: _by_model(known) for provider, known in price_file(dict[str, PriceList]).items()}
+
+
+def _by_model(known: PriceList) -> PriceList:
+    models = {name: price for names, price in known.models.items() for name in names.split(SEPARATOR)}
+    return replace(known, models=models)
 
 
 @cache

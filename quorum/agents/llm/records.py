@@ -188,33 +188,10 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
 
 
 def invalid(error: AnswerInvalid) -> Call:
-    """Record a call without a valid answer, from the reply that the error holds."""
-    reply = read_reply(error.record)
-    return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
-
-
-def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = (), widened: int = 0) -> Reply:
-    """Combine the answers of one call: tokens, cost, time and tries are totals.
-
-    Args:
-        replies: the answers, in order, at least one.
-        value: the last answer as JSON, if it matches the schema.
-        rejected: earlier answers and what was wrong with each.
-        widened: number of answers to repeated requests with a higher token limit, after an empty answer.
-    """
-    return replace(
-        together(replies),
-        value=value,
-        seconds=fsum(reply.seconds for reply in replies),
-        attempts=sum(reply.attempts for reply in replies),
-        repairs=len(replies) - 1 - widened,
-        widened=widened,
-        cache_hit=all(reply.cache_hit for reply in replies),
-        reduced=tuple(dict.fromkeys(name for reply in replies for name in reply.reduced)),
-        rejected=tuple(rejected),
-        fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
-        fingerprint=", ".join(dict.fromkeys(reply.fingerprint for reply in replies if reply.fingerprint)),
-    )
+    """Record a call without a valid answer."""
+    if isinstance(error, EmptyAnswer):
+        return answered(error.reply, empty=error.cause)
+    return answered(error.reply, parse_failure=True)
 
 
 class CallEntry:
@@ -226,7 +203,7 @@ class CallEntry:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         """The answers so far."""
-        self._widened = 0
+        self._widened = 0  # answers to repeated requests with a higher token limit
         self._unanswered = ""
         self._invalid: AnswerInvalid | None = None
         current_ledger().enter(self)
@@ -242,8 +219,26 @@ class CallEntry:
         return replace(known, record={**known.record, "unanswered": self._unanswered})
 
     def whole(self, value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
-        """Return the answers so far as one reply; see `combined`."""
-        return combined(self.replies, value, rejected, self._widened)
+        """Return the answers so far, at least one, as one reply: tokens, cost, time and tries are totals.
+
+        Args:
+            value: the last answer as JSON, if it matches the schema.
+            rejected: earlier answers and what was wrong with each.
+        """
+        replies = self.replies
+        return replace(
+            together(replies),
+            value=value,
+            seconds=fsum(reply.seconds for reply in replies),
+            attempts=sum(reply.attempts for reply in replies),
+            repairs=len(replies) - 1 - self._widened,
+            widened=self._widened,
+            cache_hit=all(reply.cache_hit for reply in replies),
+            reduced=tuple(dict.fromkeys(name for reply in replies for name in reply.reduced)),
+            rejected=tuple(rejected),
+            fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
+            fingerprint=", ".join(dict.fromkeys(reply.fingerprint for reply in replies if reply.fingerprint)),
+        )
 
     async def ask(self, model: Model, request: Request, *, wider: bool = False) -> Reply:
         """Make one request and record its result, whatever it is.

@@ -34,8 +34,7 @@ class Redacting:
         try:
             reply = await check_awaitable(complete(request), complete)
         except LanguageModelError as error:
-            error.args = self._redact.everywhere(error.args)
+            error.args = self._redact(error.args)
             raise
         check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
-        redacted: Reply = self._redact.everywhere(reply)
-        return redacted
+        return self._redact(reply)

@@ -17,10 +17,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
 from quorum_base.user_errors import mask_passwords
+
+T = TypeVar("T")
 
 REDACTED = "[key]"
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
@@ -74,7 +76,7 @@ def _hidden_secrets(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 class Redaction:
-    """Removes secrets from texts.
+    """Removes secrets from texts, alone or within data.
 
     Args:
         secrets: printable ASCII without whitespace.
@@ -97,36 +99,28 @@ class Redaction:
         own = [key] if key is not None and is_secret(key) else []
         return cls([*own, *named_secrets(environment).values(), *_hidden_secrets(environment)])
 
-    def __call__(self, text: str) -> str:
-        """Return the text with `[key]` in place of every secret."""
-        if not self._plain or not self._suspects(text):
-            return text
-        if self._pattern is None:
-            self._pattern = re.compile("|".join(map(_pattern, self._needles)))
-        return self._pattern.sub(REDACTED, text)
-
-    def _suspects(self, text: str) -> bool:
-        """Return whether a text may hold a secret; a fast pre-check, because almost no text does."""
-        plain = _plain(text)
-        return any(needle in plain for needle in self._plain)
+    def __call__(self, value: T) -> T:
+        """Return data with `[key]` in place of every secret in its texts, including map keys."""
+        found: Any = value
+        if type(found) is str:  # members of enumerations are not server text
+            plain = _plain(found) if self._plain else ""
+            if any(needle in plain for needle in self._plain):  # a fast check first: almost no text holds a secret
+                if self._pattern is None:
+                    self._pattern = re.compile("|".join(map(_pattern, self._needles)))
+                found = self._pattern.sub(REDACTED, found)
+        elif isinstance(found, Mapping):
+            found = {self(name): self(inner) for name, inner in found.items()}
+        elif isinstance(found, list | tuple):
+            found = type(found)(map(self, found))
+        elif is_dataclass(found) and not isinstance(found, type):
+            found = replace(found, **{one.name: self(getattr(found, one.name)) for one in fields(found)})
+        return cast("T", found)
 
     def in_bytes(self, data: bytes) -> bytes:
         """Replace every secret in bytes of any ASCII-compatible encoding with `[key]`."""
         text = data.decode("latin-1")
         clean = self(text)
         return data if clean is text else clean.encode("latin-1")
-
-    def everywhere(self, value: Any) -> Any:
-        """Replace every secret in the texts of data with `[key]`, including map keys."""
-        if type(value) is str:  # members of enumerations are not server text
-            return self(value)
-        if isinstance(value, Mapping):
-            return {self.everywhere(name): self.everywhere(inner) for name, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return type(value)(map(self.everywhere, value))
-        if is_dataclass(value) and not isinstance(value, type):
-            return replace(value, **{one.name: self.everywhere(getattr(value, one.name)) for one in fields(value)})
-        return value
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -65,7 +65,7 @@ def dollars(usd: float) -> str:
 _NOBODY = Origin("", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CallUnderWay:
     """A request that waits for its answer.
 
@@ -96,38 +96,33 @@ class UnderWay:
         """Totals of all answers so far, including cached ones."""
         self.simulated = False
         """Whether a simulated model gave any of them, so that the cost is fictitious."""
-        self._calls: dict[int, CallUnderWay] = {}
-        self._next = 0
+        self._calls: list[CallUnderWay] = []
 
     @property
     def calls(self) -> list[CallUnderWay]:
         """The calls that have a slot, longest running first."""
-        found = [call for call in tuple(self._calls.values()) if not call.stopwatch.stands]
+        found = [call for call in self._calls.copy() if not call.stopwatch.stands]
         return sorted(found, key=lambda call: -call.stopwatch.seconds)
 
     @property
     def queued(self) -> int:
         """Number of calls waiting for a slot in our own queue."""
-        return sum(call.stopwatch.stands for call in tuple(self._calls.values()))
+        return sum(call.stopwatch.stands for call in self._calls.copy())
 
-    def begin(self, origin: Origin | None) -> tuple[int, Stopwatch]:
-        """Register a new call; return its number and its stopwatch."""
+    def begin(self, origin: Origin | None) -> CallUnderWay:
+        """Register a new call."""
         who = origin or _NOBODY
-        self._next += 1
-        call = self._calls[self._next] = CallUnderWay(who.agent, who.role, Stopwatch(self.clock))
-        return self._next, call.stopwatch
+        call = CallUnderWay(who.agent, who.role, Stopwatch(self.clock))
+        self._calls.append(call)
+        return call
 
-    def end(self, number: int, reply: Reply | None) -> None:
+    def end(self, call: CallUnderWay, reply: Reply | None) -> None:
         """Remove a call, given its answer or the reply of a failed call that was paid for; None if nothing was paid."""
-        del self._calls[number]
+        self._calls.remove(call)
         if reply is not None:
-            self.spent += _of(reply)
+            usage, usd = reply.usage, reply.usd
+            self.spent += Spent(1, usage.prompt + usage.completion, usd or 0.0, int(usd is None), int(reply.cache_hit))
             self.simulated = self.simulated or reply.simulated
-
-
-def _of(reply: Reply) -> Spent:
-    usage, usd = reply.usage, reply.usd
-    return Spent(1, usage.prompt + usage.completion, usd or 0.0, int(usd is None), int(reply.cache_hit))
 
 
 class Watched:
@@ -144,16 +139,16 @@ class Watched:
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request."""
-        number, stopwatch = self._under_way.begin(request.origin)
+        call = self._under_way.begin(request.origin)
         reply: Reply | None = None
         try:
-            with timed_by(stopwatch):
+            with timed_by(call.stopwatch):
                 reply = await self._model.complete(request)
         except BaseException as error:
             reply = paid_with(error)
             raise
         finally:
-            self._under_way.end(number, reply)
+            self._under_way.end(call, reply)
         return reply
 
 

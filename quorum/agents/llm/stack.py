@@ -30,7 +30,7 @@ from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
 from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
-from quorum.agents.llm.paid import after, carried, paid_with
+from quorum.agents.llm.paid import carried, paid_with, together
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
@@ -83,37 +83,33 @@ class FallingBack:
         Raises:
             InfrastructureFailed: no model is reachable.
         """
+        begin = time.perf_counter()
         paid: list[Reply | None] = []
         with carried(paid):
-            return await self._in_turn(request, paid)
-
-    async def _in_turn(self, request: Request, paid: list[Reply | None]) -> Reply:
-        """Try one model after another; add the cost of failed ones to `paid`."""
-        begin = time.perf_counter()
-        try:
-            return await self._model.complete(request)
-        except InfrastructureFailed as error:
-            failures = [error]
-            paid.append(paid_with(error))
-        for fallback in self._fallbacks:
-            level = logging.INFO if fallback.name in self._logged else logging.WARNING
-            self._logged.add(fallback.name)
-            _log.log(level, "%s answers instead of a model that cannot be reached: %s", fallback.name, failures[-1])
             try:
-                reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
+                return await self._model.complete(request)
             except InfrastructureFailed as error:
-                failures.append(InfrastructureFailed(f"{fallback.name}: {error}", error.attempts))
+                failures = [error]
                 paid.append(paid_with(error))
-            except ContextOverflow as error:
-                failures.append(InfrastructureFailed(f"{fallback.name}: its context is too short: {error}", 1))
-                paid.append(paid_with(error))
-            else:
-                tried = sum(failure.attempts for failure in failures)
-                seconds = time.perf_counter() - begin
-                reply = after(paid, reply)
-                return replace(reply, fallback=fallback.name, attempts=reply.attempts + tried, seconds=seconds)
-        tried = sum(failure.attempts for failure in failures)
-        raise InfrastructureFailed("; ".join(map(str, failures)), tried) from None
+            for fallback in self._fallbacks:
+                level = logging.INFO if fallback.name in self._logged else logging.WARNING
+                self._logged.add(fallback.name)
+                _log.log(level, "%s answers instead of a model that cannot be reached: %s", fallback.name, failures[-1])
+                try:
+                    reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
+                except InfrastructureFailed as error:
+                    failures.append(InfrastructureFailed(f"{fallback.name}: {error}", error.attempts))
+                    paid.append(paid_with(error))
+                except ContextOverflow as error:
+                    failures.append(InfrastructureFailed(f"{fallback.name}: its context is too short: {error}", 1))
+                    paid.append(paid_with(error))
+                else:
+                    tried = sum(failure.attempts for failure in failures)
+                    seconds = time.perf_counter() - begin
+                    reply = together([*paid, reply])
+                    return replace(reply, fallback=fallback.name, attempts=reply.attempts + tried, seconds=seconds)
+            tried = sum(failure.attempts for failure in failures)
+            raise InfrastructureFailed("; ".join(map(str, failures)), tried) from None
 
 
 def with_access(
@@ -185,7 +181,7 @@ def build_stack(
     """
     stack: Model = FallingBack(model, fallbacks) if fallbacks else model
     stack = Budgeted(stack, allowance, price) if allowance is not None else stack
-    stack = GivingBack(stack, given) if given is not None else stack
+    stack = GivingBack(stack, given) if given else stack
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         for fallback in fallbacks:

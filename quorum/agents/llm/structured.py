@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import orjson
 
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Sampling
-from quorum.agents.llm.records import CallEntry, describe_reply
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request
+from quorum.agents.llm.records import CallEntry
 from quorum.agents.llm.validation import Validator, validator_of, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -69,7 +69,7 @@ class NoAnswer(Exception):
         self.reasons = reasons
 
 
-def extract(text: str, validator: Validator) -> Any:
+def extract(text: str, validator: Validator, most_tokens: int | None = None) -> Any:
     """Return the value in a text: the text itself as JSON, else the only JSON object in it that matches.
 
     The time is linear in the length of the text, whatever it contains: each character is read only a few times. Whole
@@ -78,10 +78,13 @@ def extract(text: str, validator: Validator) -> Any:
     Args:
         text: the model's output.
         validator: validator of the answer schema.
+        most_tokens: the token limit that has cut the text off; None if none did.
 
     Raises:
         NoAnswer: there is no such value, or there are several different ones.
     """
+    if most_tokens is not None and not is_whole(text):
+        raise NoAnswer(f"the answer was cut off: it may have {most_tokens} tokens at most; be shorter")
     if not text.strip():
         raise NoAnswer("the answer is empty")
     try:
@@ -220,7 +223,8 @@ class Structuring:
         while True:
             reply = await entry.ask(self._model, asked, wider=wider_now)
             wider_now = False
-            if is_empty(reply):
+            refused = reply.finish is Finish.REFUSAL
+            if refused or not reply.text.strip():  # the text of a refusal is no answer
                 if widened:
                     raise _failed(entry, rejected, reply.finish)
                 if self._widens(wider := _with_more_room(asked)):
@@ -230,8 +234,11 @@ class Structuring:
                     continue
             if validator is None:
                 return entry.whole(None, rejected)
+            most = request.sampling.max_tokens * (request.sampling.room_factor or 1)
             try:
-                value = _value(reply, validator, request.sampling)
+                if refused:
+                    raise NoAnswer("the answer is a refusal")
+                value = extract(reply.text, validator, most if reply.finish is Finish.LENGTH else None)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
@@ -242,34 +249,19 @@ class Structuring:
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 
 
-def is_empty(reply: Reply) -> bool:
-    """Return whether a reply holds no answer at all; the text of a refusal does not count."""
-    return reply.finish is Finish.REFUSAL or not reply.text.strip()
-
-
 def _with_more_room(request: Request) -> Request:
     return replace(request, sampling=replace(request.sampling, room_factor=ROOM_FACTOR))
 
 
 def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
     """Record that a call has failed, and return the failure."""
-    whole = entry.whole(None, rejected if empty is not None else rejected[:-1])
-    failure: AnswerInvalid
-    if empty is not None:
-        failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))
-    else:
-        failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
+    failure = (
+        EmptyAnswer(empty.value, entry.whole(None, rejected))
+        if empty is not None
+        else AnswerInvalid(rejected[-1].reasons, entry.whole(None, rejected[:-1]))
+    )
     entry.fail(failure)
     return failure
-
-
-def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
-    if reply.finish is Finish.LENGTH and not is_whole(reply.text):
-        max_tokens = sampling.max_tokens * (sampling.room_factor or 1)
-        raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
-    if reply.finish is Finish.REFUSAL:
-        raise NoAnswer("the answer is a refusal")
-    return extract(reply.text, validator)
 
 
 def is_whole(text: str) -> bool:

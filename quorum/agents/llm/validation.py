@@ -145,28 +145,25 @@ class Validator:
             yield f"{where}: {_show(value)} is not {_show(schema['const'])}"
         if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
             yield f"{where}: {_show(value)} is none of {', '.join(map(_show, schema['enum']))}"
-        yield from self._choices(schema, value, place)
-        if isinstance(value, dict):
-            yield from self._object(schema, value, place)
-        elif isinstance(value, list | str):
+        for inner in schema.get("allOf", ()):
+            yield from self._problems(inner, value, place)
+        if forms := schema.get("oneOf") or schema.get("anyOf"):
+            yield from self._choices(forms, schema, value, place)
+        if isinstance(value, list | str):
             for keyword, (kind, holds, words) in _SIZES.items():
                 if keyword in schema and isinstance(value, kind) and not holds(len(value), schema[keyword]):
                     yield f"{where}: has {len(value)} {words.format(schema[keyword])}"
-            if isinstance(value, list):
-                yield from self._array(schema, value, place)
-            elif "pattern" in schema and not re.search(schema["pattern"], value):
+        if isinstance(value, dict | list):
+            yield from self._members(schema, value, place)
+        elif isinstance(value, str):
+            if "pattern" in schema and not re.search(schema["pattern"], value):
                 yield f"{where}: {_show(value)} does not match {schema['pattern']}"
         elif _is_number(value):
             for keyword, (holds, words) in _BOUNDS.items():
                 if keyword in schema and not holds(value, schema[keyword]):
                     yield f"{where}: {_show(value)} is not {words} {_show(schema[keyword])}"
 
-    def _choices(self, schema: Schema, value: Any, place: str) -> Iterator[str]:
-        for inner in schema.get("allOf", ()):
-            yield from self._problems(inner, value, place)
-        forms: Sequence[Any] = schema.get("oneOf") or schema.get("anyOf") or ()
-        if not forms:
-            return
+    def _choices(self, forms: Sequence[Any], schema: Schema, value: Any, place: str) -> Iterator[str]:
         mapping = schema.get("discriminator", {}).get("mapping")
         if mapping and isinstance(value, dict):
             tag = schema["discriminator"]["propertyName"]
@@ -188,27 +185,26 @@ class Validator:
             return False
         return next(self._problems(form, value, place), None) is None
 
-    def _object(self, schema: Schema, value: dict[str, Any], place: str) -> Iterator[str]:
+    def _members(self, schema: Schema, value: dict[str, Any] | list[Any], place: str) -> Iterator[str]:
+        """Yield the problems of an object's fields or a list's items."""
+        if isinstance(value, list):
+            if schema.get("uniqueItems") and len({json.dumps(item, sort_keys=True) for item in value}) < len(value):
+                yield f"{place or 'the answer'}: holds an item twice"
+            first = schema.get("prefixItems", ())
+            for index, item in enumerate(value):
+                inner = first[index] if index < len(first) else schema.get("items", True)
+                yield from self._problems(inner, item, f"{place}[{index}]")
+            return
         properties = schema.get("properties", {})
         for name in schema.get("required", ()):
             if name not in value and (place or not _may_be_null(properties.get(name, {}))):
                 yield f"{_join(place, name)}: is missing"
         further = schema.get("additionalProperties", True)
-        for name, inner in value.items():
-            if name in properties:
-                yield from self._problems(properties[name], inner, _join(place, name))
-            elif further is False:
+        for name, item in value.items():
+            if name not in properties and further is False:
                 yield f"{_join(place, name)}: is not known here; known are {', '.join(properties) or 'no fields'}"
             else:
-                yield from self._problems(further, inner, _join(place, name))
-
-    def _array(self, schema: Schema, value: list[Any], place: str) -> Iterator[str]:
-        if schema.get("uniqueItems") and len({json.dumps(item, sort_keys=True) for item in value}) < len(value):
-            yield f"{place or 'the answer'}: holds an item twice"
-        first = schema.get("prefixItems", ())
-        for index, item in enumerate(value):
-            inner = first[index] if index < len(first) else schema.get("items", True)
-            yield from self._problems(inner, item, f"{place}[{index}]")
+                yield from self._problems(properties.get(name, further), item, _join(place, name))
 
 
 def _tags(schema: Schema) -> Iterator[tuple[str, str]]:

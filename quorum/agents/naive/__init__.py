@@ -46,10 +46,8 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: this world has no prompt, or a template of the set cannot be read.
     """
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
-    answers = _answers(config, context)
-    prompts = _prompts(config, context, answers)
-    embeds = context.topology.embeds
-    return [NaiveMind(Asker(context.models(name), config.repairs), prompts, answers, embeds) for name in names]
+    prompts, embeds = _prompts(config, context), context.topology.embeds
+    return [NaiveMind(Asker(context.models(name), config.repairs), prompts, embeds) for name in names]
 
 
 def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:
@@ -58,18 +56,15 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
     Raises:
         ValueError: this world has no prompt, or a template of the set cannot be read or rendered.
     """
-    return _prompts(config, context, _answers(config, context)).write(view)
+    return _prompts(config, context).write(view)
 
 
-def _prompts(config: NaiveConfig, context: TeamContext, answers: AnswerTypes) -> PromptWriter:
-    return PromptWriter(config.prompts, context.world, context.topology, answers, context.thoughts)
-
-
-def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
+def _prompts(config: NaiveConfig, context: TeamContext) -> PromptWriter:
     check_typed(config.name, config.prompts)
     if config.predict:
         check_predictable(f"agents={config.name} agents.predict=true", context.world.name)
-    return answers_of_team(context, config.max_actions, _parts(config))
+    answers = answers_of_team(context, config.max_actions, _parts(config))
+    return PromptWriter(config.prompts, context.world, context.topology, answers, context.thoughts)
 
 
 def _parts(config: NaiveConfig) -> tuple[str, ...]:

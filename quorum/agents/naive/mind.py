@@ -10,7 +10,7 @@ from quorum.agents.llm.embeddings import EMBEDDING, EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.llm.records import answered, invalid
-from quorum.agents.naive.answers import AnswerTypes, may_talk
+from quorum.agents.naive.answers import may_talk
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.requests import Asker
 
@@ -26,8 +26,7 @@ class NaiveMind:
 
     Attributes:
         asker: asks its model.
-        prompts: writes its prompts.
-        answers: its answer types.
+        prompts: writes its prompts, and has its answer types.
         embeds: whether it adds embeddings to its answers for methods.
 
     Raises (from `think`):
@@ -37,7 +36,6 @@ class NaiveMind:
 
     asker: Asker
     prompts: PromptWriter
-    answers: AnswerTypes
     embeds: bool = False
 
     async def think(self, view: View) -> Thought:
@@ -49,7 +47,7 @@ class NaiveMind:
             return self.prompts.write(replace(view, problems=(*view.problems, *reasons)))
 
         def read(value: object) -> Thought:
-            return self.answers.read(value, view)
+            return self.prompts.answers.read(value, view)
 
         thought, reasons, calls = await self.asker.ask(write, self.prompts.wanted(view), read, view)
         if thought is None:
@@ -59,7 +57,7 @@ class NaiveMind:
 
     async def _embedded(self, thought: Thought, view: View) -> Thought:
         """Return a thought whose answers for methods have their embeddings; each one with texts needs one more call."""
-        for part in self.answers.parts(view):
+        for part in self.prompts.answers.parts(view):
             said: Any = thought.answers.get(part.name)
             texts = part.texts(said) if said is not None else ()
             if not any(texts):

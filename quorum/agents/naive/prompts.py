@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from maeil.actions import read_call
@@ -23,9 +22,9 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import ALL, AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
+from quorum.agents.prompting.schemas import foreseen_of, ground, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 from quorum_base.names import fold_names
@@ -62,7 +61,8 @@ class PromptWriter:
         self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
         self._topology = topology
-        self._answers = answers
+        self.answers = answers
+        """The team's answer types."""
         self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
 
@@ -76,8 +76,8 @@ class PromptWriter:
             ValueError: a template uses an undefined variable.
         """
         words = (note.words for note in view.notes)
-        example = self._answers.example(view, self._example)
-        keys = self._answers.keys(view)
+        example = self.answers.example(view, self._example)
+        keys = self.answers.keys(view)
         if not self._frame.room_for_thoughts(view):
             keys, _ = keys[1:], example.pop("thoughts")
         turn = {
@@ -90,25 +90,26 @@ class PromptWriter:
             "example": write_example(example),
             "message": next(iter(example.get("messages", ())), None),
         }
-        last = [self._endings[one.ending] for one in self._answers.parts(view) if one.ending]
-        return self._frame.write(view, turn, self._blocks(view), last=last)
+        last = [self._endings[one.ending] for one in self.answers.parts(view) if one.ending]
+        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
+        return self._frame.write(view, turn, self._data(view), required=frozenset(shown), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the format of a turn's answer."""
         form = replace(
-            self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
+            self.answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
         return with_thoughts(form, self._frame.room_for_thoughts(view))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None
-        schema = self._answers.wanted(view, grounded=True, world=self._world).schema
+        schema = self.answers.wanted(view, grounded=True, world=self._world).schema
         tasks = tasks_of(self._world, agent, view)
         foreseen = foreseen_of(self._world, view) if may_talk(view.turn) else None
-        return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
+        return ground(schema, self._world.ids(agent), self._world.agents, tasks, foreseen)
 
-    def _blocks(self, view: View) -> Mapping[str, str]:
-        """Return the blocks of a turn by name; empty ones are omitted unless the turn has to show them."""
+    def _data(self, view: View) -> Mapping[str, object]:
+        """Return the data of a turn's blocks by name."""
         turn = turn_block(view, self._world.name, may=view.turn.words)
         if view.turn.recipients:
             turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
@@ -116,12 +117,12 @@ class PromptWriter:
             turn["most_messages"] = view.turn.limit
         if view.turn.role:
             turn["role"] = view.turn.role
-        for one in self._answers.parts(view):
+        for one in self.answers.parts(view):
             turn |= one.turn(view)
         if view.turn.task is not None:
             turn["task"] = task_value(view.turn.task)
         writer = OpenTaskWriter(self._world, view)
-        values: dict[str, object] = {
+        return {
             "turn": turn,
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
@@ -131,28 +132,19 @@ class PromptWriter:
             "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
         }
-        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
-        return write_blocks(values, always=frozenset(shown))
 
 
 def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
     """Write messages in order, with the fields used in answers; consecutive messages state shared fields once."""
-    return [
-        {
-            "step": step,
-            "recipients": recipients,
-            "kind": kind,
-            "messages": [{"author": names[message.sender], "content": message.content} for message in group],
-        }
-        for (step, recipients, kind), group in groupby(messages, lambda message: _shared(message, names))
-    ]
-
-
-def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str]:
-    """Return the fields that consecutive messages may share: step, recipients and kind."""
-    everybody = 1 < len(message.recipients) == len(names) - 1
-    recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
-    return message.t, recipients, message.kind.value
+    written: list[dict[str, Any]] = []
+    for message in messages:
+        everybody = 1 < len(message.recipients) == len(names) - 1
+        recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
+        shared = {"step": message.t, "recipients": recipients, "kind": message.kind.value}
+        if not written or not shared.items() <= written[-1].items():
+            written.append({**shared, "messages": []})
+        written[-1]["messages"].append({"author": names[message.sender], "content": message.content})
+    return written
 
 
 def write_plan(plan: PlanView) -> dict[str, object]:

@@ -84,8 +84,9 @@ class Frame:
         self,
         view: View,
         turn: Mapping[str, object],
-        blocks: Mapping[str, str],
+        data: Mapping[str, object],
         *,
+        required: frozenset[str] = frozenset(),
         role: str = "",
         part: str = "turn",
         last: Sequence[Template] = (),
@@ -97,7 +98,8 @@ class Frame:
         Args:
             view: the turn.
             turn: additional variables for the template of the turn's message.
-            blocks: the data, as written by `write_blocks`.
+            data: the data of the blocks, by name; empty blocks are omitted.
+            required: names of blocks that are written even if they are empty.
             role: in a set of roles, the role that answers.
             part: the template part of the turn's message.
             last: templates that follow the turn's message and its notes.
@@ -108,9 +110,12 @@ class Frame:
         """
         embodied, thoughts = view.agent < len(self.world.agents), self.room_for_thoughts(view, role)
         seen = self._pictures.see(view.agent if embodied else None)
-        blocks = self._pictures.described(blocks, "observation", seen)
-        notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}
-        blocks = {**blocks, **notes}
+        notes = {note.block: note.shown for note in view.notes if note.shown}
+        blocks = {
+            name: write_block(name, value) for name, value in {**data, **notes}.items() if value or name in required
+        }
+        if seen is not None:
+            blocks = self._pictures.described(blocks, seen)
         who = {
             **self._common,
             "prompts": {**self.prompts.model_dump(), "role": self.prompts.for_role(role)},
@@ -134,7 +139,8 @@ class Frame:
             values = {**who, **of_turn, **turn, "blocks": blocks}
             asked = "\n\n".join(template.render(values).strip() for template in parts)
             system = ChatMessage(ChatRole.SYSTEM, self._systems[asking])
-            return self._pictures.attached((system, ChatMessage(ChatRole.USER, asked, marks(asked))), seen)
+            pictures = () if seen is None else (self._pictures.painted(seen),)
+            return system, ChatMessage(ChatRole.USER, asked, marks(asked), pictures)
         except TemplateError as error:
             names = (*who, *turn, *self._common["facts"], *blocks)
             reason = reason_of(error, names)
@@ -147,8 +153,3 @@ class Frame:
 def turn_block(view: View, world: str, **more: object) -> dict[str, object]:
     """Return the block `turn` of a prompt: the agent of the turn and its time."""
     return {"world": world, "you": view.name, "team": fold_names(view.names), "step": view.t, **more}
-
-
-def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:
-    """Write values as blocks by name; empty ones are omitted unless listed in `always`."""
-    return {name: write_block(name, value) for name, value in values.items() if value or name in always}

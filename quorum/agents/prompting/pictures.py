@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -12,7 +11,6 @@ import orjson
 
 from maeil.world import World
 from quorum.agents.llm.pictures import Picture
-from quorum.agents.llm.protocol import ChatMessage
 from quorum_base.drawing import Depicted, Depiction
 from quorum_base.painting.scale import STYLE
 
@@ -37,27 +35,18 @@ class Pictures:
         """Return the drawing of an agent's observation (None: a mind without a body); None if pictures are off."""
         return None if self._world is None else self._world.depict(agent)
 
-    def described(self, blocks: Mapping[str, str], name: str, seen: Depiction | None) -> Mapping[str, str]:
+    def described(self, blocks: Mapping[str, str], seen: Depiction) -> dict[str, str]:
         """Return the blocks of a prompt with words about its picture after the observation, or instead of it.
 
         Args:
-            blocks: as written by `write_blocks`.
-            name: name of the block with the observation.
+            blocks: the blocks by name.
             seen: the drawing.
         """
-        if self._world is None or seen is None:
-            return blocks
-        if self._world.observation.has_text:
-            return {**blocks, name: f"{blocks[name]}\n{ALSO_SHOWN} {seen.legend}"}
-        return {**blocks, name: f"{SHOWN} {seen.legend}"}
+        if self._world is not None and self._world.observation.has_text:
+            return {**blocks, "observation": f"{blocks['observation']}\n{ALSO_SHOWN} {seen.legend}"}
+        return {**blocks, "observation": f"{SHOWN} {seen.legend}"}
 
-    def attached(self, messages: tuple[ChatMessage, ...], seen: Depiction | None) -> tuple[ChatMessage, ...]:
-        """Return the messages of a prompt with the picture attached to the last one, that of the turn."""
-        if seen is None:
-            return messages
-        return (*messages[:-1], replace(messages[-1], pictures=(self._picture(seen),)))
-
-    def _picture(self, seen: Depiction) -> Picture:
+    def painted(self, seen: Depiction) -> Picture:
         """Return the picture of a drawing. Equal drawings at the same time share one picture, painted once."""
         digest = _digest(seen)
         known = self._known.get(digest)

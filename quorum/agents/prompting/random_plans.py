@@ -14,7 +14,7 @@ from maeil.world import World
 from quorum.agents.prompting.answers import plan_model, tidy
 from quorum.agents.prompting.blocks import write_json
 from quorum.agents.prompting.instances import random_instance, with_words
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.schemas import ground
 
 LONGEST = 3
 """Maximum number of actions in a plan."""
@@ -40,7 +40,7 @@ class RandomPlans:
 
     def draw(self, view: View) -> Plan:
         """Draw a plan that the world accepts in its current state."""
-        schema = ground(self._schema, ids_of(self._world, view.agent), self._world.agents)
+        schema = ground(self._schema, self._world.ids(view.agent), self._world.agents)
         schema = with_words(schema, _words(orjson.loads(write_json(view.observation))))
         own = self._world.vocabulary.of(view.agent)
         for _ in range(TRIES):

@@ -91,11 +91,6 @@ ASK = "AskAnswer"
 _WORD = re.compile(r"\w+")
 
 
-def ids_of(world: World, agent: int | None) -> Ids:
-    """Return the ids that an agent's plan may use, for all agents if None; empty if the world does not provide them."""
-    return world.ids(agent)
-
-
 def tasks_of(world: World, agent: int | None, view: View) -> Tasks | None:
     """Return the possible tasks of an agent's plan, of all agents if None; None if the world does not provide them."""
     return world.tasks(agent, _text_of(view))
@@ -173,7 +168,7 @@ def ground(
 
 def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Restrict the `agent` of an entry's schema to some names."""
-    return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
+    return _with_property(entry, "agent", {"type": "string", "enum": list(names)})
 
 
 def with_tasks_of_others(schema: Schema, name: str, tasks: Tasks | None, foreseen: Tasks | None) -> dict[str, Any]:

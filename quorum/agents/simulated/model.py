@@ -92,7 +92,11 @@ class SimulatedModel(ProvidedModel):
         begin = time.perf_counter()
         if wants_embeddings(request):
             return self._embed(request)
-        text, finish, name = self._speak(request)
+        blocks, later = find_blocks(request)
+        if blocks:
+            text, finish, name = self._speak(request, blocks, later)
+        else:
+            text, finish, name = _without_world(request), Finish.STOP, self._name
         if self.settings.latency:
             await asyncio.sleep(self.settings.latency)
         usage = Usage(math.ceil(estimate_prompt(request)), _tokens(text))
@@ -115,11 +119,10 @@ class SimulatedModel(ProvidedModel):
         vectors = [embed(message.content) for message in request.messages]
         return reply_with(vectors, request, usage, self._name, usd=usd, simulated=True)
 
-    def _speak(self, request: Request) -> tuple[str, Finish, str]:
-        """Return the answer, why it ends, and the model name for it."""
-        blocks, later = find_blocks(request)
-        if not blocks:
-            return _without_world(request), Finish.STOP, self._name
+    def _speak(
+        self, request: Request, blocks: Mapping[str, str], later: Sequence[ChatMessage]
+    ) -> tuple[str, Finish, str]:
+        """Return the answer to a turn, why it ends, and the model name for it."""
         settings = self.settings
         chance, choice, fault = (
             np.random.Generator(np.random.PCG64(seed))
@@ -129,44 +132,42 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        if _role(blocks).startswith("reader_"):
+        with _reading():
+            turn = orjson.loads(blocks["turn"])
+        if isinstance(turn, dict) and str(turn.get("role", "")).startswith("reader_"):
             return _read(blocks), Finish.STOP, self._name
         speaker: Speaker[Any] = UninformedSpeaker(schema)
         name = UNINFORMED
         if any(message.pictures for message in request.messages) and not _SHOWN & blocks.keys():
             blocks = {**blocks, "observation": "null"}
         else:
-            known = _speaker(blocks, find_actions(request))
+            known = _speaker(turn, blocks, find_actions(request))
             speaker, name = (known, self._name) if known is not None else (speaker, name)
         with _reading():
             blocks, notation = read_text_blocks(blocks)
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
-        value = self._answer(blocks, speaker, Chooser(choice, self._poor(blocks), request.sampling.temperature or 0.0))
+        with _reading():
+            turn = orjson.loads(blocks["turn"])
+            others = len(unfold_names(turn.get("team", ()))) - 1  # long prompts distract
+        poor = min(1.0, settings.poor + settings.crowding * others)
+        value = self._answer(turn, blocks, speaker, Chooser(choice, poor, request.sampling.temperature or 0.0))
         value = fit(value, schema, schema.get("$defs", {}))
         if notation is not None:
             resolve_choices(value, blocks)
         if invalidates:
             wrong = inject_errors.NOT_THERE if fault.random() < 0.5 else inject_errors.WRONG_TYPES
             value = inject_errors.change(value, wrong, fault) or value
-        if notation is None:
-            text = orjson.dumps(value).decode()
-        else:
-            text = notation.write_answer(value, orjson.loads(blocks["turn"])["you"])
+        text = orjson.dumps(value).decode() if notation is None else notation.write_answer(value, turn["you"])
         if malforms:
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
 
-    def _poor(self, blocks: Mapping[str, str]) -> float:
-        """Return the probability of a poor choice in this answer, which grows with the team."""
-        with _reading():
-            others = len(unfold_names(orjson.loads(blocks["turn"]).get("team", ()))) - 1
-        return min(1.0, self.settings.poor + self.settings.crowding * others)
-
-    def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
+    def _answer(
+        self, turn: Mapping[str, Any], blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser
+    ) -> dict[str, Any]:
         """Answer a turn or a role prompt by the rules of the world, and answer the methods' questions."""
         with _reading():
-            turn = orjson.loads(blocks["turn"])
             if (role := turn.get("role", "")) in players.names():
                 return players.get(role)(blocks, speaker, chooser)
             view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
@@ -177,10 +178,9 @@ class SimulatedModel(ProvidedModel):
         return write(replace(thought, answers=said), view, parts)
 
 
-def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[Any] | None:
+def _speaker(turn: Mapping[str, Any], blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[Any] | None:
     """Return the speaker of a prompt's world; None if it has none."""
     with _reading():
-        turn = orjson.loads(blocks["turn"])
         skills, team = skills_of(turn["world"]), unfold_names(turn.get("team", ()))
         facts = orjson.loads(blocks.get("facts", "{}"))
     if not skills.has("speaker"):
@@ -198,12 +198,6 @@ players: Registry[Callable[..., dict[str, Any]]] = Registry(
     "simulated role", "simulated roles", "llm", "quorum.simulated", lambda: FunctionType
 )
 """Functions that answer role prompts, by role: `(blocks, speaker, chooser)`."""
-
-
-def _role(blocks: Mapping[str, str]) -> str:
-    with _reading():
-        turn = orjson.loads(blocks["turn"])
-    return str(turn.get("role", "")) if isinstance(turn, dict) else ""
 
 
 def _read(blocks: Mapping[str, str]) -> str:

@@ -56,7 +56,7 @@ def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
     roles = TomPrompts(config.prompts, world, config.max_actions, context.thoughts)
 
     def planner(name: str) -> NaiveMind:
-        return NaiveMind(Asker(context.models(name), config.repairs), turns, answers)
+        return NaiveMind(Asker(context.models(name), config.repairs), turns)
 
     def partners(name: str) -> dict[str, Partner]:
         others = ((agent, other) for agent, other in enumerate(world.agents) if other != name)

@@ -18,7 +18,7 @@ from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.schemas import foreseen_of, ground
 from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
@@ -112,7 +112,7 @@ class TomPrompts:
         Raises:
             ValueError: a template uses an undefined variable.
         """
-        values = {
+        data = {
             "turn": turn_block(view, self._world.name, role=role),
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
@@ -120,12 +120,12 @@ class TomPrompts:
             "others": others,
             "problems": view.problems,
         }
-        blocks = write_blocks(values, always=frozenset({"observation"}))
         example = example_of(role, self._example)
         if not self._frame.room_for_thoughts(view, role):
             del example["thoughts"]
         turn, shown = replace(view, notes=()), {"example": write_example(example)}
-        return self._frame.write(turn, shown, blocks, role=role, part=role.value)
+        seen = frozenset({"observation"})
+        return self._frame.write(turn, shown, data, required=seen, role=role, part=role.value)
 
 
 @dataclass(eq=False)

@@ -200,8 +200,8 @@ async def test_an_answer_that_stays_wrong_is_a_parse_failure_and_never_an_answer
         with pytest.raises(AnswerInvalid) as caught:
             await stack(model).complete(request())
     assert len(brain.asked) == 3
-    assert caught.value.completion_tokens == 60
-    assert caught.value.record["value"] is None
+    assert caught.value.reply.usage.completion == 60
+    assert caught.value.reply.value is None
 
 
 @pytest.mark.parametrize("wire", WIRES)

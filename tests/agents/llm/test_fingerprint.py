@@ -9,7 +9,7 @@ import pytest
 
 from maeil.trace.events import WALL_CALL_FIELDS
 from quorum.agents.llm.protocol import Reply
-from quorum.agents.llm.records import WALL, answered, combined, describe_reply, read_reply
+from quorum.agents.llm.records import WALL, CallEntry, answered, describe_reply, read_reply
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import client, request, stack
 
@@ -35,5 +35,7 @@ async def test_what_is_no_fingerprint_is_left_out(sent: Any) -> None:
 
 async def test_answers_that_are_one_call_keep_the_fingerprints_of_all_builds() -> None:
     reply = await said(system_fingerprint="a")
-    assert combined([reply, replace(reply, fingerprint="b"), reply]).fingerprint == "a, b"
+    entry = CallEntry()
+    entry.replies += [reply, replace(reply, fingerprint="b"), reply]
+    assert entry.whole().fingerprint == "a, b"
     assert len((await said(system_fingerprint="x" * 10_000)).fingerprint) == 200

@@ -12,6 +12,7 @@ from quorum.agents.llm.prices import (
     BATCH,
     FLEX,
     PRIORITY,
+    SEPARATOR,
     LongPrompt,
     Price,
     days_old,
@@ -141,6 +142,19 @@ def test_the_text_of_the_file_holds_what_the_lists_do() -> None:
     lists = renewal.price_lists({"gpt-9": ENTRY, "claude-9": {**ENTRY, "litellm_provider": "anthropic"}}, "1.2.3", DAY)
     assert list(lists) == ["anthropic", "openai"]
     assert yaml.safe_load(renewal.text_of(lists)) == lists
+
+
+def test_models_with_the_same_price_share_a_line_that_is_not_too_long() -> None:
+    names = [f"gpt-9-preview-{number:02}" for number in range(20)]
+    lists = renewal.price_lists(dict.fromkeys(names, ENTRY) | {"gpt-9": {**ENTRY, "mode": "embedding"}}, "1.2.3", DAY)
+    models = yaml.safe_load(renewal.text_of(lists))["openai"]["models"]
+    assert {name: price for key, price in models.items() for name in key.split(SEPARATOR)} == lists["openai"]["models"]
+    assert 2 < len(models) < len(names)
+    assert max(map(len, models)) <= 120
+
+
+def test_a_model_of_a_family_without_a_price_is_missing() -> None:
+    lists = renewal.price_lists({"gpt-9": ENTRY, "claude-9": {**ENTRY, "litellm_provider": "anthropic"}}, "1.2.3", DAY)
     assert {"gemini", "openai o3-mini"} <= set(renewal.missing(lists))
 
 

@@ -86,7 +86,7 @@ async def test_a_retry_after_that_is_shorter_than_the_usual_wait_does_not_shorte
         assert max(longest / 2, asked) <= wait <= max(longest, asked)
 
 
-@pytest.mark.parametrize("failure", [AuthenticationFailed(""), BadRequest(""), AnswerInvalid(("x",), 0, {})])
+@pytest.mark.parametrize("failure", [AuthenticationFailed(""), BadRequest(""), AnswerInvalid(("x",), TEXT)])
 async def test_what_waiting_does_not_mend_is_asked_once(failure: Exception) -> None:
     brain = Brain([failure])
     with pytest.raises(type(failure)):

@@ -15,7 +15,6 @@ from pydantic import BaseModel, Field
 from quorum.agents.llm import structured as extraction
 from quorum.agents.llm.errors import AnswerInvalid, ServerFailed
 from quorum.agents.llm.protocol import ChatRole, Finish
-from quorum.agents.llm.records import read_reply
 from quorum.agents.llm.structured import NoAnswer, Structuring, extract
 from quorum.agents.llm.validation import UnsupportedSchema, Validator, validator_of
 from quorum.agents.prompting.answers import checked
@@ -182,8 +181,8 @@ async def test_no_more_repairs_than_allowed() -> None:
     with pytest.raises(AnswerInvalid) as caught:
         await Structuring(brain, 0).complete(request())
     assert len(brain.asked) == 1
-    assert caught.value.completion_tokens == 20
-    assert read_reply(caught.value.record).text == "nonsense"  # type: ignore[arg-type]
+    assert caught.value.reply.usage.completion == 20
+    assert caught.value.reply.text == "nonsense"
     assert "no JSON" in caught.value.reasons[0]
 
 

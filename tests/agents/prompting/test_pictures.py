@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from maeil.mind import Act, Turn, View
 from maeil.world import World
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.requests import RequestCounter
@@ -15,16 +16,16 @@ from quorum.methods.tom.answers import TomRole
 from quorum.methods.tom.mind import TomPrompts
 from tests.agents.naive_team import prompts as of_set
 
-MESSAGES = (ChatMessage(ChatRole.USER, "What do you see?"),)
-
 
 def cube(*words: str) -> World:
     return build(Cell.compose(["n=2", "env.observation=picture", *words]), no_models).world
 
 
-def seen(world: World, agent: int | None, pictures: Pictures | None = None) -> tuple[ChatMessage, ...]:
+def seen(world: World, agent: int | None, pictures: Pictures | None = None) -> Picture:
     pictures = pictures or Pictures(world)
-    return pictures.attached(MESSAGES, pictures.see(agent))
+    drawing = pictures.see(agent)
+    assert drawing is not None
+    return pictures.painted(drawing)
 
 
 def test_another_picture_is_another_prompt_and_no_further_sample_of_it() -> None:
@@ -33,13 +34,14 @@ def test_another_picture_is_another_prompt_and_no_further_sample_of_it() -> None
     view = View(0, names[0], names, Turn(0, frozenset({Act.PLAN})), 0, 0, world.observe(0))
     counter = RequestCounter()
     boards = [seen(cube(f"seed={seed}"), 0) for seed in (0, 1, 0)]
-    assert [counter.request(messages, None, view).sample for messages in boards] == [0, 0, 1]
+    prompts = [(ChatMessage(ChatRole.USER, "What do you see?", pictures=(board,)),) for board in boards]
+    assert [counter.request(messages, None, view).sample for messages in prompts] == [0, 0, 1]
 
 
 def test_those_who_see_the_same_share_a_picture() -> None:
     world = cube()
     pictures = Pictures(world)
-    first, second = (seen(world, agent, pictures)[-1].pictures[0] for agent in (0, 1))
+    first, second = (seen(world, agent, pictures) for agent in (0, 1))
     assert first is second
 
 
@@ -54,5 +56,4 @@ def test_the_roles_of_a_mind_share_a_picture() -> None:
 
 def test_a_world_that_shows_text_has_no_pictures() -> None:
     world = build(Cell.compose(["n=2"]), no_models).world
-    assert seen(world, 0) == MESSAGES
-    assert Pictures(world).described({"observation": "data"}, "observation", None) == {"observation": "data"}
+    assert Pictures(world).see(0) is None

@@ -28,7 +28,7 @@ from quorum.agents.llm.errors import (
     Unreachable,
 )
 from quorum.agents.llm.limits import estimate_prompt
-from quorum.agents.llm.paid import after, carried, charge, paid_with
+from quorum.agents.llm.paid import carried, charge, paid_with, together
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import (
     Finish,
@@ -265,7 +265,8 @@ class Provider(ProvidedModel):
             )
         paid: list[Reply | None] = []
         with carried(paid):
-            return after(paid, await self._insist(request, send, deadline, paid))
+            reply = await self._insist(request, send, deadline, paid)
+            return together([*paid, reply])
 
     async def _insist(self, request: Request, send: Send, deadline: float | None, paid: list[Reply | None]) -> Reply:
         """Send a request until the service accepts it, reduced if necessary; add the cost of failed tries to `paid`."""
