@@ -3,7 +3,7 @@ import { CommandBox, branchAt } from "./command.js";
 import { button, el, fill, say } from "./dom.js";
 import { follow } from "./follower.js";
 import { Head } from "./header.js";
-import { TIME_KEYS, keysBox, listen } from "./keys.js";
+import { TIME_KEYS, keysBox, listen, zoomKeys } from "./keys.js";
 import { lanesLegend } from "./legend.js";
 import { Pages } from "./pages.js";
 import { Picks } from "./picks.js";
@@ -149,10 +149,7 @@ class Episode extends ShownRun {
     new ResizeObserver(() => this.refresh()).observe(this.lanes.root);
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement); // lanes may be hidden
     listen(this.player, {
-      "+": () => this.lanes.zoom(1.6),
-      "=": () => this.lanes.zoom(1.6),
-      "-": () => this.lanes.zoom(1 / 1.6),
-      0: () => this.lanes.fit(),
+      ...zoomKeys([this.lanes]),
       f: () => this.world.follow(),
       b: () => this.#view(this.time.dataset.view === "branches" ? "lanes" : "branches"),
       c: () => this.showCommand(),

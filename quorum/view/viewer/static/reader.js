@@ -2,7 +2,7 @@
 import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
-import { planLines } from "./plan_lines.js";
+import { planLines } from "./plan_words.js";
 import { instantLink } from "./links.js";
 import { summary } from "./overview.js";
 import { failureLines } from "./failures.js";

@@ -2,8 +2,7 @@
 import { button, el } from "./dom.js";
 import { instantLink } from "./links.js";
 import { CONSTRAINTS } from "./looks.js";
-import { planLines } from "./plan_lines.js";
-import { listed } from "./plan_words.js";
+import { listed, planLines } from "./plan_words.js";
 import { shown } from "./text.js";
 import { colour } from "./theme.js";
 

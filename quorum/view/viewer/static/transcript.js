@@ -2,8 +2,7 @@
 import { button, el, fill } from "./dom.js";
 import { instantLink } from "./links.js";
 import { lastBy } from "./order.js";
-import { planWords } from "./plan_words.js";
-import { planLines } from "./plan_lines.js";
+import { planLines, planWords } from "./plan_words.js";
 import { short, shown } from "./text.js";
 
 const MOST = 240;
