@@ -83,29 +83,23 @@ def frames(run: RecordedEpisode, picture: Callable[[World], P], first: int, last
     Raises:
         UserError: the world cannot be built, or deviates from the trace.
     """
-    with closing_world(run.world()) as world:
-        yield from _frames(run, world, picture, first, last)
-
-
-def _frames(
-    run: RecordedEpisode, world: World, picture: Callable[[World], P], first: int, last: int
-) -> Iterator[Frame[P]]:
     names = [*run.trace.start.agents, *run.trace.start.coordinators]
     thoughts = Counter(stamped.t for stamped in run.trace.stamped(ThoughtEnd))
     sent = run.trace.stamped(MessageSent)
     messages = Counter(stamped.t for stamped in sent)
     said, heard = "", 0
-    for t in islice(run.replay(world), last + 1):
-        while heard < len(sent) and sent[heard].t <= t:
-            heard += 1
-        if t < first:
-            continue
-        if heard:
-            message = sent[heard - 1]
-            assert isinstance(message.event, MessageSent)
-            said = _line(message.t, message.event, names)
-        end = _end(run) if t == run.steps else ""
-        yield Frame(t, picture(world), world.progress(), thoughts[t], messages[t], said, end)
+    with closing_world(run.world()) as world:
+        for t in islice(run.replay(world), last + 1):
+            while heard < len(sent) and sent[heard].t <= t:
+                heard += 1
+            if t < first:
+                continue
+            if heard:
+                message = sent[heard - 1]
+                assert isinstance(message.event, MessageSent)
+                said = _line(message.t, message.event, names)
+            end = _end(run) if t == run.steps else ""
+            yield Frame(t, picture(world), world.progress(), thoughts[t], messages[t], said, end)
 
 
 def _line(t: int, message: MessageSent, names: list[str]) -> str:

@@ -46,18 +46,6 @@ def film_pages(
         why = f"The world {name!r} has no pictures (quorum_base.drawing.Drawable)."
         yield from (_page(None, {}, phrases, [why]) for _ in firsts)
         return
-    with closing_world(world):
-        yield from _drawn_pages(world, script, firsts, used, phrases)
-
-
-def _drawn_pages(
-    world: World,
-    script: Script,
-    firsts: Sequence[int],
-    used: Sequence[Collection[int | str]],
-    phrases: Mapping[str, str],
-) -> Iterator[Json]:
-    assert isinstance(world, Drawable)
     drawn: Drawable = world
     canvas: Canvas | None = None
 
@@ -67,13 +55,14 @@ def _drawn_pages(
         return check_type(drawn.draw(), Drawing, drawn.draw, "a quorum_base.drawing.Drawing")
 
     ways = isinstance(world, ShowsWays)
-    drawings = Replayed(script.events(), world, see, "the world is shown")
-    for (first, instants), primitives in zip(drawings.pages(firsts), used, strict=True):
-        writer = _DifferenceWriter()
-        for drawing in instants:
-            writer.add(drawing)
-        named = dict(_named(drawn, primitives)) if canvas is not None else {}
-        yield _page(writer.pictures(canvas, first, ways=ways), named, phrases, drawings.problems)
+    with closing_world(world):
+        drawings = Replayed(script.events(), world, see, "the world is shown")
+        for (first, instants), primitives in zip(drawings.pages(firsts), used, strict=True):
+            writer = _DifferenceWriter()
+            for drawing in instants:
+                writer.add(drawing)
+            named = dict(_named(drawn, primitives)) if canvas is not None else {}
+            yield _page(writer.pictures(canvas, first, ways=ways), named, phrases, drawings.problems)
 
 
 def built_world(folder: RunFolder, name: str | None) -> tuple[World | None, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
@@ -15,7 +15,6 @@ from urllib.parse import quote
 import msgspec
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -26,7 +25,7 @@ from quorum.process.http import HOST, Connections, listen, server_config
 from quorum.view.viewer.episode import Episode
 from quorum.view.viewer.library import Library
 from quorum.view.viewer.page import STATIC, served_page, static_file
-from quorum.view.viewer.pages import MadePages, Pages
+from quorum.view.viewer.pages import Json, MadePages, Pages
 from quorum.view.viewer.runs import sweep_table
 from quorum_base.user_errors import UserError
 
@@ -102,116 +101,98 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The routes of a library."""
+    """The routes of a library. No answer is a coroutine, so each is made in a thread."""
 
     library: Library
 
     def app(self) -> Starlette:
         """Return the application without its access control."""
-        run = "/api/run/{name}"
-        answers: dict[str, Callable[[Request], Awaitable[Response]]] = {
+        run, library = "/api/run/{name}", self.library
+        answers: dict[str, Callable[[Request], Response]] = {
             "/": self._front,
             "/run/{name}": self._episode_page,
             "/pair/{one}/{other}": self._pair_page,
             "/static/{name}": self._static,
+            f"{run}/picture/{{digest}}": self._picture,
+        }
+        data: dict[str, Callable[[Request], Any]] = {
             "/api/pair": self._pair,
             "/api/pair/{one}/{other}": self._pair_of,
             "/api/sweep": self._sweep,
-            f"{run}/episode": self._episode,
-            f"{run}/family": self._family,
-            f"{run}/progress": self._progress,
+            f"{run}/episode": lambda request: _present(library.episode(request.path_params["name"])).overview,
+            f"{run}/family": lambda request: _present(library.family(request.path_params["name"])),
+            f"{run}/progress": lambda request: library.progress(request.path_params["name"]),
             f"{run}/page/{{t}}": partial(self._page, lambda episode: episode.pages),
             f"{run}/film/{{t}}": partial(self._page, lambda episode: episode.film),
             f"{run}/ways/{{t}}": partial(self._page, lambda episode: episode.ways),
             f"{run}/call/{{number}}": self._call,
-            f"{run}/picture/{{digest}}": self._picture,
             f"{run}/search": self._search,
         }
+        answers |= {path: partial(_json, found) for path, found in data.items()}
         return Starlette(routes=[Route(path, answer, methods=["GET"]) for path, answer in answers.items()])
 
-    async def _front(self, _: Request) -> Response:
+    def _front(self, _: Request) -> Response:
         single, pair = self.library.single, self.library.pair
         if pair is not None:
             return HTMLResponse(served_page("pair", " | ".join(pair["runs"])))
         return HTMLResponse(served_page("sweep", "Quorum") if single is None else served_page("episode", single))
 
-    async def _episode_page(self, request: Request) -> Response:
+    def _episode_page(self, request: Request) -> Response:
         name = request.path_params["name"]
         _present(self.library.folder(name))
         return HTMLResponse(served_page("episode", name, up="../"))
 
-    async def _pair_page(self, request: Request) -> Response:
+    def _pair_page(self, request: Request) -> Response:
         names = [request.path_params[side] for side in ("one", "other")]
         for name in names:
             _present(self.library.folder(name))
         way = "/".join(quote(name, safe="") for name in names)
         return HTMLResponse(served_page("pair", way, " | ".join(names), up="../../"))
 
-    async def _static(self, request: Request) -> Response:
+    def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
         media_type = _present(STATIC.get(name), "There is no such file.")
         return Response(static_file(name), media_type=media_type)
 
-    async def _pair(self, _: Request) -> Response:
-        return _json(_present(self.library.pair, "This page needs two open runs."))
+    def _pair(self, _: Request) -> Json:
+        return _present(self.library.pair, "This page needs two open runs.")
 
-    async def _pair_of(self, request: Request) -> Response:
-        names = [request.path_params[side] for side in ("one", "other")]
+    def _pair_of(self, request: Request) -> Json:
         try:
-            return _json(_present(await run_in_threadpool(self.library.side_of, *names)))
+            return _present(self.library.side_of(request.path_params["one"], request.path_params["other"]))
         except UserError as error:
             raise HTTPException(409, error.message) from error
 
-    async def _sweep(self, _: Request) -> Response:
+    def _sweep(self, _: Request) -> Json:
         if self.library.named:
             raise HTTPException(404, "No sweep was opened.")
-        return _json(await run_in_threadpool(sweep_table, self.library.root))
+        return sweep_table(self.library.root)
 
-    async def _episode(self, request: Request) -> Response:
-        def work() -> Response:
-            return _json(_present(self.library.episode(request.path_params["name"])).overview)
+    def _page(self, kind: Callable[[Episode], Pages | MadePages], request: Request) -> msgspec.Raw:
+        t, episode = _number(request.path_params["t"]), self._last_read(request)
+        return msgspec.Raw(kind(episode).data(episode.pages.holding(t)))
 
-        return await run_in_threadpool(work)
-
-    async def _family(self, request: Request) -> Response:
-        return _json(_present(await run_in_threadpool(self.library.family, request.path_params["name"])))
-
-    async def _progress(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
-
-    async def _page(self, kind: Callable[[Episode], Pages | MadePages], request: Request) -> Response:
-        t = _number(request.path_params["t"])
-        return await self._of(request, lambda episode: kind(episode).data(episode.pages.holding(t)))
-
-    async def _call(self, request: Request) -> Response:
+    def _call(self, request: Request) -> Json:
         number = _number(request.path_params["number"])
         try:
-            return await self._of(request, lambda episode: msgspec.json.encode(episode.calls.call(number)))
+            return self._last_read(request).calls.call(number)
         except (IndexError, ValueError):
             raise HTTPException(404, "There is no such call.") from None
 
-    async def _picture(self, request: Request) -> Response:
-        digest: str = request.path_params["digest"]
+    def _picture(self, request: Request) -> Response:
         try:
-            return await self._of(request, lambda episode: episode.calls.picture(digest), "image/png")
+            png = self._last_read(request).calls.picture(request.path_params["digest"])
         except ValueError:
             raise HTTPException(404, "There is no such picture.") from None
+        return Response(png, media_type="image/png")
 
-    async def _search(self, request: Request) -> Response:
+    def _search(self, request: Request) -> list[int]:
         words = request.query_params.get("q", "")[:_LONGEST_SEARCH]
-        return await self._of(
-            request, lambda episode: msgspec.json.encode(episode.calls.matching(words) if words else [])
-        )
+        return self._last_read(request).calls.matching(words) if words else []
 
-    async def _of(
-        self, request: Request, part: Callable[[Episode], bytes], media_type: str = "application/json"
-    ) -> Response:
-        """Answer with a part of the run as it was last read: the page has loaded that version and continues with it."""
-
-        def work() -> bytes:
-            return part(_present(self.library.last_read(request.path_params["name"])))
-
-        return Response(await run_in_threadpool(work), media_type=media_type)
+    def _last_read(self, request: Request) -> Episode:
+        """Return the run as it was last read: the page has loaded that version and continues with it."""
+        return _present(self.library.last_read(request.path_params["name"]))
 
 
 def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
@@ -236,8 +217,8 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _json(data: Any) -> Response:
-    return Response(msgspec.json.encode(data), media_type="application/json")
+def _json(found: Callable[[Request], Any], request: Request) -> Response:
+    return Response(msgspec.json.encode(found(request)), media_type="application/json")
 
 
 def application(library: Library, token: str, port: int) -> ASGIApp:

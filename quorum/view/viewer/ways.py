@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 from maeil.contracts import check_type
@@ -123,18 +124,11 @@ def way_pages(folder: RunFolder, name: str | None, script: Script, firsts: Seque
         yield from ({"first": first, "frames": [], "problems": []} for first in firsts)
         return
     with closing_world(world):
-        yield from _pages_of(Ways(world), world, script, firsts)
-
-
-def _pages_of(going: Ways, world: World, script: Script, firsts: Sequence[int]) -> Iterator[Json]:
-    seen = Replayed(going.watched(script.events()), world, going.now, "paths are shown")
-    for first, instants in seen.pages(firsts):
-        frames = []
-        before: Mapping[int, Way] = {}
-        for ways in instants:
-            frames.append(_difference(before, ways))
-            before = ways
-        yield {"first": first, "frames": frames, "problems": seen.problems}
+        going = Ways(world)
+        seen = Replayed(going.watched(script.events()), world, going.now, "paths are shown")
+        for first, instants in seen.pages(firsts):
+            frames = [_difference(before, ways) for before, ways in pairwise(chain([{}], instants))]
+            yield {"first": first, "frames": frames, "problems": seen.problems}
 
 
 def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:

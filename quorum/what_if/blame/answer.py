@@ -95,6 +95,12 @@ class Blame:
     usd: float = 0.0
     tokens: int = 0
 
+    @classmethod
+    def of_success(cls, run: Path, question: Question, reference: str, ending: Ending) -> Blame:
+        """Return the result for a run that is a success."""
+        verdict = Verdict(question.method, None, None, reason=f"the run is a success: {question.success.text}")
+        return cls(run, question, reference, ending, failed=False, verdict=verdict)
+
     @property
     def spent(self) -> Spent:
         """Its cost."""

@@ -34,7 +34,10 @@ from maeil.trace.events import Event, MessageSent, StepTaken
 from maeil.world import keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.display.sanitize import sanitize
+from quorum.display.terminal import echo
 from quorum.episode.stand_in import estimated
+from quorum.runs.derived import Records, of_all
+from quorum.runs.measures import Measure
 from quorum.runs.recorded_episode import RecordedEpisode, open_episode
 from quorum.storage.locks import one_at_work
 from quorum.storage.outputs import require_writable
@@ -391,3 +394,48 @@ def _refuse_luck(world: World, run: str) -> None:
             "Compare teams over many seeds instead, or use a world whose luck is shared: in the open world, "
             "env.switches={luck: keyed}, as in crafter_coop.",
         )
+
+
+class CreditMeasure(Measure):
+    """Credits as a measure of `quorum results`.
+
+    Args:
+        kinds: the credits.
+        idle_from: the step from which an agent idles, for `Kind.AGENT`.
+        bill: limits of paid models, and their cost so far.
+    """
+
+    def __init__(self, kinds: Sequence[Kind], idle_from: int, bill: Bill) -> None:
+        self._kinds = kinds
+        self._idle_from = idle_from
+        self._bill = bill
+        self.estimates = bill.stands_in
+
+    def check(self, per: str | None, *, write: bool) -> None:
+        """Refuse a table without columns for a credit, and refuse to store credits from a later step on."""
+        if self._idle_from and (write or set(self._kinds) != {Kind.AGENT}):
+            raise UserError(
+                "--idle-from works only with --credit agent, and metrics.json holds credits from the first step on",
+                "Add --credit agent and no other credit, and leave --write out.",
+            )
+        if strange := [kind for kind in self._kinds if per not in (None, kind.per)]:
+            raise UserError(
+                f"--per {per} --credit {', '.join(strange)}: this table has no such column",
+                f"Give --per {', '.join(kind.per for kind in strange)}.",
+            )
+
+    def metrics(self, run: Path) -> Mapping[str, Value]:
+        """Return the metrics of the group `credit`."""
+        return self._credits(run).metrics
+
+    def joined(self, run: Path, per: str, rows: Records) -> Records:
+        """Return the rows with the worth of each agent or message."""
+        return self._credits(run).joined(per, rows)
+
+    def estimate(self, runs: Iterable[Path]) -> Mapping[str, Any]:
+        """Return the number of re-runs, and the cost of paid models."""
+        with of_all(runs, lambda run: credits_of(run, self._kinds, bill=self._bill)) as found:
+            return {"runs": len(found), **self._bill.plain()}
+
+    def _credits(self, run: Path) -> Credits:
+        return credits_of(run, self._kinds, self._idle_from, lambda text: echo(text, err=True), self._bill)

@@ -42,9 +42,7 @@ def judge(run: Path, question: Question) -> Blame:
     trace = read_whole_trace(run)
     ending = ending_of(trace)
     if question.success.met(ending):
-        reason = f"the run is a success: {question.success.text}"
-        verdict = Verdict(question.method, None, None, reason=reason)
-        return Blame(run, question, "", ending, failed=False, verdict=verdict)
+        return Blame.of_success(run, question, "", ending)
     if question.method == RULES:
         return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
     configuration = reading(question)

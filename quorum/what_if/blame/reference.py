@@ -149,13 +149,13 @@ class Reference:
     def _minds(self, names: Sequence[str]) -> list[ComponentConfig]:
         """Return the values of the minds that decide for some participants."""
         configuration = self._real(names)
-        leader = self.parent.episode.trace.start.coordinators
-        usual = configuration.agents
-        special = configuration.leader
-        return [
-            configuration.members.get(name, special if special is not None and name in leader else usual)
-            for name in names
-        ]
+        return [self._mind_in(configuration, name) for name in names]
+
+    def _mind_in(self, configuration: Configuration, name: str) -> ComponentConfig:
+        """Return the values of the mind that a participant has in a configuration."""
+        leads = name in self.parent.episode.trace.start.coordinators
+        usual = configuration.leader if leads and configuration.leader is not None else configuration.agents
+        return configuration.members.get(name, usual)
 
     def edits(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the `KEY=VALUE` that let the reference decide for some participants."""
@@ -183,8 +183,7 @@ class Reference:
     def _own_edits(self, name: str) -> list[str]:
         """Return the `KEY=VALUE` that give a participant a fresh copy of its mind."""
         c = self.parent.configuration
-        leads = c.leader is not None and name in self.parent.episode.trace.start.coordinators
-        own = c.members.get(name, c.leader if leads and c.leader is not None else c.agents)
+        own = self._mind_in(c, name)
         edit = f"agents.{MEMBERS}.{name}={own.name}"
         usual = edited(c.plain(), [edit], self.config_dir)["agents"][MEMBERS][name]
         values = own.model_dump(mode="json")

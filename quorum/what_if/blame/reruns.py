@@ -13,6 +13,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.configuration.edits import edited
 from quorum.configuration.option_folders import named_folders
 from quorum.configuration.schema import Configuration, validate
+from quorum.episode.in_memory import play_in_memory
 from quorum.episode.runner import run_cell
 from quorum.episode.start import StartRefused
 from quorum.runs.finished import read_paid, read_spent, resumable_attempts
@@ -142,7 +143,7 @@ class Reruns:
         prefix = planned.start.prefix
         ender = Ender(lambda: prefix.live)
         try:
-            planned.play_in_memory([ender, *listeners])
+            play_in_memory(planned.cell, [ender, *listeners], start=planned.start)
         except StartRefused:
             raise
         except UserError:

@@ -64,7 +64,7 @@ def blame(
     ending = ending_of(parent.episode.trace)
     reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=dry)
     if question.success.met(ending):
-        return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
+        return Blame.of_success(run, question, reference.label, ending)
     _check(reference, question, ending, limited=not dry)
     if dry:
         return _found(reference, question, ending, Journal(None, {}), started)
@@ -209,10 +209,6 @@ def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[D
             journal.keep(decisions)
     attempts = [kept / name for name in list_inside(kept.parent, kept.name)]
     return decisions, sum(map(read_paid, attempts), Spent())
-
-
-def _success(question: Question) -> Verdict:
-    return Verdict(SEARCH, None, None, reason=f"the run is a success: {question.success.text}")
 
 
 def _paid_folder(parent: Parent) -> Path:

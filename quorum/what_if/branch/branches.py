@@ -61,110 +61,98 @@ class BranchGrid(Planner):
         return (*found, *draws, *luck, *([] if self.control else ["--no-control"]))
 
     def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
-        """Plan the branches; see `plan_branches`."""
-        return plan_branches(words, self, config_dir)
+        """Plan a sweep of branches.
+
+        Args:
+            words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
+            config_dir: folders with more options of the groups.
+
+        Raises:
+            UserError: there is no such run, a word or a branch point is invalid, no branch can run, or there is nothing
+                to plan.
+        """
+        if any(word.partition("=")[0] == EXPERIMENT for word in words):
+            raise UserError(f"{EXPERIMENT}: branches continue recorded runs, so their experiment cannot change")
+        edit = self.change
+        if not self.at and not edit.drops:
+            raise UserError(
+                "--at is missing: give the step from which the branches are live", "For example: --at 5 --at 10"
+            )
+        instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, self.at))] or [None]
+        grid = axes(words, Composer(config_dir))
+        changes = [
+            replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
+            for point in (points(grid) if grid or edit.told else ())
+        ]
+        if self.control or not changes:
+            changes.insert(0, replace(UNCHANGED, luck=edit.luck))
+        runs = list(_runs(self.folders))
+        number = len(runs) * len(instants) * len(changes) * self.draws
+        if number > MOST_POINTS:
+            sizes = f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}"
+            sizes += f", draws: {self.draws:,}"
+            raise UserError(f"the sweep has {number:,} branches ({sizes}): the limit is {MOST_POINTS:,}")
+
+        parents, problems = Parents(), Problems()
+        found: dict[str, PlannedBranchCell] = {}
+        places: dict[str, str] = {}
+        origins: dict[SweepParent, None] = {}
+        edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
+        for run, at, (index, change) in product(runs, instants, enumerate(changes)):
+            place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
+            try:
+                parent: Parent = parents.open(run.absolute())
+                instant = at if at is not None else parent.instant_of_drop(edit.drops)
+                branch = parent.branch(instant, change, after=edited.get((run, index)))
+            except UserError as error:
+                problems.add(place, error, self.draws)
+                continue
+            edited[run, index] = branch.cell.configuration
+            for draw in range(self.draws):
+                planned = PlannedBranchCell.of_branch(branch, run, change, draw)
+                found.setdefault(planned.name, planned)
+                places.setdefault(planned.kind, place)
+                origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
+        if not found:
+            raise refusal(problems.found, number)
+        return SweepPlan(
+            experiment=None,
+            words=tuple(words),
+            arms={},
+            cells=tuple(found.values()),
+            repeated=number - len(found) - affected(problems.found),
+            problems=problems.found,
+            places=places,
+            metrics=(),
+            published=None,
+            without_effect="",
+            parents=tuple(origins),
+        )
 
     def check(self, planned: SweepPlan, folder: Path) -> None:
-        """Refuse other parents; see `refuse_other_parents`."""
-        refuse_other_parents(planned, folder)
+        """Refuse a sweep of branches whose runs are gone or have changed since it started.
 
+        Args:
+            planned: the new plan.
+            folder: folder of the sweep, which may not exist yet.
 
-def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: ConfigDir = ()) -> SweepPlan:
-    """Plan a sweep of branches.
-
-    Args:
-        words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
-        asked: the runs, the branch points, and what else varies.
-        config_dir: folders with more options of the groups.
-
-    Raises:
-        UserError: there is no such run, a word or a branch point is invalid, no branch can run, or there is nothing to
-            plan.
-    """
-    if any(word.partition("=")[0] == EXPERIMENT for word in words):
-        raise UserError(f"{EXPERIMENT}: branches continue recorded runs, so their experiment cannot change")
-    edit = asked.change
-    if not asked.at and not edit.drops:
-        raise UserError(
-            "--at is missing: give the step from which the branches are live", "For example: --at 5 --at 10"
-        )
-    instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, asked.at))] or [None]
-    grid = axes(words, Composer(config_dir))
-    changes = [
-        replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
-        for point in (points(grid) if grid or edit.told else ())
-    ]
-    if asked.control or not changes:
-        changes.insert(0, replace(UNCHANGED, luck=edit.luck))
-    runs = list(_runs(asked.folders))
-    number = len(runs) * len(instants) * len(changes) * asked.draws
-    if number > MOST_POINTS:
-        sizes = (
-            f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
-        )
-        raise UserError(f"the sweep has {number:,} branches ({sizes}): the limit is {MOST_POINTS:,}")
-
-    parents, problems = Parents(), Problems()
-    found: dict[str, PlannedBranchCell] = {}
-    places: dict[str, str] = {}
-    origins: dict[SweepParent, None] = {}
-    edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
-    for run, at, (index, change) in product(runs, instants, enumerate(changes)):
-        place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
-        try:
-            parent: Parent = parents.open(run.absolute())
-            instant = at if at is not None else parent.instant_of_drop(edit.drops)
-            branch = parent.branch(instant, change, after=edited.get((run, index)))
-        except UserError as error:
-            problems.add(place, error, asked.draws)
-            continue
-        edited[run, index] = branch.cell.configuration
-        for draw in range(asked.draws):
-            planned = PlannedBranchCell.of_branch(branch, run, change, draw)
-            found.setdefault(planned.name, planned)
-            places.setdefault(planned.kind, place)
-            origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
-    if not found:
-        raise refusal(problems.found, number)
-    return SweepPlan(
-        experiment=None,
-        words=tuple(words),
-        arms={},
-        cells=tuple(found.values()),
-        repeated=number - len(found) - affected(problems.found),
-        problems=problems.found,
-        places=places,
-        metrics=(),
-        published=None,
-        without_effect="",
-        parents=tuple(origins),
-    )
-
-
-def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
-    """Refuse a sweep of branches whose runs are gone or have changed since it started.
-
-    Args:
-        plan: the new plan.
-        folder: folder of the sweep, which may not exist yet.
-
-    Raises:
-        UserError: a run is gone, or has changed.
-    """
-    before = None
-    if folder.is_dir():
-        with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
-            before = read_sweep(folder)
-    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
-    for parent in plan.parents:
-        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
-    for parent in before.parents if before is not None else ():
-        run = Path(os.path.realpath(folder / parent.run))
-        hint = "Restore the run, or start a separate sweep: --name NAME."
-        if not run.is_dir():
-            raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
-        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-            raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
+        Raises:
+            UserError: a run is gone, or has changed.
+        """
+        before = None
+        if folder.is_dir():
+            with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
+                before = read_sweep(folder)
+        now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
+        for parent in planned.parents:
+            now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
+        for parent in before.parents if before is not None else ():
+            run = Path(os.path.realpath(folder / parent.run))
+            hint = "Restore the run, or start a separate sweep: --name NAME."
+            if not run.is_dir():
+                raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
+            if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
+                raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:

@@ -14,7 +14,7 @@ import orjson
 from maeil.errors import ChangeRefused
 from maeil.trace import Instant
 from maeil.trace.story import Story
-from maeil.world import DrawsLots, World, closing_world
+from maeil.world import DrawsLots, closing_world
 from quorum.configuration.option_folders import ConfigDir
 from quorum.display.sanitize import sanitize
 from quorum.runs.recorded_episode import RecordedEpisode
@@ -204,33 +204,29 @@ def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instan
             to it, or the world refuses the change.
     """
     with closing_world(episode.world()) as world:
-        return _tried(world, change, episode, instant)
-
-
-def _tried(world: World, change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
-    if change.luck is not None and not isinstance(world, DrawsLots):
-        raise UserError(
-            f"--luck: the rules of '{world.name}' are not random",
-            "Leave --luck out: --draws draws models and minds again.",
-        )
-    if change.changes is None:
+        if change.luck is not None and not isinstance(world, DrawsLots):
+            raise UserError(
+                f"--luck: the rules of '{world.name}' are not random",
+                "Leave --luck out: --draws draws models and minds again.",
+            )
+        if change.changes is None:
+            return change
+        if instant.t_hat is not None:
+            raise UserError(
+                f"--at {instant} with --world: the world stands still while the team thinks",
+                f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
+            )
+        for t in episode.replay(world):
+            if t == instant.t:
+                break
+        try:
+            change_world(world, change.changes)
+        except ChangeRefused as refusal:
+            raise UserError(
+                f"--world, at step {instant.t}: {sanitize(str(refusal), _LONGEST_REASON)}",
+                "docs/branch.md lists what you can change.",
+            ) from refusal
         return change
-    if instant.t_hat is not None:
-        raise UserError(
-            f"--at {instant} with --world: the world stands still while the team thinks",
-            f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
-        )
-    for t in episode.replay(world):
-        if t == instant.t:
-            break
-    try:
-        change_world(world, change.changes)
-    except ChangeRefused as refusal:
-        raise UserError(
-            f"--world, at step {instant.t}: {sanitize(str(refusal), _LONGEST_REASON)}",
-            "docs/branch.md lists what you can change.",
-        ) from refusal
-    return change
 
 
 def find_messages(story: Story, ids: Sequence[int]) -> Sequence[tuple[DroppedMessage, Instant]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from maeil.clock import ClockUnit
 from maeil.component import Handover
 from maeil.errors import TraceError
-from maeil.trace import Instant, Listener, Prefix
+from maeil.trace import Instant, Prefix
 from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
 from quorum.configuration.edits import edited, named_members
@@ -19,7 +19,6 @@ from quorum.configuration.registry import minds, topologies
 from quorum.configuration.schema import Configuration, validate
 from quorum.display.sanitize import sanitize
 from quorum.episode.expected import Rest
-from quorum.episode.in_memory import play_in_memory
 from quorum.runs.recorded_episode import RecordedEpisode, open_episode
 from quorum.runs.run_folder import RunFolder, is_run
 from quorum.runs.run_meta import RunMeta
@@ -63,10 +62,6 @@ class PlannedBranch:
         found = self.parent.rest(self.origin.instant)
         same = (before.team, before.topology) == (after.team, after.topology)
         return found if same else Rest(found.thoughts)
-
-    def play_in_memory(self, listeners: Sequence[Listener]) -> None:
-        """Play it in memory; see `quorum.episode.in_memory`."""
-        play_in_memory(self.cell, listeners, start=self.start)
 
     @property
     def notice(self) -> str:

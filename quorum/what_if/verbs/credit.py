@@ -50,8 +50,7 @@ def credit(
         return None
     from quorum.configuration.budgets import require_budgets
     from quorum.what_if.blame.attempts import Budget
-    from quorum.what_if.blame.credit import Bill, kinds_of
-    from quorum.what_if.blame.measure import CreditMeasure
+    from quorum.what_if.blame.credit import Bill, CreditMeasure, kinds_of
 
     kinds = kinds_of(credit)
     require_budgets(**budgets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -339,8 +340,11 @@ def test_a_step_without_events_leads_to_those_before_and_after(talk: str, opened
 
 
 COLOURS = """() => {
-  const style = getComputedStyle(document.documentElement);
-  const of = names => names.map(name => [name, style.getPropertyValue('--' + name).trim()]);
+  const probe = document.body.appendChild(document.createElement('i'));
+  const of = names => names.map(name => {
+    probe.style.color = `var(--${name})`;
+    return [name, getComputedStyle(probe).color];
+  });
   return [of(['stage-r', 'stage-w', 'stage-x', 'stage-i']), of(['ok', 'bad', 'late', 'cut', 'running']),
     of(['met-0', 'met-1', 'met-2', 'met-3'])];
 }"""
@@ -349,8 +353,8 @@ TOLD_APART = 20
 
 
 def lab(colour: str) -> tuple[float, float, float]:
-    """CIELAB of `#rrggbb`, by its standard formula for the white of D65."""
-    r, g, b = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    """CIELAB of `rgb(r, g, b)`, by its standard formula for the white of D65."""
+    r, g, b = (int(part) / 255 for part in re.findall(r"\d+", colour))
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (r, g, b))
     x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047
     y = 0.2126 * r + 0.7152 * g + 0.0722 * b

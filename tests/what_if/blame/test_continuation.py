@@ -13,6 +13,7 @@ from maeil.trace import Instant
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.configuration.cell import Cell
+from quorum.episode.in_memory import play_in_memory
 from quorum.episode.runner import run_cell
 from quorum.runs.recorded_episode import open_episode
 from quorum.what_if.blame.attempts import Budget
@@ -103,7 +104,8 @@ def test_what_is_played_aside_is_the_branch_that_is_run(words: str, tmp_path: Pa
 def test_the_run_itself_played_aside_is_worth_what_it_was_worth(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=1", "agents=naive", "topology=debate", "max_steps=20"]), tmp_path)
     ender = Ender()
-    Parent.open(run.folder).branch(Instant(0), Change()).play_in_memory([ender])
+    planned = Parent.open(run.folder).branch(Instant(0), Change())
+    play_in_memory(planned.cell, [ender], start=planned.start)
     assert ender.ending == ending_of(open_episode(run.folder).trace)
     metrics = compute_metrics(open_episode(run.folder).trace)
     assert ender.ending.returned == metrics["outcome.return"]

@@ -30,7 +30,7 @@ from quorum.sweeps.command import choose_engine, run_sweep_command, show_plan
 from quorum.sweeps.progress import nothing
 from quorum.sweeps.run import SweepRequest, SweepResult, run_sweep
 from quorum.sweeps.stopping import Stop
-from quorum.what_if.branch.branches import BranchGrid, plan_branches
+from quorum.what_if.branch.branches import BranchGrid
 from quorum.what_if.branch.change import edits_of_minds, read_change
 from quorum.what_if.branch.planned_cell import PlannedBranchCell
 from quorum_base.user_errors import UserError
@@ -126,7 +126,7 @@ def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path,
     assert len({lines[1] for lines in contents(tmp_path / "s").values()}) <= len(runs)  # one beginning for all draws
     assert (
         result.failed,
-        len({cell.kind for cell in plan_branches(("llm.poor=0.5",), BranchGrid((first,), ("1",), draws=3)).cells}),
+        len({cell.kind for cell in BranchGrid((first,), ("1",), draws=3).plan(("llm.poor=0.5",)).cells}),
     ) == ((), 2)
 
 
@@ -238,10 +238,10 @@ def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path,
     meta = json.loads((failed / "meta.json").read_text())
     (failed / "meta.json").write_text(json.dumps({**meta, "outcome": "error"}))
     options = BranchGrid((copied,), ("1",))
-    assert [cell.origin.run for cell in plan_branches((), options).cells if isinstance(cell, PlannedBranchCell)] == [
+    assert [cell.origin.run for cell in options.plan(()).cells if isinstance(cell, PlannedBranchCell)] == [
         branches(copied)[1].name
     ]
-    assert len(plan_branches((), BranchGrid((copied, failed, failed), ("1",))).cells) == 2
+    assert len(BranchGrid((copied, failed, failed), ("1",)).plan(()).cells) == 2
 
 
 def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 /* One axis for both clocks: each environment step has the width 1, and the thinking before it is unfolded in front of it. */
+import { lastUpTo } from "./order.js";
 
 const EACH_THOUGHT = 0.35;
 const MOST = 8;
@@ -48,13 +49,6 @@ export class Axis {
 
   /** The `t` of a position. */
   t(x) {
-    let low = this.first;
-    let high = this.last;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.begin(middle) <= x) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return this.first + Math.max(0, lastUpTo(this.starts.subarray(0, -1), x));
   }
 }

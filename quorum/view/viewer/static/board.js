@@ -183,7 +183,7 @@ export class Board {
     }
     if (changed) {
       this.#rules(b, width, high);
-      this.drawn = { key, ground: ground.slice() };
+      this.drawn = { key, ground };
     }
     c.drawImage(this.base, 0, 0, width, high);
   }

@@ -3,23 +3,22 @@ import { CommandBox, branchAt } from "./command.js";
 import { button, el, fill, say } from "./dom.js";
 import { follow } from "./follower.js";
 import { Head } from "./header.js";
-import { TIME_KEYS, keysBox, listen } from "./keys.js";
-import { Lanes } from "./lanes.js";
+import { TIME_KEYS, keysBox, listen, zoomKeys } from "./keys.js";
 import { lanesLegend } from "./legend.js";
 import { Pages } from "./pages.js";
 import { Picks } from "./picks.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
 import { Search } from "./search.js";
+import { ShownRun } from "./shown_run.js";
 import { openSource } from "./sources.js";
 import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
 import { shown } from "./text.js";
 import { onTheme, themeSwitch } from "./theme.js";
 import { Tree } from "./tree.js";
-import { WORLD_KEYS, World } from "./world.js";
+import { WORLD_KEYS } from "./world.js";
 
-const LIST_PAUSE = 100;
 const KEYS = [
   ...TIME_KEYS, ["+ \u2212", "zoom the time axis"],
   ["0", "the whole time axis"], ["m", "messages or lanes"], ["b", "branches or lanes"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
@@ -44,24 +43,19 @@ export async function openEpisode(root, { run, up }) {
   return page;
 }
 
-class Episode {
+class Episode extends ShownRun {
   /** @param {import("./contract.js").Episode} plain @param {import("./sources.js").Source} source @param model of the first page that is shown. */
   constructor(plain, source, pages, model) {
-    this.plain = plain;
-    this.source = source;
-    this.pages = pages;
-    this.model = model;
-    this.missing = [];
-    this.turning = null;
-    this.player = new Player(plain, (t) => this.#show(t));
-    this.reader = new Reader(this.model, source, (t) => this.player.seek(t));
     const open = (sort, item) => this.reader.open(sort, item);
     const seek = (t) => {
       this.player.pause();
       this.player.seek(t);
       return this.turning;
     };
-    this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
+    super(plain, pages, model, { seek, open, agent: (agent) => this.#choose(agent), reading: (steps) => say(this.where, `reading ${steps}\u2026`) });
+    this.source = source;
+    this.player = new Player(plain, () => this.showInstant());
+    this.reader = new Reader(this.model, source, (t) => this.player.seek(t));
     this.events = new StepEvents({ seek, open });
     this.talk = new Talk(this.model, { seek, open, agent: (agent) => this.#choose(agent, true), window: () => this.lanes.window() });
     this.search = new Search(this.model, pages, source, { open, seek, call: (number) => this.reader.openCall(number) });
@@ -70,7 +64,6 @@ class Episode {
       const found = this.model.breakAt(t, way);
       if (found) this.reader.openBreak(found);
     };
-    this.world = new World(plain.agents, { agent: (agent) => this.#choose(agent), problems: (more) => this.missing.length || this.#showProblems(more) });
     this.chosen = -1;
   }
 
@@ -84,9 +77,8 @@ class Episode {
     this.#head();
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the branches of this run and of its parent (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });
-    this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
-    this.#showProblems();
+    this.showProblems();
     return [
       this.head.root,
       this.problems,
@@ -133,15 +125,13 @@ class Episode {
     } while (this.turning || !model.has(this.#instantIn(plain)));
     this.plain = plain;
     this.pages = this.search.pages = pages;
-    const same = model.first === this.model.first;
-    this.model = this.reader.model = this.search.model = model;
-    if (same) this.lanes.grow(model);
+    if (model.first === this.model.first) this.lanes.grow(model);
     else this.lanes.turn(model);
-    this.talk.turn(model);
+    this.take(model);
     this.#head();
     this.world.forget();
     this.player.extend(plain);
-    this.#project(film, page.ways);
+    this.project(film, page.ways);
   }
 
   /** Position of the player in a run that has grown. */
@@ -151,18 +141,15 @@ class Episode {
 
   /** Report that the server of a running episode does not answer; the page tries again. */
   lose(reason) {
-    this.#showProblems([`New data of the run could not be read; trying again: ${reason}`]);
+    this.showProblems([`New data of the run could not be read; trying again: ${reason}`]);
   }
 
   begin(t) {
-    onTheme(() => this.#refresh());
-    new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
+    onTheme(() => this.refresh());
+    new ResizeObserver(() => this.refresh()).observe(this.lanes.root);
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement); // lanes may be hidden
     listen(this.player, {
-      "+": () => this.lanes.zoom(1.6),
-      "=": () => this.lanes.zoom(1.6),
-      "-": () => this.lanes.zoom(1 / 1.6),
-      0: () => this.lanes.fit(),
+      ...zoomKeys([this.lanes]),
       f: () => this.world.follow(),
       b: () => this.#view(this.time.dataset.view === "branches" ? "lanes" : "branches"),
       c: () => this.showCommand(),
@@ -171,59 +158,23 @@ class Episode {
       "/": () => this.search.input.focus(),
       "?": () => this.help.showModal(),
     });
-    this.#refresh();
+    this.refresh();
     this.player.start(t);
   }
 
-  /** @param {import("./contract.js").Film} film @param ways asks where its actions lead */
-  #project({ pictures, primitives, phrases, problems }, ways) {
-    this.model.primitives = primitives;
-    this.model.phrases = phrases;
-    this.missing = problems;
-    this.#showProblems(problems);
-    this.world.project(pictures, ways);
-    this.#refresh();
-    this.talk.refresh(); // the world's own phrases have arrived
-    this.#show(this.player.t);
+  instant() {
+    return this.player.t;
   }
 
-  /** Turn to the page of the player's instant when it is read; the player may have moved in the meantime. */
-  async #turn() {
-    let page;
-    let model;
-    try {
-      ({ page, model } = await this.pages.reach(() => this.player.t, (steps) => say(this.where, `reading ${steps}\u2026`)));
-    } catch (error) {
-      this.#showProblems([error.message]);
-      return;
-    }
-    if (model === this.model) { // the player returned to this page
-      this.#showProblems(this.missing);
-      return;
-    }
+  take(model) {
     this.model = this.reader.model = this.search.model = model;
-    this.lanes.turn(model);
     this.talk.turn(model);
-    this.world.forget();
-    this.missing = [];
-    this.#showProblems();
-    this.#refresh();
-    this.#show(this.player.t);
-    this.draw(page, model);
   }
 
-  /** Show the pictures of a page when they are available. */
-  async draw(page, model) {
-    const film = await this.world.awaited(page.film);
-    if (this.model === model) this.#project(film, page.ways);
-  }
-
-  /** Show the problems of the run and of its visible part, and the visible steps, if these are not all. */
-  #showProblems(more = []) {
-    const problems = [...this.plain.problems, ...more];
+  /** Show the problems, and the visible steps, if these are not all. */
+  showProblems(more) {
+    super.showProblems(more);
     say(this.where, this.pages.firsts.length > 1 ? this.pages.steps(this.pages.number(this.model.first)) : "");
-    this.problems.hidden = !problems.length;
-    fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
   /** Return the current picture as plain data. */
@@ -233,7 +184,7 @@ class Episode {
     return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
   }
 
-  #refresh() {
+  refresh() {
     this.lanes.resize();
     this.world.refresh();
     this.player.drawMarks();
@@ -241,27 +192,12 @@ class Episode {
     if (head) head.replaceWith(lanesLegend());
   }
 
-  #show(t) {
-    if (!this.model.has(t)) {
-      this.turning ??= this.#turn().finally(() => {
-        this.turning = null;
-      });
-      return;
-    }
-    this.pages.ahead(t);
-    this.lanes.show(t);
-    this.world.show(t);
-    if (this.waiting) return;
-    this.waiting = setTimeout(() => {
-      this.waiting = null;
-      this.world.list(this.model, this.player.t);
-      this.#events();
-      this.talk.show(this.player.t);
-    }, this.listed === undefined ? 0 : LIST_PAUSE);
+  list(t) {
+    this.#events();
+    this.talk.show(t);
   }
 
   #events() {
-    this.listed = this.player.t;
     this.events.show(this.model, this.player.t, this.chosen);
   }
 

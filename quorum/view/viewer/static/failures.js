@@ -1,5 +1,6 @@
 /* The lane of failures: why the team failed, by rule, with the events that prove it. */
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
+import { proofList } from "./links.js";
 import { colour } from "./theme.js";
 
 const RADIUS = 6;
@@ -42,8 +43,7 @@ export function failureLine(model, { kind, mast, agent, task, proofs }) {
 
 /** Return a failure with the events that prove it; each links to its instant. */
 export function failureLines(model, { agent, task, mast, proofs }, seek) {
-  const lines = proofs.map(({ t, words }) => el("li", {}, button(`t = ${t}`, "go to this instant", () => seek(t), { class: "link" }), " ", el("bdi", {}, words)));
   return el("div", { class: "why" },
     el("p", { class: "bad" }, el("b", {}, el("bdi", {}, model.name(agent))), task ? [" about ", el("bdi", {}, task)] : null, `: MAST ${mast}, proven by`),
-    el("ul", { "aria-label": "what proves it" }, lines));
+    proofList(proofs, seek));
 }

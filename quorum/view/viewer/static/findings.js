@@ -1,6 +1,6 @@
 /* The lane of the interaction graph: failures of cooperation in it, and the fate of messages. */
 import { button, el } from "./dom.js";
-import { listed } from "./plan_words.js";
+import { instantLink } from "./links.js";
 import { shown } from "./text.js";
 import { colour } from "./theme.js";
 
@@ -90,14 +90,14 @@ export function reactionsOf({ reactions }) {
 /** Return a finding as a line. */
 export function findingLine(model, item) {
   const about = item.subject ? ` (${item.subject}${item.needed ? `, which needs ${shown(item.needed)}` : ""})` : "";
-  return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${names(model, item.agents)}`;
+  return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${model.listed(item.agents)}`;
 }
 
 /** Return the details of a finding: the agents concerned, and the messages that prove it. */
 export function findingLines(model, item, open, seek) {
   const proof = item.messages.map((id) => [id, model.messages.find(({ message }) => message === id)]);
   return [
-    el("p", {}, el("bdi", {}, findingLine(model, item)), ", at ", button(`t = ${item.t}, t^ = ${shown(item.t_hat)}`, "go to this instant", () => seek(item.t), { class: "link" })),
+    el("p", {}, el("bdi", {}, findingLine(model, item)), ", at ", instantLink(seek, item.t, item.t_hat)),
     proof.length ? el("p", {}, "Proved by: ", proof.map(([id, found], i) => [i ? ", " : "", found ? button(`message ${id}`, "read the message", () => open("message", found), { class: "link" }) : `message ${id}`])) : null,
   ];
 }
@@ -108,8 +108,4 @@ function letterOf({ pattern }) {
 
 function wordsOf({ pattern }) {
   return pattern.replaceAll("_", " ");
-}
-
-function names(model, agents) {
-  return listed(agents.map((agent) => model.name(agent)));
 }

@@ -30,6 +30,12 @@ export function listen(player, more) {
   });
 }
 
+/** The keys that zoom the time axis. @param {import("./lanes.js").Lanes[]} lanes */
+export function zoomKeys(lanes) {
+  const zoom = (factor) => () => lanes.forEach((own) => own.zoom(factor));
+  return { "+": zoom(1.6), "=": zoom(1.6), "-": zoom(1 / 1.6), 0: () => lanes.forEach((own) => own.fit()) };
+}
+
 /** Make the box that explains the keys. @param {[string, string][]} keys */
 export function keysBox(keys) {
   const box = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, keys.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => box.close()));

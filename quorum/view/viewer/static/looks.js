@@ -5,7 +5,7 @@ export const STAGES = {
   R: { name: "reason", texture: "dots", colour: "stage-r", full: true },
   W: { name: "wait", texture: "plain", colour: "stage-w", full: false },
   X: { name: "execute", texture: "plain", colour: "stage-x", full: true },
-  O: { name: "off turn", texture: "plain", colour: "rule", full: false },
+  O: { name: "off turn", texture: "plain", colour: "line", full: false },
   I: { name: "interrupted", texture: "waves", colour: "stage-i", full: true },
 };
 

@@ -3,7 +3,7 @@ import { Axis } from "./axis.js";
 import { findingLine, findingsOf } from "./findings.js";
 import { failureLine, failuresOf } from "./failures.js";
 import { lastBy, lastUpTo } from "./order.js";
-import { jointWords, plansIn } from "./plan_words.js";
+import { jointWords, listed, plansIn } from "./plan_words.js";
 import { beliefLine, beliefsOf } from "./beliefs.js";
 import { repairLine, repairsOf } from "./repairs.js";
 import { asCall, short, shown } from "./text.js";
@@ -56,6 +56,11 @@ export class Model {
 
   name(agent) {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
+  }
+
+  /** The names of several participants, as in a sentence; empty if they are not a list. */
+  listed(agents) {
+    return Array.isArray(agents) ? listed(agents.map((agent) => this.name(agent))) : "";
   }
 
   /** The claims and requests of a message's fields, in words; empty without any, or without fields. @param {import("./contract.js").Message} message */

@@ -2,14 +2,7 @@
 
 /** Index of the last number that is not above a value, in an ascending array; -1 if all are. */
 export function lastUpTo(numbers, value) {
-  let low = -1;
-  let high = numbers.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (numbers[middle] <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return lastBy(numbers, (number) => number <= value);
 }
 
 /** Index of the last item for which a condition holds, if it holds exactly for the first items; -1 for none. */

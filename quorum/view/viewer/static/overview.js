@@ -1,5 +1,6 @@
 /* A summary of an episode in a few lines, shown in the reader until the user clicks something. */
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
+import { instantLink } from "./links.js";
 import { shown } from "./text.js";
 import { ofTraffic, total } from "./traffic.js";
 import { usageWords } from "./usage.js";
@@ -17,7 +18,7 @@ export function summary(model, seek) {
     episode.scores.length ? [`${goals ? `${shown(reached)} of ${shown(goals)} goals reached, score` : "Score"} ${shown(score)}.`] : null,
     [sums.sent ? `Messages, by recipient: ${sums.words()}.` : "Nobody wrote a message."],
     usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was called."],
-    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n: the next one)."] : ["No failure and no interruption."],
+    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, instantLink(seek, episode.breaks[0]), " (n: the next one)."] : ["No failure and no interruption."],
   ];
   return [
     el("h3", {}, "The episode"),

@@ -4,7 +4,7 @@ import { differing, differingPlaces, differingSteps, differingWords } from "./di
 import { button, el, fill, say } from "./dom.js";
 import { firstDifference } from "./first_difference.js";
 import { offWords } from "./header.js";
-import { TIME_KEYS, keysBox, listen } from "./keys.js";
+import { TIME_KEYS, keysBox, listen, zoomKeys } from "./keys.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Side } from "./side.js";
 import { askPair, openSource, pageOf } from "./sources.js";
@@ -89,27 +89,23 @@ class Pair {
   async begin() {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement);
-    listen(this.player, { d: () => this.#toDifference(), p: () => this.#worlds((world) => world.showWays()), f: () => this.#worlds((world) => world.follow()), "?": () => this.help.showModal(), ...this.#moreKeys() });
+    listen(this.player, {
+      ...zoomKeys(this.sides.map(({ lanes }) => lanes)),
+      d: () => this.#toDifference(),
+      e: () => this.#toDiffering(1),
+      E: () => this.#toDiffering(-1),
+      f: () => this.#worlds((world) => world.follow()),
+      m: () => this.#view(!this.asLanes),
+      p: () => this.#worlds((world) => world.showWays()),
+      x: () => this.#toggle(),
+      "?": () => this.help.showModal(),
+    });
     for (const side of this.sides) side.begin();
     this.#view(Boolean(this.parting));
     this.player.start(this.parting?.t ?? 0);
     this.#refresh();
     if (this.parting) for (const { lanes } of this.sides) lanes.showFrom(Math.max(0, this.parting.t - 1));
     await Promise.all([this.mark(), this.#compare()]);
-  }
-
-  #moreKeys() {
-    const lanes = (work) => () => this.sides.forEach((side) => work(side.lanes));
-    return {
-      e: () => this.#toDiffering(1),
-      E: () => this.#toDiffering(-1),
-      x: () => this.#toggle(),
-      m: () => this.#view(!this.asLanes),
-      "+": lanes((own) => own.zoom(1.6)),
-      "=": lanes((own) => own.zoom(1.6)),
-      "-": lanes((own) => own.zoom(1 / 1.6)),
-      0: lanes((own) => own.fit()),
-    };
   }
 
   /** Show the lanes of both, or their transcripts. */

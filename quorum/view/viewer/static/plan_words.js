@@ -1,4 +1,5 @@
 /* Plans in words: with the world's phrases for its symbolic actions, or else their names and arguments. */
+import { el } from "./dom.js";
 
 const DEEPEST = 6;
 const LONGEST = 200000;
@@ -81,6 +82,14 @@ export function jointWords(plans, phrases) {
     lines.get(words).push(name);
   }
   return [...lines].map(([words, who]) => ({ who: listed(who), words }));
+}
+
+/** Make the lines of the plans in a text or a value, as elements, one for all agents with the same plan; null if it contains none. */
+export function planLines(value, phrases) {
+  const plans = plansIn(value);
+  if (!plans.length) return null;
+  const lines = jointWords(plans, phrases);
+  return el("ul", { class: "plan-words", "aria-label": "in words" }, lines.map(({ who, words }) => el("li", {}, who ? [el("b", {}, el("bdi", {}, who)), ": "] : null, el("bdi", {}, words))));
 }
 
 /** a, b, c -> "a, b and c" */

@@ -2,8 +2,8 @@
 import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
-import { planLines } from "./plan_lines.js";
-import { listed } from "./plan_words.js";
+import { planLines } from "./plan_words.js";
+import { instantLink } from "./links.js";
 import { summary } from "./overview.js";
 import { failureLines } from "./failures.js";
 import { beliefLines } from "./beliefs.js";
@@ -62,7 +62,7 @@ export class Reader {
   }
 
   #at(t, tHat) {
-    return button(`t = ${t}${tHat === undefined ? "" : `, t^ = ${shown(tHat)}`}`, "go to this instant", () => this.seek(t), { class: "link" });
+    return instantLink(this.seek, t, tHat);
   }
 
   #message(message) {
@@ -178,7 +178,7 @@ export class Reader {
 
 /** An open task: its kind and target, then its details, with agents by name. */
 function taskWords(model, { task, ...said }) {
-  const words = ([key, value]) => `${key.replaceAll("_", " ")} ${["in_place", "able", "planned"].includes(key) && Array.isArray(value) ? listed(value.map((agent) => model.name(agent))) || "nobody" : JSON.stringify(value)}`;
+  const words = ([key, value]) => `${key.replaceAll("_", " ")} ${["in_place", "able", "planned"].includes(key) && Array.isArray(value) ? model.listed(value) || "nobody" : JSON.stringify(value)}`;
   return [el("b", {}, `${task?.kind}:${task?.target}`), " ", Object.entries(said).map(words).join("; ")];
 }
 

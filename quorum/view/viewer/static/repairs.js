@@ -1,8 +1,8 @@
 /* The lane of repairs: plans that were expected to fail before they started, and the reaction. */
 import { button, el } from "./dom.js";
+import { instantLink } from "./links.js";
 import { CONSTRAINTS } from "./looks.js";
-import { planLines } from "./plan_lines.js";
-import { listed } from "./plan_words.js";
+import { listed, planLines } from "./plan_words.js";
 import { shown } from "./text.js";
 import { colour } from "./theme.js";
 
@@ -51,7 +51,7 @@ export function drawRepairs(view, row, y) {
 /** Return a repair as a line. */
 export function repairLine(model, item) {
   const tasks = [...new Set(item.violations.map(taskOf))];
-  const who = item.agents ? ` by ${item.mode} among ${names(model, item.agents)}` : "";
+  const who = item.agents ? ` by ${item.mode} among ${model.listed(item.agents)}` : "";
   return `${tasks.length === 1 ? "plans" : `plans for ${tasks.length} tasks`} expected to fail (${listed(tasks)}): ${VERDICTS[item.verdict] ?? item.verdict}${who}`;
 }
 
@@ -59,12 +59,12 @@ export function repairLine(model, item) {
 export function repairLines(model, item, open, seek) {
   const failures = item.violations.map((found) => el("li", {},
     el("b", {}, el("bdi", {}, taskOf(found))), `: ${found.constraint}, ${shown(found.expected)} of ${shown(found.needed)}`,
-    found.agents?.length ? [" (", el("bdi", {}, names(model, found.agents)), ")"] : null));
+    found.agents?.length ? [" (", el("bdi", {}, model.listed(found.agents)), ")"] : null));
   const plans = (item.replaced ?? []).map((id) => model.plansById.get(id)).filter(Boolean);
   return [
-    el("p", {}, "Judged by ", el("b", {}, item.predictor), " at ", button(`t = ${item.t}, t^ = ${shown(item.begins)}`, "go to this instant", () => seek(item.t), { class: "link" }), item.ends === undefined ? "" : `, over at t^ = ${shown(item.ends)}`, "; expected:"),
+    el("p", {}, "Judged by ", el("b", {}, item.predictor), " at ", instantLink(seek, item.t, item.begins), item.ends === undefined ? "" : `, over at t^ = ${shown(item.ends)}`, "; expected:"),
     el("ul", {}, failures),
-    el("p", {}, el("b", {}, VERDICTS[item.verdict] ?? item.verdict), item.agents ? [` by ${item.mode} among `, el("bdi", {}, names(model, item.agents))] : null),
+    el("p", {}, el("b", {}, VERDICTS[item.verdict] ?? item.verdict), item.agents ? [` by ${item.mode} among `, el("bdi", {}, model.listed(item.agents))] : null),
     item.advice ? [el("p", { class: "soft" }, "Advised:"), planLines(advised(item.advice), model.phrases) ?? el("p", {}, taskOf(item.advice))] : null,
     plans.length ? el("p", {}, "Given up: ", plans.map((plan, i) => [i ? ", " : "", button(plan.id, "read the plan", () => open("plan", plan), { class: "link" })])) : null,
   ];
@@ -73,11 +73,6 @@ export function repairLines(model, item, open, seek) {
 /** The advised plans by agent. */
 function advised({ plans }) {
   return Object.fromEntries(Object.entries(plans ?? {}).map(([name, actions]) => [name, { actions }]));
-}
-
-/** The names of agents, without indices that are not agents. */
-function names(model, agents) {
-  return Array.isArray(agents) ? listed(agents.map((agent) => model.name(agent))) : "";
 }
 
 function taskOf({ task }) {

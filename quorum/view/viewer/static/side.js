@@ -1,15 +1,12 @@
 /* One of two runs side by side: its world, and below it the messages and decisions of the step. */
-import { el, fill, say } from "./dom.js";
+import { el, say } from "./dom.js";
 import { badges } from "./header.js";
-import { Lanes } from "./lanes.js";
 import { Pages } from "./pages.js";
 import { Reader } from "./reader.js";
+import { ShownRun } from "./shown_run.js";
 import { Transcript } from "./transcript.js";
-import { World } from "./world.js";
 
-const LIST_PAUSE = 100;
-
-export class Side {
+export class Side extends ShownRun {
   /**
    * Read a run up to the page of an instant.
    * @param {string} letter its label. @param {import("./sources.js").Source} source @param tell called with the share of its trace read so far.
@@ -25,28 +22,19 @@ export class Side {
   }
 
   constructor(letter, plain, source, pages, model, on) {
+    super(plain, pages, model, { ...on, open: (sort, item) => this.#open(sort, item) }, `the world of ${letter}`);
     this.letter = letter;
-    this.plain = plain;
-    this.pages = pages;
-    this.model = model;
-    this.t = this.wanted = 0;
-    this.turning = null;
-    this.missing = [];
-    const problems = (more) => this.missing.length || this.#showProblems(more);
-    this.world = new World(plain.agents, { agent: on.agent, problems }, `the world of ${letter}`);
-    this.lanes = new Lanes(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item), agent: on.agent });
+    this.t = 0;
     this.lanes.root.setAttribute("aria-label", `lanes of ${letter}`);
-    this.on = on;
-    this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
+    this.transcript = new Transcript(model, this.on);
     this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
     this.reader = new Reader(model, source, on.seek);
     this.reader.root.setAttribute("aria-label", `selection in ${letter}`);
     this.reader.root.hidden = true;
-    this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.over = el("p", { class: "over", role: "status" });
     this.root = el("section", { class: "side", "aria-label": `run ${letter}` },
       this.#head(), this.problems, this.world.root, this.lanes.root, this.transcript.root, this.reader.root);
-    this.#showProblems();
+    this.showProblems();
   }
 
   #head() {
@@ -60,30 +48,29 @@ export class Side {
   /** Start drawing. */
   begin() {
     this.transcript.choose({ agent: -1, kind: "", pair: null });
-    this.#draw(this.first, this.model);
+    this.draw(this.first, this.model);
   }
 
   /** Show an instant, or the end of the run if it is over by then. */
   show(t) {
     const { steps } = this.plain;
-    this.wanted = t;
     this.t = Math.min(t, steps);
     say(this.over, this.#state(t > steps));
     this.over.classList.toggle("past", t > steps);
-    if (!this.model.has(this.t)) {
-      this.turning ??= this.#turn().finally(() => {
-        this.turning = null;
-      });
-      return;
-    }
-    this.pages.ahead(this.t);
-    this.world.show(this.t);
-    this.lanes.show(this.t);
-    this.waiting ??= setTimeout(() => {
-      this.waiting = null;
-      this.world.list(this.model, this.t);
-      this.transcript.show(this.t);
-    }, LIST_PAUSE);
+    this.showInstant();
+  }
+
+  instant() {
+    return this.t;
+  }
+
+  take(model) {
+    this.model = this.reader.model = model;
+    this.transcript.turn(model);
+  }
+
+  list(t) {
+    this.transcript.show(t);
   }
 
   /** The end of the run, with a note if the time is past it. */
@@ -120,50 +107,8 @@ export class Side {
     this.transcript.mark(differs, parting?.t ?? null, this.t); // it receives the time after a pause
   }
 
-  async #turn() {
-    let page;
-    let model;
-    try {
-      ({ page, model } = await this.pages.reach(() => this.t));
-    } catch (error) {
-      this.#showProblems([error.message]);
-      return;
-    }
-    if (model !== this.model) {
-      this.model = this.reader.model = model;
-      this.world.forget();
-      this.lanes.turn(model);
-      this.lanes.resize();
-      this.transcript.turn(model);
-      this.on.turned();
-      this.#draw(page, model);
-    }
-    this.show(this.wanted);
-  }
-
-  async #draw(page, model) {
-    const { pictures, primitives, phrases, problems } = await this.world.awaited(page.film);
-    if (this.model !== model) return;
-    model.primitives = primitives;
-    model.phrases = phrases;
-    this.missing = problems;
-    this.#showProblems(problems);
-    this.world.project(pictures, page.ways);
-    this.world.refresh();
-    this.lanes.draw(); // the world's own phrases have arrived
-    this.transcript.turn(model);
-    this.show(this.wanted);
-    this.on.drawn();
-  }
-
   #open(sort, item) {
     this.reader.root.hidden = false;
     this.reader.open(sort, item);
-  }
-
-  #showProblems(more = []) {
-    const problems = [...this.plain.problems, ...more];
-    this.problems.hidden = !problems.length;
-    fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 }

@@ -12,9 +12,14 @@ export function isDark() {
   return chosen ? chosen === "dark" : system.matches;
 }
 
-/** Return the value of a colour of the style sheet. */
+/** Return a colour of the style sheet, as it is in this theme. */
 export function colour(name) {
-  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  if (!colours.has(name)) {
+    const { style } = document.documentElement;
+    style.outlineColor = `var(--${name})`; // a computed value has no light-dark()
+    colours.set(name, getComputedStyle(document.documentElement).outlineColor);
+    style.outlineColor = "";
+  }
   return colours.get(name);
 }
 

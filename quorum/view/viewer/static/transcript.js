@@ -1,8 +1,8 @@
 /* The messages in order, as a chat; between them, in smaller type, the decisions and their results. */
 import { button, el, fill } from "./dom.js";
+import { instantLink } from "./links.js";
 import { lastBy } from "./order.js";
-import { listed, planWords } from "./plan_words.js";
-import { planLines } from "./plan_lines.js";
+import { planLines, planWords } from "./plan_words.js";
 import { short, shown } from "./text.js";
 
 const MOST = 240;
@@ -173,7 +173,7 @@ export class Transcript {
       el("p", { class: "meta" },
         el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", el("bdi", {}, model.recipients(message.recipients)), " ",
         el("span", { class: "kind" }, message.what), " ",
-        button(`t = ${message.t}, t^ = ${shown(message.t_hat)}`, "go to this instant", () => {}, { class: "link" })),
+        instantLink(() => {}, message.t, message.t_hat)),
       planLines(message.content, model.phrases) ?? el("p", { class: "words", dir: "ltr" }, message.content.slice(0, LONG), message.content.length > LONG ? "\u2026" : ""),
       el("p", { class: "soft claims", dir: "ltr" }, model.claims(message)),
       el("p", { class: "readers" }, message.tasks.length ? `with ${message.tasks.length} open tasks, ` : "", readers(model, message)));
@@ -196,7 +196,7 @@ export class Transcript {
   }
 
   #names(plans) {
-    return el("bdi", {}, listed(plans.map(({ agent }) => this.model.name(agent))));
+    return el("bdi", {}, this.model.listed(plans.map(({ agent }) => agent)));
   }
 
   #link(words, go) {
@@ -233,11 +233,10 @@ export function readers(model, message) {
   const read = new Set();
   for (let i = 0; i < message.read.length; i += 3) read.add(message.read[i]);
   const unread = message.recipients.filter((recipient) => !read.has(recipient));
-  const names = (agents) => listed(agents.map((agent) => model.name(agent)));
   const parts = [];
-  if (!unread.length) parts.push(message.recipients.length > 2 ? `read by all ${message.recipients.length}` : `read by ${names(message.recipients)}`);
+  if (!unread.length) parts.push(message.recipients.length > 2 ? `read by all ${message.recipients.length}` : `read by ${model.listed(message.recipients)}`);
   else if (!read.size) parts.push("read by nobody");
-  else parts.push(`read by ${read.size} of ${message.recipients.length}, not by ${names(unread)}`);
-  if (message.passed_over.length) parts.push(`a plan of ${names(message.passed_over)} came before the reading`);
+  else parts.push(`read by ${read.size} of ${message.recipients.length}, not by ${model.listed(unread)}`);
+  if (message.passed_over.length) parts.push(`a plan of ${model.listed(message.passed_over)} came before the reading`);
   return parts.join("; ");
 }

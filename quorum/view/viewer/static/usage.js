@@ -1,5 +1,6 @@
 /* The lane of tokens and money: tokens written by thoughts above the line, tokens read below it, and the money so far. */
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
+import { instantLink } from "./links.js";
 import { lastUpTo } from "./order.js";
 import { texture } from "./kinds.js";
 import { shown } from "./text.js";
@@ -103,7 +104,7 @@ function money(view, row, y, highest) {
 /** Make the lines of a bar: the cost of each of its thoughts. @param seek called with its `t`. */
 export function usageLines(model, { first, last, ...sums }, seek) {
   const lines = model.usage.rows.slice(first, last).map(([t, tHat, agent, ...values]) => el("li", {},
-    el("b", {}, el("bdi", {}, model.name(agent))), " at ", button(`t = ${t}, t^ = ${shown(tHat)}`, "go to this instant", () => seek(t), { class: "link" }),
+    el("b", {}, el("bdi", {}, model.name(agent))), " at ", instantLink(seek, t, tHat),
     `: ${usageWords(Object.fromEntries(SUMS.map((name, k) => [name, values[k]])))}`));
   return [el("p", {}, usageWords(sums)), el("ul", {}, lines)];
 }

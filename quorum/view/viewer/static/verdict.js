@@ -1,5 +1,6 @@
 /* The lane of blame: the decision that made the team fail, found by `quorum blame` by playing the run again. */
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
+import { instantLink } from "./links.js";
 import { shown } from "./text.js";
 import { colour } from "./theme.js";
 
@@ -70,7 +71,7 @@ export function verdictLines(model, item, seek) {
   ].filter(([, value]) => value);
   return el("div", { class: "why" },
     el("p", { class: "bad" }, el("b", {}, el("bdi", {}, name || "Nobody is named")), verdict.kind ? [": ", el("bdi", {}, verdict.kind.replaceAll("_", " "))] : null,
-      verdict.t === null ? null : [", at ", button(`t = ${verdict.t}${verdict.t_hat === null ? "" : `, t^ = ${shown(verdict.t_hat)}`}`, "go to this instant", () => seek(verdict.t), { class: "link" })]),
+      verdict.t === null ? null : [", at ", instantLink(seek, verdict.t, verdict.t_hat)]),
     item.main === false ? el("p", {}, "Its correction also saved the run.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
     el("p", { class: "soft" }, facts.map(([key, value], i) => [i ? ", " : "", `${key}: `, el("bdi", {}, value)])));
 }

@@ -1,5 +1,6 @@
 /* Why a plan failed: one sentence, and the events of the trace that prove it. It states only facts from the trace. */
-import { el, button } from "./dom.js";
+import { el } from "./dom.js";
+import { proofList } from "./links.js";
 import { actionWords } from "./plan_words.js";
 import { asCall } from "./text.js";
 
@@ -33,9 +34,7 @@ export function whyFailed(model, plan) {
 export function whyLines(model, plan, seek) {
   const why = whyFailed(model, plan);
   if (!why) return null;
-  const proofs = why.proofs.map(({ t, words }) =>
-    el("li", {}, button(`t = ${t}`, "go to this instant", () => seek(t), { class: "link" }), " ", el("bdi", {}, words)));
-  return el("div", { class: "why" }, el("p", { class: "bad" }, el("bdi", {}, why.words)), el("ul", { "aria-label": "what proves it" }, proofs));
+  return el("div", { class: "why" }, el("p", { class: "bad" }, el("bdi", {}, why.words)), proofList(why.proofs, seek));
 }
 
 function said(model, plan, action) {
@@ -54,23 +53,18 @@ function tried(model, plan, until) {
     list.filter((attempt) => attempt.task && concerns(plan, `${attempt.task.kind}:${attempt.task.target}`)).map((attempt) => ({ ...attempt, t })));
 }
 
-function together(model, agents) {
-  const names = agents.map((agent) => model.name(agent));
-  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
-}
-
 /** Others who did it meanwhile: the last time. */
 function others(model, plan, until) {
   const last = tried(model, plan, until).findLast((attempt) => attempt.succeeded && !attempt.agents.includes(plan.agent));
   if (!last) return [];
-  return [{ t: last.t, words: `${together(model, last.agents)} did ${last.task.kind} ${last.task.target} at t = ${last.t} without ${model.name(plan.agent)}` }];
+  return [{ t: last.t, words: `${model.listed(last.agents)} did ${last.task.kind} ${last.task.target} at t = ${last.t} without ${model.name(plan.agent)}` }];
 }
 
 /** Attempts that came to nothing meanwhile: the last one. */
 function attempts(model, plan, until) {
   const last = tried(model, plan, until).findLast((attempt) => !attempt.succeeded && attempt.missing?.length);
   if (!last) return [];
-  return [{ t: last.t, words: `the attempt of ${together(model, last.agents)} at t = ${last.t} was missing: ${last.missing.join(", ")}` }];
+  return [{ t: last.t, words: `the attempt of ${model.listed(last.agents)} at t = ${last.t} was missing: ${last.missing.join(", ")}` }];
 }
 
 /** What the task wanted and did not have in the end: of its ways, the one that most agents were at. */

@@ -1,11 +1,10 @@
 /* The world of an episode: its board, the caption below it, and the current action of each agent. */
 import { Board } from "./board.js";
 import { button, el, fill, say } from "./dom.js";
-import { Film } from "./film.js";
+import { Film, WayFilm } from "./film.js";
 import { boardLegend } from "./legend.js";
 import { STAGES } from "./looks.js";
 import { short } from "./text.js";
-import { WayFilm } from "./way_film.js";
 
 const STALE_PAUSE = 250;
 
