@@ -91,11 +91,6 @@ class Treatment:
         whole = Cell.compose([*single, f"seed={seeds[0]}"], config_dir).configuration
         return cls(single, seeds, draws, names, whole)
 
-    @property
-    def arm(self) -> Arm:
-        """The arm itself."""
-        return Arm(self.words, self.draws, "the team that you gave")
-
 
 def _numbers(axis: Axis) -> tuple[int, ...]:
     """Return the numbers of an axis.
@@ -121,7 +116,7 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
         raise UserError(f"agents={treatment.configuration.team_label}: the minds of this team do not talk")
     if question.talks and topology == "individual":
         raise UserError(f"topology={topology}: nobody talks in this team", "Choose another: topology=debate.")
-    yield TREATMENT, treatment.arm
+    yield TREATMENT, Arm(treatment.words, treatment.draws, "the team that you gave")
     for name, file in question.arms.items():
         draws = _draws(file, treatment.draws)
         own = [found for word in file.words for found in _resolved(word, treatment.configuration)]

@@ -1,4 +1,4 @@
-"""The file of messages of another board: a list as JSON."""
+"""The file of messages of other boards, which the arm `shuffled` reads: a list as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from maeil.messages import MessageKind
+from maeil.trace.events import MessageSent
+from quorum.runs.run_folder import RunFolder
+from quorum.storage.files import write_all
+from quorum_base.user_errors import UserError
 
+DONORS = "donors.json"
+"""Name of the file in the folder of a study."""
 _LARGEST = 1 << 26
 """Maximum size of the file, in bytes."""
 
@@ -38,11 +44,6 @@ class Donor:
 _DONORS = TypeAdapter(Annotated[list[Donor], Field(min_length=1)])
 
 
-def donors_file(donors: Sequence[Donor]) -> bytes:
-    """Return the content of a file of donors."""
-    return _DONORS.dump_json([*donors])
-
-
 def read_donors(file: Path) -> Sequence[Donor]:
     """Read a file of donors.
 
@@ -62,3 +63,30 @@ def read_donors(file: Path) -> Sequence[Donor]:
         place = ".".join(map(str, first["loc"])) or "the file"
         needed = "not a list of messages with t, sender and content"
         raise ValueError(f"donors: {file}: {needed}: {place}: {first['msg']}") from error
+
+
+def write_donors(runs: Sequence[Path], file: Path) -> None:
+    """Write the messages of some runs, each with its board.
+
+    Args:
+        runs: their folders.
+        file: the file to write, in an existing folder: a list as JSON, in the order of sending.
+
+    Raises:
+        UserError: a trace is damaged or has no messages, or the file cannot be written.
+    """
+    write_all(file.parent, {file.name: _DONORS.dump_json([donor for run in runs for donor in _said(run)])})
+
+
+def _said(run: Path) -> list[Donor]:
+    trace = RunFolder(run).trace()
+    sent = [(stamped.t, stamped.event) for stamped in trace.events if isinstance(stamped.event, MessageSent)]
+    if not sent:
+        raise UserError(f"{run}: nobody says anything in this run", "Give a run whose team talks.")
+    return [Donor(t, one.sender, one.content, MessageKind(one.what), trace.start.seed) for t, one in sent]
+
+
+def write_no_donors(file: Path) -> Path:
+    """Write a file with one empty message, to check an arm before there are runs."""
+    file.write_bytes(_DONORS.dump_json([Donor(0, 0, "")]))
+    return file
