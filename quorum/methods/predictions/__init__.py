@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from maeil.component import Component
-from maeil.extension import Extension, ExtensionConfig
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.mind import Act, Thought, View
 from maeil.plans import Task
 from maeil.review import check_part
@@ -63,6 +63,11 @@ class Predictions(Extension):
             self.episode.record(Predicted(view.agent, written))
 
 
-component = Component(ExtensionConfig, lambda _config, _context: Predictions())
+def build(_config: ExtensionConfig, _context: ExtensionContext) -> Predictions:
+    """Make the extension."""
+    return Predictions()
+
+
+component = Component(ExtensionConfig, build)
 REQUIRED = {Predictions.name: ExtensionConfig()}
 """The extension required by minds that predict."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from maeil.component import Component
 from maeil.contracts import check_items, described, name_of
 from maeil.errors import ContractError
-from maeil.extension import Extension, ExtensionConfig
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.mind import Note, Thought, Turn, View
 from maeil.review import check_part
 from maeil.team import Participant
@@ -161,4 +161,9 @@ class DescribeConfig(ExtensionConfig):
     """The name of the matcher."""
 
 
-component = Component(DescribeConfig, lambda config, _context: Describing(config.matcher))
+def build(config: DescribeConfig, _context: ExtensionContext) -> Describing:
+    """Make the extension."""
+    return Describing(config.matcher)
+
+
+component = Component(DescribeConfig, build)
