@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -181,7 +181,8 @@ def build(config: ControlConfig, context: ExtensionContext) -> Control:
         return Shuffled(read_donors(Path(str(config.donors))), context.seeds)
     if config.arm == "truth":
         return Truth(context.skill("statements")(context.world))
-    return {"mute": Mute, "null": Null, "own": Own}[config.arm]()
+    plain: Mapping[str, Callable[[], Control]] = {"mute": Mute, "null": Null, "own": Own}
+    return plain[config.arm]()
 
 
 def inputs(config: ControlConfig, _world: str) -> Mapping[str, str]:
