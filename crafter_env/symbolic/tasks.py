@@ -106,17 +106,13 @@ class TaskBoard:
 
     def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
         """Return the results of the attempts after the step: a cell is gone, or an agent has the item."""
+        return tuple(Attempt(found.task, found.agents, self._succeeded(found)) for found in tries)
+
+    def _succeeded(self, found: Try) -> bool:
         state = self._episode.state
-        return tuple(
-            Attempt(
-                found.task,
-                found.agents,
-                int(state.materials[found.cell]) != found.material
-                if found.material
-                else any(state.outcome(agent).result is Result.crafted for agent in found.agents),
-            )
-            for found in tries
-        )
+        if found.material:
+            return int(state.materials[found.cell]) != found.material
+        return any(state.outcome(agent).result is Result.crafted for agent in found.agents)
 
     def _acts(self, agent: int) -> bool:
         return self._episode.lives(agent) and not self._episode.sleeps(agent)
