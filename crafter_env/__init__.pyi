@@ -64,6 +64,7 @@ from .symbolic.actions import Shareable as Shareable
 from .symbolic.actions import Sleep as Sleep
 from .symbolic.actions import Target as Target
 from .symbolic.actions import Tool as Tool
+from .symbolic.actions import primitive_of as primitive_of
 from .team import CrafterTeamEnv as CrafterTeamEnv
 from .team import CrafterTeamVecEnv as CrafterTeamVecEnv
 from .vector import CrafterVecEnv as CrafterVecEnv

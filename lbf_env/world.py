@@ -20,13 +20,13 @@ from lbf_env.symbolic.control import (
     GoTo,
     Load,
     Wait,
-    make_controller,
     task_of,
 )
 from lbf_env.symbolic.tasks import loaders, open_tasks, states
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.controllers import Repeat
 from maeil.mind import Arrays
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
@@ -205,7 +205,10 @@ class ForagingWorld(World):
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
-        return make_controller(self.global_observation, agent, action)
+        if isinstance(action, Wait):
+            return Repeat(NONE, action.steps)
+        assert isinstance(action, GoTo | Load)
+        return Forage(self.global_observation, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step of the package."""
@@ -257,7 +260,7 @@ class ForagingWorld(World):
 
     def canvas(self) -> Canvas:
         """Return the frame of the field."""
-        return picture.canvas(self._field.side)
+        return Canvas(self._field.side, self._field.side, picture.KINDS)
 
     def draw(self) -> Drawing:
         """Draw the field."""

@@ -19,6 +19,7 @@ from pydantic import Field, PositiveInt
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.controllers import Repeat
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition, World
@@ -43,7 +44,6 @@ from overcooked_env.symbolic.control import (
     Errand,
     Wait,
     Work,
-    make_controller,
     misfit,
     task_of,
 )
@@ -205,7 +205,10 @@ class OvercookedWorld(World):
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
-        return make_controller(self.global_observation, agent, action)
+        if isinstance(action, Wait):
+            return Repeat(STAY, action.steps)
+        assert isinstance(action, Work)
+        return Errand(self.global_observation, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step of the package."""
@@ -271,7 +274,7 @@ class OvercookedWorld(World):
 
     def canvas(self) -> Canvas:
         """Return the frame of the kitchen."""
-        return picture.canvas(self._seen)
+        return Canvas(len(self._grid[0]), len(self._grid), picture.KINDS)
 
     def draw(self) -> Drawing:
         """Draw the kitchen."""

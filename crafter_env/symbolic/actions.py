@@ -21,52 +21,28 @@ Tries = Annotated[
 Id = Annotated[int, Field(ge=0)]
 
 
-class Direction(StrEnum):
-    """A direction on the map."""
-
-    left = "left"
-    right = "right"
-    up = "up"
-    down = "down"
-
-    @property
-    def action(self) -> Action:
-        """The primitive that walks in this direction."""
-        return Action[f"move_{self.value}"]
+Direction = StrEnum("Direction", "left right up down")
+Direction.__doc__ = "A direction on the map."
 
 
 Resource = StrEnum("Resource", "wood stone coal iron diamond drink food sapling zombie skeleton")
 Resource.__doc__ = "What can be collected."
 
 
-class Tool(StrEnum):
-    """What can be crafted."""
-
-    wood_pickaxe = "wood_pickaxe"
-    stone_pickaxe = "stone_pickaxe"
-    iron_pickaxe = "iron_pickaxe"
-    wood_sword = "wood_sword"
-    stone_sword = "stone_sword"
-    iron_sword = "iron_sword"
-
-    @property
-    def primitive(self) -> Action:
-        """The primitive that makes it."""
-        return Action[f"make_{self.value}"]
+Tool = StrEnum("Tool", "wood_pickaxe stone_pickaxe iron_pickaxe wood_sword stone_sword iron_sword")
+Tool.__doc__ = "What can be crafted."
 
 
-class Placeable(StrEnum):
-    """What can be placed."""
+Placeable = StrEnum("Placeable", "stone table furnace plant")
+Placeable.__doc__ = "What can be placed."
 
-    stone = "stone"
-    table = "table"
-    furnace = "furnace"
-    plant = "plant"
 
-    @property
-    def primitive(self) -> Action:
-        """The primitive that places it."""
-        return Action[f"place_{self.value}"]
+_VERBS: dict[type[StrEnum], str] = {Direction: "move", Tool: "make", Placeable: "place"}
+
+
+def primitive_of(thing: Direction | Tool | Placeable) -> Action:
+    """Return the primitive that walks in a direction, makes a tool, or places something."""
+    return Action[f"{_VERBS[type(thing)]}_{thing.value}"]
 
 
 Shareable = StrEnum("Shareable", [item.name for item in Item if item is not Item.health])  # type: ignore[misc] # not by hand

@@ -14,7 +14,7 @@ def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -
         case actions.Noop():
             return waiting.NoopController(episode, agent, action)
         case actions.Move():
-            return RepeatController(episode, agent, action.direction.action, action.steps)
+            return RepeatController(episode, agent, actions.primitive_of(action.direction), action.steps)
         case actions.Collect() if action.resource in actions.MATERIAL_OF_RESOURCE:
             return collecting.CellController(episode, agent, action)
         case actions.Collect(resource=actions.Resource.sapling):

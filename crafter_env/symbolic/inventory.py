@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crafter_env.constants import DISPLACEMENT, PLACE, Entity, Item, Material, PlaceRecipe, Result
 from crafter_env.state import Outcome
-from crafter_env.symbolic.actions import Craft, Place, Placeable, Share
+from crafter_env.symbolic.actions import Craft, Place, Placeable, Share, primitive_of
 from crafter_env.symbolic.controller import CrafterController, Reason, encode_share
 from crafter_env.symbolic.episode_state import EpisodeState
 from maeil.controllers import SUCCESS, failed
@@ -18,7 +18,7 @@ class CraftController(CrafterController):
     def __init__(self, episode: EpisodeState, agent: int, action: Craft) -> None:
         super().__init__(episode, agent)
         self._steps = action.steps
-        self.step = int(action.item.primitive)
+        self.step = int(primitive_of(action.item))
 
     def check(self) -> ActionEnd | None:
         """End by the result of the last step."""
@@ -56,8 +56,8 @@ class PlaceController(CrafterController):
     def __init__(self, episode: EpisodeState, agent: int, action: Place) -> None:
         super().__init__(episode, agent)
         self._object = action.object
-        self._primitive = int(action.object.primitive)
-        self._recipe: PlaceRecipe = PLACE[action.object.primitive]
+        self._primitive = primitive_of(action.object)
+        self._recipe: PlaceRecipe = PLACE[self._primitive]
 
     def check(self) -> ActionEnd | None:
         """Succeed once the object is placed; fail without the input, or without a cell for it after one step."""
@@ -73,7 +73,7 @@ class PlaceController(CrafterController):
         if held < recipe.amount:
             return failed(Reason.missing_input, recipe.item.name, held, "of", recipe.amount)
         if self._bears(episode.faced(agent)):
-            self.step = self._primitive
+            self.step = int(self._primitive)
             return None
         x, y = episode.cell_of(agent)
         for action, (dx, dy) in DISPLACEMENT.items():

@@ -159,14 +159,9 @@ class Observer:
     def _in_view(self, agent: int) -> list[int]:
         """Return the teammates that an agent sees, nearest first, ties by index."""
         episode = self._episode
-        return sorted(
-            (
-                other
-                for other in range(episode.agents)
-                if other != agent and episode.lives(other) and episode.in_view(agent, episode.cell_of(other))
-            ),
-            key=lambda other: episode.distance(agent, episode.cell_of(other)),
-        )
+        living = (other for other in range(episode.agents) if other != agent and episode.lives(other))
+        seen = [other for other in living if episode.in_view(agent, episode.cell_of(other))]
+        return sorted(seen, key=lambda other: episode.distance(agent, episode.cell_of(other)))
 
     def _last_seen(self, agent: int, in_view: Collection[int]) -> list[LastSeen]:
         """Return the teammates that an agent has seen but does not see now, nearest first, ties by index."""
@@ -202,27 +197,12 @@ class Observer:
         tasks = tuple(hint for material in TASKS for hint in self._targets(agent, material))
         supplies = tuple(hint for material in SUPPLIES for hint in self._targets(agent, material))
         edges = zip(_DIRECTIONS, self._edges.tolist(), strict=True)
-        return (
-            tasks,
-            supplies,
-            tuple(
-                Frontier(episode.id_of((x, y)), direction, (x, y), length)
-                for direction, (x, y, length) in edges
-                if length >= 0
-            ),
-        )
+        found = ((direction, (x, y), length) for direction, (x, y, length) in edges if length >= 0)
+        return tasks, supplies, tuple(Frontier(episode.id_of(cell), way, cell, length) for way, cell, length in found)
 
     def _targets(self, agent: int, material: Material) -> list[TargetHint]:
         episode = self._episode
         tool = COLLECT[material].tool if material in COLLECT else None
-        return [
-            TargetHint(
-                episode.id_of((x, y)),
-                material.name,
-                (x, y),
-                length,
-                tool is None or episode.holds(agent, tool) > 0,
-            )
-            for x, y, length in self._found[material].tolist()
-            if length >= 0
-        ]
+        ready = tool is None or episode.holds(agent, tool) > 0
+        found = (((x, y), length) for x, y, length in self._found[material].tolist() if length >= 0)
+        return [TargetHint(episode.id_of(cell), material.name, cell, length, ready) for cell, length in found]

@@ -24,7 +24,7 @@ from crafter_env.constants import COLLECT, MAKE, WALKABLE, Action, Cell, Item, M
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
 from crafter_env.kernels.grid import AREA_AIM, NO_CELL
 from crafter_env.profiles import SCORE_BASE
-from crafter_env.symbolic.actions import MATERIAL_OF, MATERIAL_OF_RESOURCE, Collect, Craft, Navigate
+from crafter_env.symbolic.actions import MATERIAL_OF, MATERIAL_OF_RESOURCE, Collect, Craft, Navigate, primitive_of
 from crafter_env.symbolic.episode_state import EpisodeState, around
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, TaskState
@@ -106,17 +106,13 @@ class TaskBoard:
 
     def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
         """Return the results of the attempts after the step: a cell is gone, or an agent has the item."""
+        return tuple(Attempt(found.task, found.agents, self._succeeded(found)) for found in tries)
+
+    def _succeeded(self, found: Try) -> bool:
         state = self._episode.state
-        return tuple(
-            Attempt(
-                found.task,
-                found.agents,
-                int(state.materials[found.cell]) != found.material
-                if found.material
-                else any(state.outcome(agent).result is Result.crafted for agent in found.agents),
-            )
-            for found in tries
-        )
+        if found.material:
+            return int(state.materials[found.cell]) != found.material
+        return any(state.outcome(agent).result is Result.crafted for agent in found.agents)
 
     def _acts(self, agent: int) -> bool:
         return self._episode.lives(agent) and not self._episode.sleeps(agent)
@@ -242,7 +238,7 @@ def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[_Key]:
     for action in plan.actions:
         match action:
             case Craft(item=tool) if not episode.holds(agent, Item[tool.value]):
-                yield tool.primitive
+                yield primitive_of(tool)
             case Collect(resource=resource, target=int(identity)) if resource in MATERIAL_OF_RESOURCE:
                 yield from _cell(episode, identity, MATERIAL_OF_RESOURCE[resource])
             case Collect(resource=resource, target=None) if resource in MATERIAL_OF_RESOURCE:

@@ -21,6 +21,9 @@ class NoopController(RepeatController):
         """Fail if the agent dies. An action started after its death never ends, because dead agents make no plans."""
         return None if self._started_dead else failed(Reason.dead)
 
+    def way(self) -> None:
+        """Return None: an agent that waits goes nowhere."""
+
 
 class SleepController(CrafterController):
     """Sleep until awake again."""

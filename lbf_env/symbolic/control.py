@@ -10,9 +10,9 @@ from pydantic import Field
 
 from lbf_env.observation import Cell, ForagingObservation, distance, food_name, neighbours
 from maeil.actions import SymbolicAction, Vocabulary
-from maeil.controllers import SUCCESS, Repeat, failed
+from maeil.controllers import SUCCESS, failed
 from maeil.plans import Task
-from maeil.world import ActionEnd, Controller
+from maeil.world import ActionEnd
 from quorum_base.drawing import Way
 from quorum_base.environments.grid import shortest
 
@@ -157,13 +157,3 @@ class Forage:
             self._pause = max(self._pause - 1, 0)
             return NONE
         return 1 + neighbours(own).index(self._route[1])
-
-
-def make_controller(look: Callable[[], ForagingObservation], agent: int, action: SymbolicAction) -> Controller:
-    """Start the controller of an action."""
-    match action:
-        case GoTo() | Load():
-            return Forage(look, agent, action)
-        case Wait(steps=steps):
-            return Repeat(NONE, steps)
-    raise TypeError(f"level-based foraging has no controller for {type(action).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lbf_env.observation import ForagingObservation, food_name
-from quorum_base.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from quorum_base.drawing import Drawing, Mark, MarkKind, Shape
 
 KINDS = (
     MarkKind("food, with its level", "#c8102e", "#ff6b6b", Shape.DISC),
@@ -12,11 +12,6 @@ KINDS = (
 )
 _BADGE = 0.56
 """Size of an agent's level, in the lower right of its cell."""
-
-
-def canvas(side: int) -> Canvas:
-    """Return the frame of a field."""
-    return Canvas(side, side, KINDS)
 
 
 def draw(field: ForagingObservation) -> Drawing:

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from maeil.actions import SymbolicAction, Vocabulary
-from maeil.controllers import SUCCESS, Repeat, failed
+from maeil.controllers import SUCCESS, failed
 from maeil.plans import Task
-from maeil.world import ActionEnd, Controller
+from maeil.world import ActionEnd
 from overcooked_env.observation import (
     DIRECTIONS,
     DISPENSERS,
@@ -261,13 +261,3 @@ def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], 
         case Scoop():
             return [cell], left == 0
     return [cell], cell not in seen.lying
-
-
-def make_controller(look: Callable[[], KitchenObservation], agent: int, action: SymbolicAction) -> Controller:
-    """Start the controller of an action."""
-    match action:
-        case Wait(steps=steps):
-            return Repeat(STAY, steps)
-        case Fetch() | Fill() | Cook() | Scoop() | Serve() | PutDown() | GoTo():
-            return Errand(look, agent, action)
-    raise TypeError(f"Overcooked has no controller for {type(action).__name__}")

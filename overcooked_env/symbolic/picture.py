@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overcooked_env.observation import COUNTER, DISHES, POT, SERVING, KitchenObservation, kind_of, pot_name
-from quorum_base.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
+from quorum_base.drawing import PAPER, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 
 _CELLS = {
     COUNTER: MarkKind("counter", "#c9b79c", "#5a4d3c"),
@@ -27,11 +27,6 @@ _GROUND = {letter: index for index, letter in enumerate(_CELLS)}
 
 def _item(what: str, x: float, y: float, size: float, title: str, *, label: str = "") -> Mark:
     return Mark(KINDS.index(_ITEMS[kind_of(what)]), x, y, size, size, label, title)
-
-
-def canvas(seen: KitchenObservation) -> Canvas:
-    """Return the frame of a kitchen."""
-    return Canvas(len(seen.grid[0]), len(seen.grid), KINDS)
 
 
 def draw(seen: KitchenObservation) -> Drawing:

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOut
+import orjson
+
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
 from quorum.agents.llm.providers.base import Provider
@@ -20,7 +22,6 @@ from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import gemini_thinking
 from quorum.agents.llm.providers.usage import added, count, counted_usage, part_of
 from quorum.agents.llm.providers.wording import printable_unicode, with_schema_in_words, written_call
-from quorum.more_providers.gemini_calls import call_arguments
 
 INSTALL = "pip install 'quorum-harness[gemini]'"
 VERSION = "v1beta"
@@ -30,6 +31,7 @@ _REFUSED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
 _SIGNATURE = "thoughtSignature"
 _WRONG_KEY = "API_KEY_INVALID"
 _TIER = "x-gemini-service-tier"
+_OF_THE_CALL = frozenset({"model", "contents", "generationConfig"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,36 @@ class GeminiModel(Provider):
         if isinstance(error, self._http.ConnectTimeout):
             return TimedOut(f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)")
         return TimedOut("the SDK's own time-out is over") if isinstance(error, self._http.TimeoutException) else None
+
+
+def call_arguments(types: Any, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contents and the configuration with which the SDK sends an API body.
+
+    Fields unknown to its types go to `http_options.extra_body`, which batches cannot send.
+
+    Args:
+        types: the SDK's types.
+        body: the request body.
+
+    Raises:
+        BadRequest: a field has a form that the types do not know.
+    """
+    wanted = dict(body["generationConfig"])
+    others = {name: value for name, value in body.items() if name not in _OF_THE_CALL}
+    names = {name for key, field in types.GenerateContentConfig.model_fields.items() for name in (key, field.alias)}
+    extra = {name: value for name, value in others.items() if name not in names}
+    if unknown := {name: value for name, value in wanted.items() if name not in names}:
+        extra["generationConfig"] = unknown
+    said = {name: value for name, value in (wanted | others).items() if name in names}
+    try:
+        config = types.GenerateContentConfig.model_validate_json(orjson.dumps(said))
+        contents = [types.Content.model_validate_json(orjson.dumps(content)) for content in body["contents"]]
+    except ValueError as error:
+        raise BadRequest(f"google-genai rejects the request: {error}") from None
+    config.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
+    config.automatic_continuation = False
+    config.http_options = types.HttpOptions(extra_body=extra or None)
+    return {"contents": contents, "config": config}
 
 
 def _content(message: ChatMessage) -> dict[str, Any]:

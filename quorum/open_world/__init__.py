@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crafter_env import CrafterObservation
 from maeil.actions import Vocabulary
-from maeil.judging import PlanRules
-from maeil.mind import Mind, Observation, View
+from maeil.mind import Mind, Observation
 from maeil.plans import Task
 from maeil.world import World
 from quorum.agents.prompting.examples import Example, beyond, example_plan
@@ -31,12 +29,6 @@ class CrafterSkills(WorldSkills):
         from quorum.open_world.gates import CrafterGates
 
         return CrafterGates()
-
-    def repair(self, world: World) -> PlanRules:  # noqa: ARG002 - they read the world that they are shown
-        """Return the published heuristics for agents that collect a cell together."""
-        from quorum.open_world.repair import CrafterRepair
-
-        return CrafterRepair()
 
     def briefing(self) -> Briefing:
         """Return a briefing with the agents' observations and inventories."""
@@ -69,18 +61,6 @@ class CrafterSkills(WorldSkills):
             alone=example_plan(world, None, "to see more", {"action": "navigate", "target": "cell", "id": cell + 3}),
             number=number,
         )
-
-    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return the function that replaces messages with true statements (`extension=truth`)."""
-        from quorum.open_world.statements import state
-
-        return partial(state, world)
-
-    def describe(self, view: View) -> Mapping[str, Mapping[str, Any]]:
-        """Return the sights that an agent offers and the materials that it looks for (`topology=dytopo`)."""
-        from quorum.open_world.speaker import offered_and_needed
-
-        return offered_and_needed(view)
 
     def places(self, seen: Observation) -> Mapping[str, tuple[float, float]]:
         """Return the position of each visible teammate, as fractions of the rows and columns."""

@@ -31,6 +31,7 @@ from crafter_env import (
     Share,
     Sleep,
     Target,
+    primitive_of,
 )
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
@@ -39,7 +40,7 @@ from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
 from quorum.agents.skills.contract import read_rules
 from quorum.open_world.gathering import places
 from quorum.open_world.needs import stations_of
-from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, distance, is_sheltered, scenes_of
+from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, around, distance, is_sheltered, scenes_of
 
 MATERIAL: Mapping[Resource, Material] = {resource: material for material, resource in RESOURCE.items()}
 """The resources found in cells, with their material."""
@@ -192,7 +193,7 @@ def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
             if tool is not None and not page.bag[tool] and page.scene.needed(material) == 1:
                 return False, f"it has no {tool.name} by then"
         case Craft(item=tool):
-            lacking = _missing(page.bag, dict(MAKE[tool.primitive].uses))
+            lacking = _missing(page.bag, dict(MAKE[primitive_of(tool)].uses))
             if lacking:
                 return True, lacking
             for station in stations_of(page.scene, tool):
@@ -200,7 +201,7 @@ def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
                 if not known:
                     return False, f"no {station.name} stands by then"
         case Place(object=what):
-            recipe = PLACE[what.primitive]
+            recipe = PLACE[primitive_of(what)]
             lacking = _missing(page.bag, {recipe.item: recipe.amount})
             if lacking:
                 return True, lacking
@@ -220,7 +221,7 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
     scene = page.scene
     match page.actions[page.done]:
         case Navigate(target=target, id=identity):
-            if target not in (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skeleton):
+            if target not in _CREATURES:
                 cell = scene.cell_of(identity)
                 _walk(page, cell, 0 if target is Target.cell and scene.material(cell) in STANDS else 1)
                 if scene.material(cell) is Material.none and target in (Target.table, Target.furnace):
@@ -237,11 +238,11 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
             page.bag[COLLECT[material].item] += 1
             _spend(page, 1)
         case Craft(item=tool):
-            page.bag -= Counter(dict(MAKE[tool.primitive].uses))
+            page.bag -= Counter(dict(MAKE[primitive_of(tool)].uses))
             page.bag[Item[tool.value]] += 1
             _spend(page, 1)
         case Place(object=what):
-            recipe = PLACE[what.primitive]
+            recipe = PLACE[primitive_of(what)]
             page.bag -= Counter({recipe.item: recipe.amount})
             if what.value in Material.__members__:
                 ledger.placed.setdefault(Material[what.value], []).append(agent)
@@ -366,14 +367,8 @@ def _room(scenes: Mapping[int, Scene], cell: Cell) -> int:
     radius = team[0].seen.cooperation.radius
     free = {place for scene in team for place in places(scene, cell, radius, around=False)}
     if not team[0].seen.known_only:
-        near = [(cell[0] + dx, cell[1] + dy) for dx in range(-radius, radius + 1) for dy in range(-radius, radius + 1)]
-        free |= {
-            place
-            for place in near
-            if 0 < distance(place, cell) <= radius
-            and team[0].on_map(place)
-            and all(scene.material(place) is Material.none for scene in team)
-        }
+        near = [place for place in around(cell, radius) if team[0].on_map(place)]
+        free.update(place for place in near if all(scene.material(place) is Material.none for scene in team))
     return len(free)
 
 

@@ -10,7 +10,7 @@ from maeil.mind import View
 from maeil.plans import Plan, PlanStatus, Task
 from quorum.open_world.hearsay import Assignment, Hearsay
 from quorum.open_world.needs import SOURCE, ambition, missing_inputs, rest, stations_of
-from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, distance
+from quorum.open_world.scene import RESOURCE, WALKABLE, Scene, around, distance
 
 LIFETIME = 80
 """Steps after which a failed gathering is abandoned."""
@@ -259,13 +259,10 @@ def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -
     radius = scene.seen.cooperation.radius
     spots = {place for place in places(scene, cell, radius, around=False) if place in ground}
     is_hearsay = cell in scene.heard(scene.material(cell))
-    for dx in range(-radius, radius + 1):
-        for dy in range(-radius, radius + 1):
-            place = cell[0] + dx, cell[1] + dy
-            material = scene.material(place)
-            hopeful = material is Material.none or (is_hearsay and material in WALKABLE)
-            if 0 < distance(place, cell) <= radius and scene.on_map(place) and (scene.digs(material) or hopeful):
-                spots.add(place)
+    for place in filter(scene.on_map, around(cell, radius)):
+        material = scene.material(place)
+        if scene.digs(material) or material is Material.none or (is_hearsay and material in WALKABLE):
+            spots.add(place)
     return len(spots) >= needed
 
 

@@ -23,6 +23,7 @@ from crafter_env import (
     Sleep,
     Target,
     Tool,
+    primitive_of,
 )
 from maeil.plans import Plan, Task
 from quorum.open_world.scene import DAY, DUSK, RESOURCE, STEPS, WALKABLE, Scene, Trip, is_sheltered
@@ -167,7 +168,7 @@ def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR
 
 def stations_of(scene: Scene, tool: Tool) -> tuple[Material, ...]:
     """Return the stations that a tool takes in this world."""
-    stations = MAKE[tool.primitive].stations
+    stations = MAKE[primitive_of(tool)].stations
     if len(stations) > 1 and not scene.seen.cooperation.iron_needs_table:
         return (Material.furnace,)
     return stations
@@ -175,7 +176,7 @@ def stations_of(scene: Scene, tool: Tool) -> tuple[Material, ...]:
 
 def missing_inputs(scene: Scene, tool: Tool) -> dict[Item, int]:
     """Return the units an agent lacks for a tool, including those for stations that are not nearby."""
-    wanted = dict(MAKE[tool.primitive].uses)
+    wanted = dict(MAKE[primitive_of(tool)].uses)
     stations = stations_of(scene, tool)
     if crafting_trip(scene, stations) is None:
         if Material.furnace in stations:

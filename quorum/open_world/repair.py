@@ -87,6 +87,11 @@ class CrafterRepair(PlanRules):
         return None
 
 
+def rules(_world: World) -> CrafterRepair:
+    """Return the rules, which read the world that they are shown."""
+    return CrafterRepair()
+
+
 @dataclass(frozen=True, slots=True)
 class _Try:
     """When an agent acts on a cell, in steps from now, and its distance at that time."""

@@ -54,6 +54,12 @@ def distance(a: Cell, b: Cell) -> int:
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
+def around(cell: Cell, radius: int) -> list[Cell]:
+    """Return the other cells within an L1 distance of a cell."""
+    reach = range(-radius, radius + 1)
+    return [(cell[0] + dx, cell[1] + dy) for dx in reach for dy in reach if 0 < abs(dx) + abs(dy) <= radius]
+
+
 @dataclass(frozen=True, slots=True)
 class Trip:
     """A path to a cell, and the first cell on it that must be dug, if any."""

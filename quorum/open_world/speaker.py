@@ -32,6 +32,7 @@ from crafter_env import (
     Sleep,
     Tool,
     agent_name,
+    primitive_of,
     read_shown,
 )
 from maeil.actions import Vocabulary
@@ -284,7 +285,7 @@ def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: H
 def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
     """Return whether an agent reports too little wood for the first tool and, if needed, its table."""
     table = 0 if scene.known(Material.table) else TABLE_WOOD
-    wood = dict(MAKE[Tool.wood_pickaxe.primitive].uses)[Item.wood] + table
+    wood = dict(MAKE[primitive_of(Tool.wood_pickaxe)].uses)[Item.wood] + table
     held = heard.bags.get(agent, {})
     return not heard.holds(agent, "wood_pickaxe") and held.get(Item.wood.name, 0) < wood
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from crafter_env import CrafterObservation, Material, Navigate
 from maeil.messages import Message, MessageKind
@@ -14,6 +15,11 @@ from quorum.open_world.gathering import Caller
 from quorum.open_world.hearsay import Assignment, Hearsay, write_assignment, write_report
 from quorum.open_world.scene import Scene
 from quorum.open_world.speaker import HOPE, own_part, sights
+
+
+def statements(world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+    """Return the function that replaces messages with true statements (`extension=truth`)."""
+    return partial(state, world)
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:

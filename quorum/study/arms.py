@@ -1,11 +1,12 @@
-"""Make the arms of a study from the arm that the user gives."""
+"""Make the arms of a study from the arm that the user gives, and plan their cells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from quorum.agents.skills import skills_of
 from quorum.configuration.catalogue import EXPERIMENT, EXTENSION
@@ -14,9 +15,11 @@ from quorum.configuration.compose import Composer
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration
+from quorum.episode.planned_cell import PlannedCell
 from quorum.study.question import TREATMENT, ArmFile, Question
 from quorum.sweeps.experiment_file import Experiment
 from quorum.sweeps.grid import Axis, axes
+from quorum.sweeps.plan import Planner, SweepPlan, plan_experiment
 from quorum_base.user_errors import UserError
 
 SEEDS = "seed=range(0,20)"
@@ -91,11 +94,6 @@ class Treatment:
         whole = Cell.compose([*single, f"seed={seeds[0]}"], config_dir).configuration
         return cls(single, seeds, draws, names, whole)
 
-    @property
-    def arm(self) -> Arm:
-        """The arm itself."""
-        return Arm(self.words, self.draws, "the team that you gave")
-
 
 def _numbers(axis: Axis) -> tuple[int, ...]:
     """Return the numbers of an axis.
@@ -121,7 +119,7 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
         raise UserError(f"agents={treatment.configuration.team_label}: the minds of this team do not talk")
     if question.talks and topology == "individual":
         raise UserError(f"topology={topology}: nobody talks in this team", "Choose another: topology=debate.")
-    yield TREATMENT, treatment.arm
+    yield TREATMENT, Arm(treatment.words, treatment.draws, "the team that you gave")
     for name, file in question.arms.items():
         draws = _draws(file, treatment.draws)
         own = [found for word in file.words for found in _resolved(word, treatment.configuration)]
@@ -189,3 +187,30 @@ def experiment_of(arms: Mapping[str, Arm], seeds: Sequence[int], metrics: Sequen
         arms={name: (*arm.words, f"draw=choice({','.join(map(str, arm.draws))})") for name, arm in arms.items()},
         metrics=tuple(metrics),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsPlanner(Planner):
+    """Plans the arms of a study.
+
+    Attributes:
+        experiment: the arms, as an experiment.
+    """
+
+    estimate: ClassVar[str] = "--plan --expect EFFECT,DEVIATION"
+
+    experiment: Experiment
+
+    def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
+        """Plan the cells. Control arms may have arguments without an effect."""
+        planned = plan_experiment(self.experiment, words, config_dir)
+        return replace(planned, without_effect="", cells=tuple(_board_by_board(planned.cells)))
+
+
+def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
+    """Yield cells of arms in turns, so that a study that is stopped early has all arms on the same boards."""
+    arms: dict[str | None, list[PlannedCell]] = {}
+    for cell in cells:
+        arms.setdefault(cell.arm, []).append(cell)
+    for turn in zip_longest(*arms.values()):
+        yield from (cell for cell in turn if cell is not None)

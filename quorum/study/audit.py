@@ -37,11 +37,13 @@ from quorum.agents.prompting.blocks import BLOCK
 from quorum.configuration.cell import Cell
 from quorum.configuration.inputs import inputs_of
 from quorum.configuration.providers.replay import recorded_calls
-from quorum.configuration.schema import validate
+from quorum.configuration.schema import Configuration, validate
 from quorum.episode.built import Parts
 from quorum.episode.in_memory import play_in_memory
 from quorum.episode.start import Start
-from quorum.what_if.branch.parent import Parent
+from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import RunFolder
+from quorum.storage.memory_file import MEMORY_BEFORE, read_memory
 from quorum_base.user_errors import UserError
 
 _OF_TURNS = frozenset({"unread", "memory", "constraints"})
@@ -105,23 +107,22 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
         UserError: there is no such run or arm, or no donors for `shuffled`; or the run made no model calls, is a
             branch, or has a clock that counts seconds.
     """
-    parent = Parent.open(run)
-    c = parent.configuration
-    if parent.ancestor is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
-        raise UserError(
-            f"{run}: its prompts cannot be compared",
-            "Give a run with language models that is not a branch and whose clock does not count seconds.",
-        )
-    treatment = _played(parent, parent.cell(), {})
-    return [_compared(arm, treatment, _played(parent, _controlled(parent, arm, donors), treatment)) for arm in arms]
+    episode = open_episode(run)
+    c = validate(episode.configuration, recorded=True)
+    hint = "Give a run with language models that is not a branch and whose clock does not count seconds."
+    if c.clock.unit is ClockUnit.SECONDS:
+        raise UserError(f"{run}: clock=seconds: its thoughts took real time, which cannot be reproduced", hint)
+    if RunFolder(episode.folder).meta().origin is not None or not c.uses_models:
+        raise UserError(f"{run}: its prompts cannot be compared", hint)
+    treatment = _played(run, c, {})
+    return [_compared(arm, treatment, _played(run, _controlled(c, arm, donors), treatment)) for arm in arms]
 
 
-def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
-    """Return the cell of an arm."""
-    plain = parent.configuration.plain()
+def _controlled(treatment: Configuration, arm: str, donors: Path | None) -> Configuration:
+    """Return the configuration of an arm."""
+    plain = treatment.plain()
     values = {"arm": arm, "donors": str(donors) if arm == "shuffled" and donors is not None else None}
-    c = validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
-    return Cell(c, c.plain(), inputs_of(c))
+    return validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
 
 
 @dataclass(slots=True)
@@ -141,10 +142,11 @@ class _NothingRecorded(EpisodeStop):
     """A thought made more requests than that of the treatment had answers."""
 
 
-def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
-    """Play an episode in memory, and return its thoughts."""
-    notes = _Notes(treatment)
-    play_in_memory(cell, (), start=Start(parent.memory), recorded=recorded_calls(parent.run, "run"), watch=notes)
+def _played(run: Path, c: Configuration, treatment: _Books) -> _Books:
+    """Play the episode of a run in memory, perhaps in another arm, and return its thoughts."""
+    notes, cell = _Notes(treatment), Cell(c, c.plain(), inputs_of(c))
+    start = Start(read_memory(run, MEMORY_BEFORE))
+    play_in_memory(cell, (), start=start, recorded=recorded_calls(run, "run"), watch=notes)
     return notes.books
 
 

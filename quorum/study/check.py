@@ -57,14 +57,9 @@ class StudyCheck:
             yield f"not played again ({number}): {reason}"
 
 
-def is_study(place: Path) -> bool:
-    """Return whether this is the folder of a study, or a file, which may be its bundle."""
-    return place.is_file() or RunFiles(place).names(STUDY)
-
-
 def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
-    """Verify a folder if it is a study; None for others."""
-    return check_study(place, plugins) if is_study(place) else None
+    """Verify a folder if it is a study; None for others. A file may be the bundle of a study."""
+    return check_study(place, plugins) if place.is_file() or RunFiles(place).names(STUDY) else None
 
 
 def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:

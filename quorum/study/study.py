@@ -15,9 +15,8 @@ from quorum.comparison.metrics import find_metric
 from quorum.configuration.aside import split_words
 from quorum.configuration.registry import engines, trackers
 from quorum.study.anytime import Plan
-from quorum.study.arms import Arm, Treatment, arms_of, experiment_of
+from quorum.study.arms import Arm, ArmsPlanner, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
-from quorum.study.planner import ArmsPlanner
 from quorum.study.question import TREATMENT, Question, load_question
 from quorum.study.until import Until
 from quorum.sweeps.plan import plan_experiment

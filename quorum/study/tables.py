@@ -93,17 +93,11 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
         arms.setdefault(audit.arm, []).append(audit)
     if not arms:
         return
-    rows = tuple(
-        (
-            arm,
-            *(
-                str(sum(counts))
-                for counts in zip(*((a.calls, a.equal, a.altered, a.missing) for a in own), strict=True)
-            ),
-            ", ".join(f"{a.treatment[:8]} {'=' if a.treatment == a.control else '/'} {a.control[:8]}" for a in own),
-        )
-        for arm, own in arms.items()
-    )
+    rows = []
+    for arm, own in arms.items():
+        counts = [sum(getattr(a, name) for a in own) for name in ("calls", "equal", "altered", "missing")]
+        digests = (f"{a.treatment[:8]} {'=' if a.treatment == a.control else '/'} {a.control[:8]}" for a in own)
+        rows.append((arm, *map(str, counts), ", ".join(digests)))
     caption = (
         f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and the messages"
         " of each arm. Equal: the same except for the bytes of messages. Altered: the arm changed what agents read."
@@ -111,7 +105,7 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
         " bytes."
     )
     header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
-    yield Table("prompts of control arms", header, rows, caption, name="prompts")
+    yield Table("prompts of control arms", header, tuple(rows), caption, name="prompts")
 
 
 def _arms(analysis: Analysis) -> Table:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from crafter_env import Cell
-from crafter_env.symbolic.actions import Collect, Direction, Move, Navigate, Resource, Share, Shareable, Target
+from crafter_env.symbolic.actions import Collect, Direction, Move, Navigate, Noop, Resource, Share, Shareable, Target
 from crafter_env.world import CrafterWorld
 from maeil.actions import SymbolicAction
 from tests.crafter_env.joined import advance, cell, number, world
@@ -99,3 +99,8 @@ def test_a_gift_leads_to_who_gets_it_and_a_blind_walk_up_to_what_stops_it() -> N
     reported, stood = walked(crafter, Move(direction=Direction.right, steps=9))
     assert reported[0] == stood
     assert len(stood) == 4
+
+
+def test_an_agent_that_waits_has_no_way() -> None:
+    crafter = world("0..\n...\n...")
+    assert crafter.way(crafter.start_action(0, Noop())) is None

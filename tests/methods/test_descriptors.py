@@ -25,7 +25,6 @@ from quorum.agents.skills import Chooser, skills_of
 from quorum.methods.dytopo.answer import part
 from quorum.methods.dytopo.describe import DESCRIBE, Describing, needs_note
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
-from quorum.methods.dytopo.matchers import MATCHERS
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
 
 NAMES = tuple(f"agent_{i}" for i in range(4))
@@ -63,7 +62,7 @@ def writer(world: Any, prompt_set: str = "default") -> PromptWriter:
 def overheard() -> tuple[Overheard, list[Stamped]]:
     """An episode of four: what its model was asked, and its trace."""
     model = Overheard()
-    return model, episode("dytopo", 4, 1, model=model, max_steps=40, extensions=[Describing(MATCHERS["typed"])])
+    return model, episode("dytopo", 4, 1, model=model, max_steps=40, extensions=[Describing("typed")])
 
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
@@ -206,7 +205,7 @@ def test_equal_episodes_have_equal_traces(matcher: Any) -> None:
     one, other = (
         [
             (s.t, s.t_hat, s.event)
-            for s in episode("dytopo", 3, 2, max_steps=15, extensions=[Describing(MATCHERS[matcher])])
+            for s in episode("dytopo", 3, 2, max_steps=15, extensions=[Describing(matcher)])
             if s.event.kind in KINDS
         ]
         for _ in range(2)

@@ -120,7 +120,7 @@ def kill_again_and_again(
     assert brain.asked - once == once
     assert batches.rows == once.total()
     assert table(tmp_path / "s") == table(tmp_path / "plain")
-    assert orphans(tmp_path / "s", Path.exists) == Orphans(0, 0)
+    assert orphans(tmp_path / "s") == Orphans(0, 0)
     return ends
 
 
@@ -177,7 +177,7 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
         asked = (*words("anthropic", addresses), ALONE, "seed=range(0,3)")
         line = command("sweep", *asked, *BY_BATCH, "--name", "s", "--quiet", "--out", str(tmp_path))
         _run_and_kill(line, 0.2, tmp_path / "s" / BATCHES, b'"created"')
-        assert orphans(tmp_path / "s", Path.exists) == Orphans(0, 6)
+        assert orphans(tmp_path / "s") == Orphans(0, 6)
         by_batch = SweepRequest((*asked, *BY_BATCH), out=tmp_path, name="s")
         assert cancel_batches(by_batch)["cancelled_batches"] == 1
         assert next(iter(batches.made.values())).cancelled

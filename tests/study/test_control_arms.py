@@ -16,8 +16,8 @@ from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.seeds import Seeds
 from maeil.trace.events import Event, MessagesRead, Stamped, ThoughtEnd
 from quorum.study.control.arms import Control, Mute, Null, Own, Shuffled, Truth
-from quorum.study.control.donors import Donor, read_donors
 from quorum.study.control.events import ControlRead
+from quorum.study.donors import Donor, read_donors
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
 from quorum.topologies.plain import Debate, DebateConfig, Decentralized, DecentralizedConfig

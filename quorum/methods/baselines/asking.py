@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import Field
 
@@ -99,24 +99,6 @@ def check_possible(world: World, plans: Mapping[int, Plan]) -> None:
         raise Misread(refused)
 
 
-class Source(Protocol):
-    """A source of joint plans."""
-
-    async def plan(
-        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
-    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Make a joint plan; also return the model calls.
-
-        Args:
-            view: the current turn.
-            asked: the agents it may include.
-            blocks: the data of the prompt.
-
-        Raises:
-            NoJointPlan: no plan could be made.
-        """
-
-
 @dataclass
 class Planner:
     """Gets joint plans from one model, in one call each if no retry is needed.
@@ -136,7 +118,16 @@ class Planner:
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Ask the model for a joint plan."""
+        """Ask the model for a joint plan; also return the model calls.
+
+        Args:
+            view: the current turn.
+            asked: the agents it may include.
+            blocks: the data of the prompt.
+
+        Raises:
+            NoJointPlan: no plan could be made.
+        """
         outcome = await self.propose(BaselineRole.CENTRE, view, asked, blocks)
         if outcome.answer is None:
             raise NoJointPlan(self.retries, outcome.rejections, outcome.calls)
@@ -201,7 +192,7 @@ class Panel:
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
-        """Run the debate.
+        """Run the debate; arguments and result as in `Planner.plan`.
 
         Raises:
             NoJointPlan: all debaters are silent.
@@ -232,3 +223,7 @@ class Panel:
         others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
         persona = self.personas[debater % len(self.personas)] if self.personas else None
         return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}
+
+
+Source = Planner | Panel
+"""A source of joint plans."""

@@ -27,19 +27,17 @@ Tasks = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Fiel
 """Task names, as the world gives them."""
 
 
-class OfferAnswer(Part):
-    """What an agent can do or share."""
-
-    text: Text
-    tasks: Tasks
-    free: bool
-
-
 class NeedAnswer(Part):
     """What an agent lacks or wants to know."""
 
     text: Text
     tasks: Tasks
+
+
+class OfferAnswer(NeedAnswer):
+    """What an agent can do or share."""
+
+    free: bool
 
 
 class DescribePart(AnswerPart):

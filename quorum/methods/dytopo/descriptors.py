@@ -12,26 +12,6 @@ EMBEDDING = "embedding"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """What an agent can do or share: the key in DyTopo.
-
-    Attributes:
-        text: the agent's own words.
-        tasks: the tasks concerned, by the world's names.
-        free: whether the agent is free to help others.
-    """
-
-    text: str
-    tasks: tuple[str, ...] = ()
-    free: bool = True
-
-    @property
-    def words(self) -> str:
-        """The text and the task names, as one string."""
-        return " ".join((self.text, *self.tasks)).strip()
-
-
-@dataclass(frozen=True, slots=True)
 class Need:
     """What an agent lacks or wants to know: the query in DyTopo.
 
@@ -47,6 +27,17 @@ class Need:
     def words(self) -> str:
         """The text and the task names, as one string."""
         return " ".join((self.text, *self.tasks)).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Need):
+    """What an agent can do or share: the key in DyTopo.
+
+    Attributes:
+        free: whether the agent is free to help others.
+    """
+
+    free: bool = True
 
 
 @dataclass(frozen=True, slots=True)

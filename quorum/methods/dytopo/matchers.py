@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, hypot
 
 import numpy as np
@@ -11,19 +10,9 @@ import numpy as np
 from quorum.methods.dytopo.descriptors import EMBEDDING, Descriptor, Need, Offer
 from quorum_base.ngrams import count_ngrams
 
-
-@dataclass(frozen=True, slots=True)
-class Matcher:
-    """Compares needs with offers.
-
-    Attributes:
-        name: its name in the configuration and the trace.
-        match: returns the scores, from 0 to 1, one row per needing agent and one column per offering agent. The
-            diagonal is ignored.
-    """
-
-    name: str
-    match: Callable[[Sequence[Descriptor]], Sequence[Sequence[float]]]
+Matcher = Callable[[Sequence[Descriptor]], Sequence[Sequence[float]]]
+"""Compares needs with offers: returns the scores, from 0 to 1, one row per needing agent and one column per offering
+agent. The diagonal is ignored."""
 
 
 def match_tasks(descriptors: Sequence[Descriptor]) -> list[list[float]]:
@@ -65,6 +54,5 @@ def _unit(counts: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [row / max(float(np.sqrt((row * row).sum())), 1.0) for row in counts]
 
 
-_ALL = (Matcher("typed", match_tasks), Matcher("lexical", match_words), Matcher(EMBEDDING, match_embeddings))
-MATCHERS: Mapping[str, Matcher] = {matcher.name: matcher for matcher in _ALL}
-"""The matchers by name."""
+MATCHERS: Mapping[str, Matcher] = {"typed": match_tasks, "lexical": match_words, EMBEDDING: match_embeddings}
+"""The matchers, by the name in the configuration and the trace."""

@@ -154,17 +154,10 @@ class Repair(Extension):
         }
 
     def _record_check(self, moment: Moment, failures: Sequence[Violation], verdict: str) -> None:
-        self.episode.record(
-            RepairChecked(
-                self._settings.predictor,
-                [
-                    {"plan": plan.id, "agent": plan.agent, "task": _written(moment.tasks.get(plan.agent))}
-                    for plan in moment.plans
-                ],
-                [asdict(failure) for failure in failures],
-                verdict,
-            )
-        )
+        served = [(plan, _written(moment.tasks.get(plan.agent))) for plan in moment.plans]
+        plans = [{"plan": plan.id, "agent": plan.agent, "task": task} for plan, task in served]
+        violations = [asdict(failure) for failure in failures]
+        self.episode.record(RepairChecked(self._settings.predictor, plans, violations, verdict))
 
     async def _repair(self, moment: Moment, failures: Sequence[Violation], advice: Advice | None) -> None:
         concerned = self._concerned(failures, advice) or tuple(range(len(self.episode.team.agents)))

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from maeil.errors import InvalidThought
 from maeil.plans import Task
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, read_task, task_value, tidy
+from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, part, read_task, task_value, tidy
 from quorum.agents.prompting.examples import Example
 from quorum.methods.tom.hypotheses import Partner
 
@@ -57,44 +57,21 @@ class ForecastAnswer(Part):
     task: TaskAnswer | None
 
 
-class ObserverAnswer(Part):
-    """The answer of the observer."""
-
-    thoughts: Thoughts = ""
-    acts: list[ActAnswer]
-
-
-class HypothesizerAnswer(Part):
-    """The answer of the hypothesizer."""
-
-    thoughts: Thoughts = ""
-    hypotheses: list[HypothesisAnswer]
-
-
-class PredictorAnswer(Part):
-    """The answer of the predictor."""
-
-    thoughts: Thoughts = ""
-    predictions: list[ForecastAnswer]
-
-
-MODELS: Mapping[TomRole, type[Part]] = {
-    TomRole.OBSERVER: ObserverAnswer,
-    TomRole.HYPOTHESIZER: HypothesizerAnswer,
-    TomRole.PREDICTOR: PredictorAnswer,
+MODELS: Mapping[TomRole, type[BaseModel]] = {
+    TomRole.OBSERVER: part("ObserverAnswer", "", thoughts=Thoughts, acts=list[ActAnswer]),
+    TomRole.HYPOTHESIZER: part("HypothesizerAnswer", "", thoughts=Thoughts, hypotheses=list[HypothesisAnswer]),
+    TomRole.PREDICTOR: part("PredictorAnswer", "", thoughts=Thoughts, predictions=list[ForecastAnswer]),
 }
+"""The answer of each role; its last key holds the entries about other agents."""
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
 """The answer schema of each role, the same for all teams."""
-_ENTRIES = {
-    TomRole.OBSERVER: "ActAnswer",
-    TomRole.HYPOTHESIZER: "HypothesisAnswer",
-    TomRole.PREDICTOR: "ForecastAnswer",
-}
 
 
 def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
     """Return a role's schema restricted to these partners: their names, their hypotheses, and the number of entries."""
-    schema, name = FORMS[role].schema, _ENTRIES[role]
+    schema = FORMS[role].schema
+    *_, entries = schema["properties"]
+    name = schema["properties"][entries]["items"]["$ref"].rpartition("/")[2]
     definition = schema["$defs"][name]
     forms, most = [], 0
     for agent, partner in partners.items():
@@ -103,7 +80,6 @@ def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
             own["hypothesis"] = {"type": "integer", "enum": [one.number for one in partner.predicting]}
         most += len(partner.predicting) if role is TomRole.PREDICTOR else 1
         forms.append({**definition, "properties": {**definition["properties"], **own}})
-    *_, entries = schema["properties"]
     listed = {**schema["properties"][entries], "maxItems": most}
     definitions = {**schema["$defs"], name: {"anyOf": forms}}
     return {**schema, "$defs": definitions, "properties": {**schema["properties"], entries: listed}}
@@ -115,7 +91,7 @@ def read_acts(value: object, partners: Partners) -> dict[str, Task]:
     Raises:
         InvalidThought: it does not match the schema, concerns an agent not asked about, or names an agent twice.
     """
-    answer: Any = checked(ObserverAnswer, value)
+    answer: Any = checked(MODELS[TomRole.OBSERVER], value)
     _check([act.agent for act in answer.acts], partners)
     return {act.agent: Task(act.task.kind, act.task.target) for act in answer.acts}
 
@@ -126,7 +102,7 @@ def read_hypotheses(value: object, partners: Partners) -> dict[str, str]:
     Raises:
         InvalidThought: it does not match the schema, concerns an agent not asked about, or names an agent twice.
     """
-    answer: Any = checked(HypothesizerAnswer, value)
+    answer: Any = checked(MODELS[TomRole.HYPOTHESIZER], value)
     _check([one.agent for one in answer.hypotheses], partners)
     return {one.agent: one.hypothesis for one in answer.hypotheses}
 
@@ -137,7 +113,7 @@ def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Tas
     Raises:
         InvalidThought: it does not match the schema, or uses a hypothesis that does not predict, or uses one twice.
     """
-    answer: Any = checked(PredictorAnswer, value)
+    answer: Any = checked(MODELS[TomRole.PREDICTOR], value)
     keys = [(one.agent, one.hypothesis) for one in answer.predictions]
     wanted = {(name, one.number) for name, partner in partners.items() for one in partner.predicting}
     reasons = [

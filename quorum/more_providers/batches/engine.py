@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Field
-
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component
 from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
 from quorum.configuration.providers.chance import RandomConfig
-from quorum.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.schema import Configuration
 from quorum.episode.model_pool import ModelPool, as_user_errors, line_key
 from quorum.episode.planned_cell import PlannedCell
+from quorum.episode.stand_in import models_in
 from quorum.more_providers.batches.exchanges import cancel_batches
-from quorum.more_providers.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
-from quorum.more_providers.batches.waves import Waves
+from quorum.more_providers.batches.journal import BATCHES, BatchJournal, orphans
+from quorum.more_providers.batches.waves import BatchConfig, Waves
 from quorum.sweeps.engines.local import Local
 from quorum.sweeps.engines.locks import sweep_lock
 from quorum.sweeps.engines.protocol import Courier
@@ -33,20 +32,6 @@ _OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
 _HINT = f"Use one of these models: {_OFFERS}; or engine=local, which sends each request by itself."
 
 
-class BatchConfig(ComponentConfig):
-    """Values of `batch`."""
-
-    name: Literal["batch"]
-    size: Annotated[int, Field(ge=1)] | None
-    """Maximum number of requests per batch; null: the provider's limit."""
-    bytes: Annotated[int, Field(ge=1)] | None
-    """Maximum size of a batch in bytes; null: the provider's limit."""
-    wait: Annotated[float, Field(gt=0)]
-    """Maximum time in seconds that a request waits for those of other episodes."""
-    poll: Annotated[float, Field(gt=0)]
-    """Seconds between two checks of a batch."""
-
-
 @dataclass(frozen=True, slots=True)
 class BatchCourier(Courier):
     """Delivers requests in batches.
@@ -55,7 +40,7 @@ class BatchCourier(Courier):
         rules: the limits of the batches.
     """
 
-    rules: BatchRules
+    rules: BatchConfig
 
     def check(self, folder: Path, cells: Iterable[PlannedCell]) -> None:
         """Reject what cannot be sent in batches, before anything is sent.
@@ -95,7 +80,7 @@ class BatchCourier(Courier):
 
 
 def _check(configuration: Configuration) -> None:
-    for config in models_of(configuration):
+    for config in models_in(configuration):
         if isinstance(config, RandomConfig):
             continue  # random answers need no batch: they cost nothing and never wait
         service = service_at(config.address) if config.name in OFFER_BATCHES else None
@@ -116,23 +101,13 @@ def _check(configuration: Configuration) -> None:
             )
 
 
-def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
-    """Yield the configurations of all models that an episode may use."""
-    llm = configuration.llm
-    yield llm
-    for participant in llm.participants:
-        yield configuration.llm_of(participant)
-    for role in llm.special_roles:
-        yield configuration.llm_of("", role)
-
-
 def remark(folder: Path) -> str:
     """Describe unused answers and open batches of a sweep; empty if there are none.
 
     Raises:
         UserError: the journal is damaged.
     """
-    found = orphans(folder, Path.is_dir)
+    found = orphans(folder)
     parts = []
     if found.answers:
         parts.append(f"{found.answers:,} answers of batches are not in a cell yet")
@@ -146,7 +121,7 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
     number = 0
     async with ModelPool() as pool:
         for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
-            for config in models_of(cell.cell().configuration):
+            for config in models_in(cell.cell().configuration):
                 if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER_BATCHES:
                     continue
                 client = pool.client(config)
@@ -164,8 +139,7 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
 
 
 def _build(config: BatchConfig, _context: None = None) -> Local:
-    rules = BatchRules(config.size, config.bytes, config.wait, config.poll)
-    return Local(1, None, BatchCourier(rules))
+    return Local(1, None, BatchCourier(config))
 
 
 component = Component(BatchConfig, _build)

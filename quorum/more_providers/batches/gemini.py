@@ -19,7 +19,7 @@ from quorum.more_providers.batches.services import (
     RowResult,
     RowStatus,
 )
-from quorum.more_providers.gemini_calls import call_arguments
+from quorum.more_providers.gemini import call_arguments
 
 _NAME = "key"
 """The metadata key for a request's name, which is returned with its answer."""

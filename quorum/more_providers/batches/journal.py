@@ -21,6 +21,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,23 +30,6 @@ import orjson
 from quorum.agents.llm.spending import dollars
 from quorum_base.inside import open_inside, sync_folder
 from quorum_base.user_errors import UserError
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRules:
-    """The limits of batches.
-
-    Attributes:
-        size: maximum number of requests per batch; None: the provider's limit.
-        bytes: maximum size of a batch; None: the provider's limit.
-        wait: maximum time in seconds that a request waits for others.
-        poll: seconds between two checks of a batch.
-    """
-
-    size: int | None
-    bytes: int | None
-    wait: float
-    poll: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,22 +226,19 @@ class BatchJournal:
             self._file = None
 
 
-def orphans(folder: Path, is_there: Callable[[Path], bool]) -> Orphans:
+def orphans(folder: Path) -> Orphans:
     """Count the batch results and requests of a sweep that belong to no finished cell.
 
     Args:
         folder: the sweep's folder.
-        is_there: returns whether the folder of a cell exists.
 
     Raises:
         UserError: the journal is damaged.
     """
-    done: dict[str, bool] = {}
 
+    @cache
     def is_done(cell: str) -> bool:
-        if cell not in done:
-            done[cell] = is_there(folder / cell)
-        return done[cell]
+        return (folder / cell).is_dir()
 
     journal = BatchJournal(folder / BATCHES, wanted=lambda cell: not is_done(cell))
     asked = sum(

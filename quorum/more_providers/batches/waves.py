@@ -16,10 +16,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import orjson
+from pydantic import Field
 
+from maeil.component import ComponentConfig
 from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
@@ -30,7 +32,7 @@ from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import note_received
 from quorum.more_providers.batches.exchanges import Exchanges, Outage
-from quorum.more_providers.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
+from quorum.more_providers.batches.journal import BatchJournal, BatchStatus, Intent, Place
 from quorum.more_providers.batches.offered import batches_of
 from quorum.more_providers.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
 
@@ -38,6 +40,20 @@ _log = logging.getLogger(__name__)
 
 SETTLE = 0.1
 """Seconds without new requests after which no more are expected for a wave."""
+
+
+class BatchConfig(ComponentConfig):
+    """Values of `batch`."""
+
+    name: Literal["batch"]
+    size: Annotated[int, Field(ge=1)] | None
+    """Maximum number of requests per batch; null: the provider's limit."""
+    bytes: Annotated[int, Field(ge=1)] | None
+    """Maximum size of a batch in bytes; null: the provider's limit."""
+    wait: Annotated[float, Field(gt=0)]
+    """Maximum time in seconds that a request waits for those of other episodes."""
+    poll: Annotated[float, Field(gt=0)]
+    """Seconds between two checks of a batch."""
 
 
 @dataclass(slots=True)
@@ -68,7 +84,7 @@ class Waves(Delivery):
         rules: the limits of batches.
     """
 
-    def __init__(self, journal: BatchJournal, rules: BatchRules) -> None:
+    def __init__(self, journal: BatchJournal, rules: BatchConfig) -> None:
         self.journal = journal
         self.rules = rules
         self._lines: dict[str, Line] = {}

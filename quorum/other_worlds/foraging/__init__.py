@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from lbf_env import ForagingObservation
@@ -67,12 +66,6 @@ class ForagingSkills(WorldSkills):
             alone=alone,
             number=number,
         )
-
-    def statements(self, world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
-        """Return the function that replaces messages with true statements (`extension=truth`)."""
-        from quorum.other_worlds.foraging.statements import state
-
-        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans like the heuristic, from what it sees and hears."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from lbf_env import ForagingObservation, food_name
 from maeil.messages import Message, MessageKind
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.other_worlds.foraging.teams import groups
+
+
+def statements(world: World) -> Callable[..., Sequence[tuple[str, Task | None]]]:
+    """Return the function that replaces messages with true statements (`extension=truth`)."""
+    return partial(state, world)
 
 
 def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[tuple[str, Task | None]]:

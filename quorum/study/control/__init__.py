@@ -14,6 +14,5 @@ explains what a difference between two arms means.
 | module | content |
 |---|---|
 | `arms` | the extension and its values, a class for each arm |
-| `donors` | the file of messages of another board |
 | `statements` | what the skills of a world offer to `truth` |
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -17,9 +17,9 @@ from maeil.plans import Task
 from maeil.seeds import Seeds
 from maeil.team import Participant
 from maeil.trace.events import EpisodeStart, MessageSent, Stamped
-from quorum.study.control.donors import Donor, read_donors
 from quorum.study.control.events import ControlRead
 from quorum.study.control.statements import Statements
+from quorum.study.donors import Donor, read_donors
 from quorum_base.digests import digest
 from quorum_base.user_errors import WrongKey
 
@@ -177,17 +177,12 @@ def build(config: ControlConfig, context: ExtensionContext) -> Control:
     Raises:
         ValueError: the file of donors cannot be read, or the world's skills make no true statements.
     """
-    match config.arm:
-        case "mute":
-            return Mute()
-        case "null":
-            return Null()
-        case "own":
-            return Own()
-        case "shuffled":
-            return Shuffled(read_donors(Path(str(config.donors))), context.seeds)
-        case "truth":
-            return Truth(context.skill("statements")(context.world))
+    if config.arm == "shuffled":
+        return Shuffled(read_donors(Path(str(config.donors))), context.seeds)
+    if config.arm == "truth":
+        return Truth(context.skill("statements")(context.world))
+    plain: Mapping[str, Callable[[], Control]] = {"mute": Mute, "null": Null, "own": Own}
+    return plain[config.arm]()
 
 
 def inputs(config: ControlConfig, _world: str) -> Mapping[str, str]:

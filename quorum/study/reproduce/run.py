@@ -61,18 +61,12 @@ def requests(figure: PublishedFigure, request: SweepRequest) -> list[SweepReques
         request: the arguments added to each experiment, and the folder for the sweeps.
     """
     given = {_key(word) for word in request.words}
-    return [
-        replace(
-            request,
-            words=(
-                f"{EXPERIMENT}={part.experiment}",
-                *(word for word in part.words if _key(word) not in given),
-                *request.words,
-            ),
-            name=part.experiment,
-        )
-        for part in figure.parts
-    ]
+    found = []
+    for part in figure.parts:
+        usual = [word for word in part.words if _key(word) not in given]
+        words = (f"{EXPERIMENT}={part.experiment}", *usual, *request.words)
+        found.append(replace(request, words=words, name=part.experiment))
+    return found
 
 
 def _key(word: str) -> str:

@@ -15,20 +15,20 @@ import pytest
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import BATCH, price_table
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.more_providers.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
-from quorum.more_providers.batches.waves import Batched, Waves
+from quorum.more_providers.batches.journal import BATCHES, BatchJournal, Orphans, orphans
+from quorum.more_providers.batches.waves import BatchConfig, Batched, Waves
 from quorum_base.user_errors import UserError
 from tests.agents.llm.wire import CANARY, SDKS, TEXT, Brain, client, reply, request, stack
 from tests.conftest import PATIENCE
 from tests.loopback import Addresses, Batches, RowFault, serve
 
-RULES = BatchRules(size=None, bytes=None, wait=1.0, poll=0.01)
+RULES = BatchConfig(name="batch", size=None, bytes=None, wait=1.0, poll=0.01)
 BOTH = pytest.mark.parametrize("wire", SDKS)
 
 
 @asynccontextmanager
 async def process(
-    wire: str, addresses: Addresses, folder: Path, rules: BatchRules = RULES, **arguments: Any
+    wire: str, addresses: Addresses, folder: Path, rules: BatchConfig = RULES, **arguments: Any
 ) -> AsyncIterator[tuple[Waves, Any]]:
     """Be one process of a sweep; gives its waves, and what makes the model of a cell."""
     waves = Waves(BatchJournal(folder / BATCHES, lambda cell: not (folder / cell).exists()), rules)
@@ -85,6 +85,7 @@ async def test_what_all_episodes_ask_at_once_is_one_batch_and_each_gets_its_own_
 
 async def test_a_wave_waits_for_an_episode_that_thinks_longer_before_it_asks(tmp_path: Path) -> None:
     batches = Batches()
+    patient = BatchConfig(name="batch", size=None, bytes=None, wait=10.0, poll=0.01)
 
     async def slow(waves: Waves, model: Model) -> None:
         with waves.episode("slow"):
@@ -94,10 +95,7 @@ async def test_a_wave_waits_for_an_episode_that_thinks_longer_before_it_asks(tmp
 
     async with (
         serve(Brain(), batches=batches) as addresses,
-        process("openai", addresses, tmp_path, BatchRules(size=None, bytes=None, wait=10.0, poll=0.01)) as (
-            waves,
-            model,
-        ),
+        process("openai", addresses, tmp_path, patient) as (waves, model),
     ):
         await asyncio.gather(
             slow(waves, model("slow")), *(play(waves, model(cell), cell, "1", "2") for cell in ("a", "b"))
@@ -125,12 +123,12 @@ async def test_a_batch_keeps_to_its_bounds(wire: str, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     async with serve(Brain(), batches=batches) as addresses:
-        rules = BatchRules(size=3, bytes=None, wait=1.0, poll=0.01)
+        rules = BatchConfig(name="batch", size=3, bytes=None, wait=1.0, poll=0.01)
         async with process(wire, addresses, tmp_path / "a", rules) as (waves, model):
             await asyncio.gather(*(play(waves, model(f"{n}"), f"{n}", "Hello") for n in range(7)))
         assert sorted(len(batch.names) for batch in batches.made.values()) == [1, 3, 3]
         size = 2 * len(orjson.dumps(next(iter(batches.made.values())).bodies[0]))
-        rules = BatchRules(size=None, bytes=size + 500, wait=1.0, poll=0.01)
+        rules = BatchConfig(name="batch", size=None, bytes=size + 500, wait=1.0, poll=0.01)
         async with process(wire, addresses, tmp_path / "b", rules) as (waves, model):
             await asyncio.gather(*(play(waves, model(f"{n}"), f"{n}", "Hello") for n in range(4)))
             with pytest.raises(BadRequest, match="does not fit"):
@@ -267,15 +265,15 @@ async def test_equal_requests_of_an_episode_get_their_recorded_answers_in_order(
 
 
 async def test_answers_that_are_in_no_cell_are_counted(tmp_path: Path) -> None:
-    assert orphans(tmp_path, Path.exists) == Orphans(0, 0)
+    assert orphans(tmp_path) == Orphans(0, 0)
     async with serve(Brain()) as addresses, process("openai", addresses, tmp_path) as (waves, model):
         await asyncio.gather(*(play(waves, model(cell), cell, "1", "2") for cell in ("a", "b")))
     journal = BatchJournal(tmp_path / BATCHES)
     journal.intend("the model", [("a", "3"), ("c", "1")])
     journal.close()
-    assert orphans(tmp_path, Path.exists) == Orphans(4, 2)
+    assert orphans(tmp_path) == Orphans(4, 2)
     (tmp_path / "a").mkdir()
-    assert orphans(tmp_path, Path.exists) == Orphans(2, 1)
+    assert orphans(tmp_path) == Orphans(2, 1)
 
 
 async def test_the_journal_holds_no_key_and_is_its_user_s_alone(tmp_path: Path) -> None:
@@ -298,7 +296,7 @@ def test_a_damaged_journal_is_a_mistake_that_names_the_line(line: bytes, tmp_pat
 
 async def test_episodes_that_are_cut_off_are_not_waited_for(tmp_path: Path) -> None:
     batches = Batches()
-    rules = BatchRules(size=None, bytes=None, wait=0.3, poll=0.01)
+    rules = BatchConfig(name="batch", size=None, bytes=None, wait=0.3, poll=0.01)
     async with (
         serve(Brain(), batches=batches) as addresses,
         process("openai", addresses, tmp_path, rules) as (waves, model),

@@ -16,7 +16,7 @@ def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:
 
 
 def scores(matcher: str, *descriptors: Descriptor) -> list[list[float]]:
-    return MATCHERS[matcher].match(descriptors)
+    return MATCHERS[matcher](descriptors)
 
 
 @pytest.mark.parametrize(

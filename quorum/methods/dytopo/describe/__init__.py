@@ -17,7 +17,7 @@ from maeil.team import Participant
 from maeil.topology import ConversationState, Topology
 from quorum.methods.dytopo.descriptors import Affinity, Descriptor, Edge, Need
 from quorum.methods.dytopo.events import Described, Routed
-from quorum.methods.dytopo.matchers import MATCHERS, Matcher
+from quorum.methods.dytopo.matchers import MATCHERS
 
 DESCRIBE = "describe"
 """The name under which a turn requests (`Turn.asks`) and a thought returns (`Thought.answers`) a `Descriptor`."""
@@ -25,6 +25,7 @@ DIGITS = 6
 """Decimals of a score, both in the trace and for the topology, so that edges can be recomputed from a trace."""
 TEMPLATE = Path(__file__).with_name("needs.jinja")
 
+MatcherName = Literal["typed", "lexical", "embedding"]
 Needs = tuple[tuple[int, Need], ...]
 """The recipients' needs, by index, ascending: the content of a note to the agent that writes to them."""
 
@@ -63,12 +64,12 @@ class Describing(Extension):
     """Collects the descriptors of a conversation and matches them after each round.
 
     Args:
-        matcher: compares needs with offers.
+        matcher: name of the matcher, which compares needs with offers.
     """
 
     name = DESCRIBE
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: MatcherName) -> None:
         self._routes: list[tuple[Edge, ...]] = []
         self._matcher = matcher
         self._said: dict[int, Descriptor] = {}
@@ -127,13 +128,13 @@ class Describing(Extension):
             kind = type(topology)
             raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; add route()", kind)
         agents = tuple(sorted(self._said))
-        found = self._matcher.match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
+        found = MATCHERS[self._matcher]([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
         scores = tuple(
             tuple(0.0 if i == j else round(float(found[i][j]), DIGITS) for j in range(len(agents)))
             for i in range(len(agents))
         )
         edges = _checked(topology, Affinity(agents, scores), conversation)
-        self.episode.record(Routed(self._matcher.name, agents, scores, edges))
+        self.episode.record(Routed(self._matcher, agents, scores, edges))
         self._routes.append(edges)
         self._needs = {agent: descriptor.needs for agent, descriptor in self._said.items()}
         self._said.clear()
@@ -153,9 +154,6 @@ def _checked(topology: Routing, affinity: Affinity, conversation: ConversationSt
     return tuple((sender, recipient) for sender, recipient in edges)
 
 
-MatcherName = Literal["typed", "lexical", "embedding"]
-
-
 class DescribeConfig(ExtensionConfig):
     """Values that a topology gives to `describe`."""
 
@@ -165,7 +163,7 @@ class DescribeConfig(ExtensionConfig):
 
 def build(config: DescribeConfig, _context: ExtensionContext) -> Describing:
     """Make the extension."""
-    return Describing(MATCHERS[config.matcher])
+    return Describing(config.matcher)
 
 
 component = Component(DescribeConfig, build)
