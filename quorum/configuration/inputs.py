@@ -100,11 +100,6 @@ def libraries_in(inputs: Inputs) -> Mapping[str, str]:
     return {key.removeprefix(LIBRARY): version for key, version in inputs.items() if key.startswith(LIBRARY)}
 
 
-def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:
-    """Return a function that returns inputs digested earlier, when a cell was planned or run."""
-    return lambda _: inputs
-
-
 def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
     """Check that a cell runs with the inputs that it was planned with.
 

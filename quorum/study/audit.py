@@ -121,7 +121,7 @@ def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
     plain = parent.configuration.plain()
     values = {"arm": arm, "donors": str(donors) if arm == "shuffled" and donors is not None else None}
     c = validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
-    return Cell(c, c.plain(), inputs_of(c))
+    return Cell(c, inputs_of(c))
 
 
 @dataclass(slots=True)
