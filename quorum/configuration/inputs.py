@@ -85,9 +85,7 @@ def shared_inputs() -> Callable[[Configuration], Inputs]:
     found: dict[tuple[str, ...], Inputs] = {}
 
     def of(c: Configuration) -> Inputs:
-        asked = ("llm", c.llm) if c.uses_models else None
-        parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, *c.extensions.items())
-        key = tuple(f"{part[0]} {part[1].model_dump_json()}" for part in parts if part and part[1] is not None)
+        key = tuple(f"{group} {values.model_dump_json()}" for group, _, values in _components(c))
         if key not in found:
             found[key] = inputs_of(c)
         return found[key]

@@ -57,7 +57,7 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
         ContractError: the function is a class that lacks methods of its contract.
     """
     if isabstract(function):
-        missing = sorted(getattr(function, "__abstractmethods__", ()))
+        missing = sorted(function.__abstractmethods__)  # type: ignore[attr-defined] # an abstract class has it
         raise ContractError(f"{name_of(function)} lacks {', '.join(missing)}", function)
     try:
         return function(*arguments)

@@ -156,22 +156,22 @@ class ModelConfig(ComponentConfig):
     @property
     def participants(self) -> Sequence[str]:
         """Participants with values of their own, by name."""
-        return tuple(getattr(self, "agents", ()))
+        return ()
 
     @property
     def special_roles(self) -> Sequence[str]:
         """Roles whose calls have values of their own."""
-        return tuple(getattr(self, "roles", ()))
+        return ()
 
     @property
     def special_deadlines(self) -> Sequence[str]:
         """Roles and turns whose calls have deadlines of their own."""
-        return tuple(getattr(self, "deadlines", ()))
+        return ()
 
     @property
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
         """Models to call in turn if this one is unreachable, each given by its differences."""
-        return tuple(getattr(self, "fallback", ()))
+        return ()
 
     @property
     def price(self) -> Price | None:
@@ -279,3 +279,23 @@ class ProviderConfig(ModelConfig):
     def priced(self) -> bool:
         """Whether the replies report their cost although the model has no price."""
         return False
+
+    @property
+    def participants(self) -> Sequence[str]:
+        """Participants with values of their own, by name."""
+        return tuple(self.agents)
+
+    @property
+    def special_roles(self) -> Sequence[str]:
+        """Roles whose calls have values of their own."""
+        return tuple(self.roles)
+
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """Roles and turns whose calls have deadlines of their own."""
+        return tuple(self.deadlines)
+
+    @property
+    def fallbacks(self) -> Sequence[Mapping[str, Any]]:
+        """Models to call in turn if this one is unreachable, each given by its differences."""
+        return self.fallback
