@@ -13,7 +13,7 @@ from quorum.comparison import Question
 from quorum.comparison import compare as _compare
 from quorum.configuration.arguments import checked_arguments
 from quorum.configuration.cell import Cell
-from quorum.configuration.effects import refuse, without_effect
+from quorum.configuration.effects import EffectCheck, refuse
 from quorum.configuration.plugins import load_plugins
 from quorum.conversions import Folder, answer, names, paths, swept
 from quorum.episode.runner import Result as RunResult
@@ -75,7 +75,7 @@ def run(
     with extension_errors():
         cell = Cell.compose(overrides, paths(config_dir))
         if strict:
-            refuse(without_effect(overrides, cell, paths(config_dir)))
+            refuse(EffectCheck(overrides, paths(config_dir)).look_at(cell))
     return answer(Result, run_cell(cell, Path(out)))
 
 

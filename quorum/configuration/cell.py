@@ -33,13 +33,11 @@ class Cell:
 
     Attributes:
         configuration: validated and fully resolved.
-        plain: the same as JSON-ready data, in one canonical form.
         inputs: digests of other inputs that affect the result: prompt templates, plugins, files that it names.
         origin: where it comes from, such as the run that it branches off; None: nowhere.
     """
 
     configuration: Configuration
-    plain: Mapping[str, Any] = field(repr=False)
     inputs: Inputs = field(repr=False)
     origin: Origin | None = None
 
@@ -49,13 +47,13 @@ class Cell:
 
         Args:
             raw: the configuration.
-            inputs: computes the digests of other inputs; `recorded(...)` for a cell that was named before.
+            inputs: computes the digests of other inputs.
 
         Raises:
             UserError: the configuration is not valid, or a template that it names is missing.
         """
         configuration = validate(raw)
-        return cls(configuration, configuration.plain(), inputs(configuration))
+        return cls(configuration, inputs(configuration))
 
     @classmethod
     def compose(cls, arguments: Sequence[str], config_dir: ConfigDir = ()) -> Cell:
@@ -64,9 +62,10 @@ class Cell:
         Raises:
             UserError: an argument or the configuration is not valid.
         """
-        from quorum.configuration.compose import compose  # noqa: PLC0415 (Hydra, which workers do without)
+        from quorum.configuration.compose import Composer  # noqa: PLC0415 (Hydra, which workers do without)
+        from quorum.configuration.overrides import parse  # noqa: PLC0415 (as above)
 
-        cell = cls.of(compose(arguments, config_dir))
+        cell = cls.of(Composer(config_dir).plain(parse(arguments, single=True)))
         _log.info("composed %s", cell.name)
         return cell
 
@@ -80,14 +79,20 @@ class Cell:
         """
         configuration = validate_alike(self.configuration, raw)
         place = {name: getattr(configuration, name) for name in PLACE}
-        other = Cell(configuration, {**self.plain, **place}, self.inputs, self.origin)
-        other.__dict__.update(kind=self.kind, _label=self._label, _identity=self._identity)
+        other = Cell(configuration, self.inputs, self.origin)
+        plain = {**self.plain, **place}
+        other.__dict__.update(plain=plain, kind=self.kind, _label=self._label, _identity=self._identity)
         return other
 
     @property
     def seed(self) -> int:
         """The seed, which determines the board."""
         return self.configuration.seed
+
+    @cached_property
+    def plain(self) -> Mapping[str, Any]:
+        """The configuration as JSON-ready data, in one canonical form."""
+        return self.configuration.plain()
 
     @cached_property
     def kind(self) -> str:

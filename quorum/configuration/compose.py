@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,13 +26,14 @@ from quorum.configuration.catalogue import (
     options,
 )
 from quorum.configuration.checked_values import shown_value
+from quorum.configuration.leaves import dotted
 from quorum.configuration.member_values import expand, is_mind
 from quorum.configuration.option_files import broken_yaml, check_option
 from quorum.configuration.option_folders import CONFIGS, SHIPPED, ConfigDir, option_folders
-from quorum.configuration.overrides import HYDRA, parse, single_values
+from quorum.configuration.overrides import HYDRA
 from quorum.configuration.provider_hint import provider_hint
 from quorum.configuration.secrets import refuse_environment
-from quorum.configuration.templates import Template, UnknownKey, is_open, resolved, split
+from quorum.configuration.templates import Template, is_open, lines, resolved, split, with_value
 from quorum_base.user_errors import UserError, choices_hint, nearest
 
 if TYPE_CHECKING:
@@ -45,21 +45,6 @@ _TEMPLATES: dict[tuple[object, ...], Template] = {}
 """Templates composed by this process, by the contents of the option files and what Hydra composed."""
 _MOST_TEMPLATES = 256
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
-
-
-def compose(arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
-    """Compose and resolve the configuration of one cell, without validating it.
-
-    Args:
-        arguments: `KEY=VALUE` in Hydra's override grammar, one value per key.
-        config_dir: folders with more group options.
-
-    Raises:
-        UserError: an argument cannot be parsed, or names a group, an option or a key that does not exist.
-    """
-    overrides = parse(arguments)
-    single_values(overrides)
-    return deepcopy(Composer(config_dir).plain(overrides))
 
 
 class Composer:
@@ -97,20 +82,23 @@ class Composer:
             UserError: an override names a group, an option or a key that does not exist, or a value is missing.
         """
         composed, assigned = split(overrides, self.groups)
-        lines = tuple(override.input_line or "" for override in composed)
-        values = {override.key_or_group: override.value() for override in assigned}
         with HYDRA:
-            template = self._kept("config", lines, lambda: self._template(composed))
+            template = self._kept(composed)
+            filled_in = [o for o in assigned if o.key_or_group not in template.independent]
             try:
-                return template.resolve(values)
-            except (OmegaConfBaseException, UnknownKey):
-                return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
+                plain = template.resolve(filled_in)
+            except OmegaConfBaseException:
+                return self._once((lines(composed), lines(filled_in)), lambda: self.by_hydra(overrides))
+        for override in assigned:
+            if override.key_or_group in template.independent:
+                plain = with_value(plain, override.key_or_group.split("."), override.value())
+        return plain
 
-    def _kept(self, primary: str | None, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
-        """Return the template of a primary configuration and some arguments, from the cache if possible."""
-        key = (self._contents, *self._search_path, primary, lines)
+    def _kept(self, composed: Sequence[Override]) -> Template:
+        """Return the template of what Hydra composes, from the cache if possible."""
+        key = (self._contents, *self._search_path, lines(composed))
         if key not in _TEMPLATES:
-            found = Template(self._once(key, compose))
+            found = Template(self._once(key, lambda: self._template(composed)))
             if self._contents is None:
                 return found
             if len(_TEMPLATES) >= _MOST_TEMPLATES:
@@ -156,16 +144,15 @@ class Composer:
         for override in named:
             _refuse_sign(override, "sweep")
             self._check_option(override)
-        choices = tuple(f"+{override.input_line}" for override in named)
+        choices = [*self._search_path, *(f"+{override.input_line}" for override in named)]
         rest = [override for override in overrides if override.key_or_group != group]
-        composed, assigned = split(rest, self.groups)
-        with HYDRA, self._explained(overrides):
-            keys = list(_dotted(self._alone(choices).resolve({})))
+        with self._explained(overrides):
+            plain = resolved(_composed(None, choices))
+            keys = list(dotted(plain))
             for key in (override.key_or_group for override in rest):
                 if key not in keys:
                     raise UserError(f"{key}: there is no such key", _key_hint(key, keys))
-            template = self._alone((*choices, *(override.input_line or "" for override in composed)))
-            found: dict[str, Any] = template.resolve({o.key_or_group: o.value() for o in assigned})[group]
+            found: dict[str, Any] = (resolved(_composed(None, [*choices, *lines(rest)])) if rest else plain)[group]
             return found
 
     def _check_files(self, overrides: Sequence[Override]) -> None:
@@ -178,9 +165,6 @@ class Composer:
                     file = folder / override.key_or_group / f"{name}.yaml"
                     if folder not in SHIPPED and file.is_file():
                         check_option(file)
-
-    def _alone(self, lines: tuple[str, ...]) -> Template:
-        return self._kept(None, lines, lambda: _composed(None, [*self._search_path, *lines]))
 
     @contextmanager
     def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:
@@ -238,7 +222,7 @@ class Composer:
         choices = [o.input_line for o in overrides if o.key_or_group in self.groups and o.input_line]
         try:
             # A key that needs a value, such as a model's name, hides no other key.
-            keys = list(_dotted(resolved(_composed("config", [*self._search_path, *choices]), partial=True)))
+            keys = list(dotted(resolved(_composed("config", [*self._search_path, *choices]), partial=True)))
         except _REFUSALS:
             return None
         for override in overrides:
@@ -318,13 +302,6 @@ def _key_hint(key: str, keys: Sequence[str]) -> str:
     names = [k[len(prefix) :] for k in siblings]
     near = nearest(key.removeprefix(prefix), names) if parent else nearest(key, keys)
     return f"{near} {label}: {', '.join(names)}.".lstrip()
-
-
-def _dotted(configuration: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in configuration.items():
-        yield f"{prefix}{key}"
-        if isinstance(value, dict):
-            yield from _dotted(value, f"{prefix}{key}.")
 
 
 def _raw(error: Exception) -> str:

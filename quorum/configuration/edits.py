@@ -16,7 +16,7 @@ from quorum.configuration.member_values import expand
 from quorum.configuration.members import MEMBERS
 from quorum.configuration.option_files import option_values
 from quorum.configuration.option_folders import ConfigDir, option_folders
-from quorum.configuration.overrides import parse, single_values
+from quorum.configuration.overrides import parse
 from quorum.configuration.provider_hint import provider_hint
 from quorum.configuration.secrets import refuse_environment
 from quorum.configuration.templates import is_open, resolved
@@ -55,8 +55,7 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Confi
         UserError: an argument cannot be parsed, names an option or key that does not exist, or cannot change; or the
             configuration is not resolved.
     """
-    overrides = parse(arguments)
-    single_values(overrides)
+    overrides = parse(arguments, single=True)
     if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # untrusted file
         raise UserError("its configuration contains '${', which a resolved configuration cannot contain")
     template = OmegaConf.create(dict(plain))

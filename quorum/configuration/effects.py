@@ -6,17 +6,13 @@ suggests a different experiment but changes nothing, so a notice lists it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
+from quorum.configuration.compose import Composer
 from quorum.configuration.option_folders import ConfigDir
-from quorum.configuration.overrides import parse
 from quorum_base.user_errors import UserError
-
-Words = Iterable[tuple[str, str]]
-"""Keys that a command sets, each with the argument that sets it."""
 
 _GROUPS = ("topology", "llm", "prompts", "budget")
 
@@ -25,28 +21,29 @@ class EffectCheck:
     """Finds arguments of a command that change nothing in some of its cells.
 
     Args:
-        words: arguments of the command and of its experiment.
-        defaults: composes the configuration without any arguments; called only when needed.
+        words: `KEY=VALUE` arguments of the command and of its experiment.
+        config_dir: folders with more group options.
     """
 
-    def __init__(self, words: Words, defaults: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, words: Iterable[str], config_dir: ConfigDir = ()) -> None:
         self._words: dict[str, dict[str, None]] = {}
-        for key, word in words:
-            if (group := key.partition(".")[0]) in _GROUPS:
+        for word in words:
+            if (group := word.lstrip("+~").partition("=")[0].strip().partition(".")[0]) in _GROUPS:
                 self._words.setdefault(group, {})[word] = None
-        self._defaults = defaults
+        self._config_dir = config_dir
         self._usual: Mapping[str, Any] | None = None
         self._found: dict[tuple[str, str], dict[str, None]] = {}
 
-    def look_at(self, cell: Cell) -> None:
-        """Check whether the arguments set something that this cell's minds do not use."""
+    def look_at(self, cell: Cell) -> str:
+        """Check whether the arguments set something that this cell's minds do not use, and return the notice so far."""
         for group, why in cell.configuration.unused.items() if self._words else ():
             if group not in self._words:
                 continue
             if self._usual is None:
-                self._usual = self._defaults()
+                self._usual = Composer(self._config_dir).plain([])
             if cell.plain[group] != self._usual[group]:
                 self._found.setdefault((cell.configuration.team_label, why), {}).update(self._words[group])
+        return self.notice
 
     @property
     def notice(self) -> str:
@@ -56,20 +53,6 @@ class EffectCheck:
             verb = "changes" if len(words) == 1 else "change"
             found.append(f"{' '.join(words)} {verb} no decision of agents={agents}, which {why}")
         return "; ".join(found)
-
-
-def without_effect(arguments: Sequence[str], cell: Cell, config_dir: ConfigDir = ()) -> str:
-    """List the arguments of a run that change nothing; empty if there are none.
-
-    Args:
-        arguments: `KEY=VALUE` arguments of the cell.
-        cell: the run.
-        config_dir: folders with more group options.
-    """
-    words = [(override.key_or_group, override.input_line or "") for override in parse(arguments)]
-    check = EffectCheck(words, lambda: compose((), config_dir))
-    check.look_at(cell)
-    return check.notice
 
 
 def refuse(notice: str) -> None:

@@ -85,9 +85,7 @@ def shared_inputs() -> Callable[[Configuration], Inputs]:
     found: dict[tuple[str, ...], Inputs] = {}
 
     def of(c: Configuration) -> Inputs:
-        asked = ("llm", c.llm) if c.uses_models else None
-        parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, *c.extensions.items())
-        key = tuple(f"{part[0]} {part[1].model_dump_json()}" for part in parts if part and part[1] is not None)
+        key = tuple(f"{group} {values.model_dump_json()}" for group, _, values in _components(c))
         if key not in found:
             found[key] = inputs_of(c)
         return found[key]
@@ -98,11 +96,6 @@ def shared_inputs() -> Callable[[Configuration], Inputs]:
 def libraries_in(inputs: Inputs) -> Mapping[str, str]:
     """Return the versions of the distributions that plugins import, by name."""
     return {key.removeprefix(LIBRARY): version for key, version in inputs.items() if key.startswith(LIBRARY)}
-
-
-def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:
-    """Return a function that returns inputs digested earlier, when a cell was planned or run."""
-    return lambda _: inputs
 
 
 def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:

@@ -1,4 +1,4 @@
-"""The leaf values of a configuration."""
+"""The values of a configuration with their dotted keys."""
 
 from __future__ import annotations
 
@@ -26,3 +26,10 @@ def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 def texts(value: Any) -> Iterator[tuple[str, str]]:
     """Yield every string in a configuration, with its dotted key."""
     return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))
+
+
+def dotted(configuration: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted key of every value, including maps."""
+    for key, value in configuration.items() if isinstance(configuration, Mapping) else ():
+        yield f"{prefix}{key}"
+        yield from dotted(value, f"{prefix}{key}.")

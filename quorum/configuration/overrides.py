@@ -19,24 +19,30 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 
-_NULL = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
+_NULL_OPTION = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
+"""The name of the option `extension=null`, which Hydra's grammar reads as the value null unless it is quoted."""
 
 HYDRA = hold_in_forks(threading.RLock())
 """Held by the thread that composes, because Hydra, its parser and our templates keep global state."""
 
 
-def parse(arguments: Sequence[str]) -> list[Override]:
+def parse(arguments: Sequence[str], *, single: bool = False) -> list[Override]:
     """Parse the arguments.
+
+    Args:
+        arguments: `KEY=VALUE` each.
+        single: whether each must give one value.
 
     Raises:
         UserError: an argument is not an override, or not allowed here; two set the same key; or one is a provider's API
             key.
     """
     parser = OverridesParser.create()
-    overrides: list[Override] = []
+    overrides: dict[str, Override] = {}
     for argument in arguments:
         refuse_secret_argument(argument)
-        argument = _name_null(argument)  # noqa: PLW2901
+        if argument.startswith("extension="):
+            argument = _NULL_OPTION.sub('"null"', argument)  # noqa: PLW2901
         if "=" not in argument and not argument.startswith("~"):
             raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
         try:
@@ -44,44 +50,16 @@ def parse(arguments: Sequence[str]) -> list[Override]:
                 override = parser.parse_override(argument)
         except HydraException as error:
             raise UserError(f"{argument!r} cannot be read: {_reason(error)}", _quoting(argument)) from error
-        _refuse(override, argument)
-        overrides.append(override)
-    _refuse_repetition(overrides)
-    return overrides
+        _refuse(override, argument, single=single)
+        key = override.key_or_group
+        if key in overrides:  # either value may be meant
+            both = f"{overrides[key].input_line} and {override.input_line}"
+            raise UserError(f"{key} is given twice: {both}", "Leave one of them out.")
+        overrides[key] = override
+    return list(overrides.values())
 
 
-def _name_null(argument: str) -> str:
-    """Quote the name of the option `extension=null`, which Hydra's grammar reads as the value null."""
-    return _NULL.sub('"null"', argument) if argument.startswith("extension=") else argument
-
-
-def _refuse_repetition(overrides: Sequence[Override]) -> None:
-    """Reject a key that is given twice, because either value may be meant."""
-    given: dict[str, str] = {}
-    for override in overrides:
-        key, text = override.key_or_group, override.input_line or ""
-        if key in given:
-            raise UserError(f"{key} is given twice: {given[key]} and {text}", "Leave one of them out.")
-        given[key] = text
-
-
-def single_values(overrides: Sequence[Override]) -> None:
-    """Check that every key has one value.
-
-    Raises:
-        UserError: an override sweeps over several values.
-    """
-    for override in overrides:
-        if override.is_sweep_override():
-            key, _, values = (override.input_line or "").partition("=")
-            raise UserError(
-                f"{key}: an episode takes one value, but {values!r} gives several",
-                f"Run once for each value. Write a list in brackets, {key}=[a,b], "
-                f"and text with commas in quotes, '{key}=\"a,b\"'.",
-            )
-
-
-def _refuse(override: Override, argument: str) -> None:
+def _refuse(override: Override, argument: str, *, single: bool) -> None:
     key = override.key_or_group
     if not key:
         raise UserError(f"{argument!r} has no key before the '='", "For example: quorum run n=8 seed=3")
@@ -98,6 +76,13 @@ def _refuse(override: Override, argument: str) -> None:
         raise UserError(
             f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
             "Leave it out: the order of the values does not change the results.",
+        )
+    if single and override.is_sweep_override():
+        key, _, values = argument.partition("=")
+        raise UserError(
+            f"{key}: an episode takes one value, but {values!r} gives several",
+            f"Run once for each value. Write a list in brackets, {key}=[a,b], "
+            f"and text with commas in quotes, '{key}=\"a,b\"'.",
         )
 
 

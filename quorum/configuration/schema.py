@@ -247,7 +247,7 @@ class Configuration(Knobs):
         usual = _usual(type(self))
         return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
 
-    def fallbacks_of(self, model: ModelConfig) -> Sequence[ModelConfig]:
+    def fallbacks_of(self, model: ModelConfig) -> Sequence[ProviderConfig]:
         """Return the values of the models to call in turn if a model is unreachable.
 
         Raises:
@@ -449,7 +449,7 @@ def _place(participant: str, role: str) -> str:
     return f"llm.agents.{participant}." if participant else f"llm.roles.{role}." if role else "llm."
 
 
-def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
+def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ProviderConfig]:
     values = {**model.model_dump(mode="json"), "fallback": []}
     found = []
     for index, own in enumerate(model.fallbacks):

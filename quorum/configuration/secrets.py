@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from quorum.agents.llm.redaction import named_secrets
@@ -57,12 +56,11 @@ def refuse_secrets(configuration: Any) -> None:
     for key, value in texts(configuration):
         if key.endswith(_NAMES_A_KEY):
             continue  # another check distinguishes names from keys
-        if (name := _held(value, variables)) is not None:
-            raise UserError(
-                f"{key}: the value (not shown here) contains that of the environment variable {name}", _HINT
-            )
-        if key.rpartition(".")[2] == "model" and _LOOKS_LIKE_A_KEY.search(value):
-            raise UserError(f"{key}: the value (not shown here) looks like a key, not like the name of a model", _HINT)
+        for name, secret in variables.items():
+            if secret in value:
+                raise _contains(key, name)
+        if _is_model(key) and looks_like_a_key(value):
+            raise _looks_like_a_key(key)
 
 
 def refuse_secret_argument(argument: str) -> None:
@@ -74,12 +72,21 @@ def refuse_secret_argument(argument: str) -> None:
     """
     key, _, value = argument.partition("=")
     variables = named_secrets(os.environ)
-    if (name := _held(argument, variables)) is not None:
-        where = "an argument" if _held(key, variables) is not None or not value else key
-        raise UserError(f"{where}: the value (not shown here) contains that of the environment variable {name}", _HINT)
-    if value:
-        refuse_secrets({key.lstrip("+~"): value.strip("'\"")})
+    for name, secret in variables.items():
+        if secret in argument:
+            key_is_safe = value and not any(other in key for other in variables.values())
+            raise _contains(key if key_is_safe else "an argument", name)
+    if _is_model(key) and looks_like_a_key(value.strip("'\"")):
+        raise _looks_like_a_key(key.lstrip("+~"))
 
 
-def _held(text: str, variables: Mapping[str, str]) -> str | None:
-    return next((name for name, value in variables.items() if value in text), None)
+def _is_model(key: str) -> bool:
+    return key.rpartition(".")[2] == "model"
+
+
+def _contains(key: str, variable: str) -> UserError:
+    return UserError(f"{key}: the value (not shown here) contains that of the environment variable {variable}", _HINT)
+
+
+def _looks_like_a_key(key: str) -> UserError:
+    return UserError(f"{key}: the value (not shown here) looks like a key, not like the name of a model", _HINT)

@@ -1,7 +1,7 @@
 """Composes configurations that differ in a few values once, then fills in the values.
 
 Hydra composes once for each distinct set of group choices. Interpolations are resolved once for each distinct set of
-referenced values, in a few milliseconds. Other values are assigned directly.
+referenced values, in a few milliseconds. Other values are set directly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from quorum.configuration.leaves import texts
+from quorum.configuration.leaves import dotted, texts
 from quorum.configuration.secrets import refuse_secrets
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _KEY = re.compile(r"[\w.\[\]]+")
 
 
-class UnknownKey(Exception):
-    """A value is given for a key that the template lacks."""
-
-
 class Template:
     """A composed configuration with unresolved interpolations, into which values are filled.
 
@@ -46,49 +42,37 @@ class Template:
 
     def __init__(self, configuration: DictConfig) -> None:
         self._configuration = configuration
-        self._pristine = OmegaConf.to_container(configuration, resolve=False)
-        self._references = list(_references(self._pristine))
-        self._seen: dict[str, bool] = {}
-        self._resolved: dict[tuple[tuple[Any, ...], ...], dict[str, Any]] = {}
+        self._resolved: dict[tuple[str, ...], dict[str, Any]] = {}
+        plain = OmegaConf.to_container(configuration, resolve=False)
+        references = list(_references(plain))
+        self.independent = frozenset(
+            key for key in dotted(plain) if not any(found is None or _related(found, key) for found in references)
+        )
+        """The keys that no interpolation could reference: their values can be set after it is resolved."""
 
-    def resolve(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the resolved configuration with changed values of known keys. Results may share parts.
+    def resolve(self, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Return the resolved configuration with changed values. It is kept: do not modify it.
+
+        Args:
+            overrides: values that `split` calls assigned.
 
         Raises:
-            UnknownKey: the template lacks one of the keys.
-            OmegaConfBaseException: an interpolation cannot be resolved, or a value is missing.
+            OmegaConfBaseException: there is no such key, an interpolation cannot be resolved, or a value is missing.
         """
-        known = self.known(values)
-        if known not in self._resolved:
+        words = lines(overrides)
+        if words not in self._resolved:
             if len(self._resolved) >= _MOST_RESOLVED:
                 self._resolved.clear()
             changed = deepcopy(self._configuration)
-            for key, value in values.items():
-                self._check(key)
-                OmegaConf.update(changed, key, value)
-            self._resolved[known] = resolved(changed)
-        plain = self._resolved[known]
-        for key, value in values.items():
-            if not self._is_seen(key):
-                plain = _with(plain, key.split("."), value)
-        return plain
+            for override in overrides:
+                OmegaConf.update(changed, override.key_or_group, override.value())
+            self._resolved[words] = resolved(changed)
+        return self._resolved[words]
 
-    def known(self, values: Mapping[str, Any]) -> tuple[tuple[Any, ...], ...]:
-        """Return the keys, and those of the values that an interpolation could reference."""
-        return tuple((key, *((type(value), value) if self._is_seen(key) else ())) for key, value in values.items())
 
-    def _check(self, key: str) -> None:
-        node: Any = self._pristine
-        for part in key.split("."):
-            if not isinstance(node, Mapping) or part not in node:
-                raise UnknownKey(key)
-            node = node[part]
-
-    def _is_seen(self, key: str) -> bool:
-        """Whether an interpolation could reference the value of a key."""
-        if key not in self._seen:
-            self._seen[key] = any(reference is None or _related(reference, key) for reference in self._references)
-        return self._seen[key]
+def lines(overrides: Sequence[Override]) -> tuple[str, ...]:
+    """Return the overrides as they are written."""
+    return tuple(override.input_line or "" for override in overrides)
 
 
 def _references(value: Any) -> Iterator[str | None]:
@@ -106,11 +90,10 @@ def _related(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
-def _with(plain: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return a copy with one value changed."""
-    if len(path) == 1:
-        return {**plain, path[0]: value}
-    return {**plain, path[0]: _with(plain[path[0]], path[1:], value)}
+def with_value(plain: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return a copy with one value changed, which shares all other values."""
+    below = value if len(path) == 1 else with_value(plain[path[0]], path[1:], value)
+    return {**plain, path[0]: below}
 
 
 def split(overrides: Sequence[Override], groups: Container[str]) -> tuple[Sequence[Override], Sequence[Override]]:

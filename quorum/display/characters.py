@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import ceil
 
 from rich.color import Color
@@ -115,19 +115,15 @@ class _Screen:
 
     def text(self) -> Text:
         """Return the picture."""
-        lines = []
-        for signs, inks, papers in zip(self._signs, self._inks, self._papers, strict=True):
-            lines.append(_line(zip(signs, inks, papers, strict=True)))
-        return Text("\n").join(lines)
+        rows = zip(self._signs, self._inks, self._papers, strict=True)
+        return Text("\n").join(_line(zip(*row, strict=True)) for row in rows)
 
     def half_text(self) -> Text:
         """Return the picture with two places per character."""
         blank = [PAPER_WHITE] * len(self._papers[0])
-        lines = []
-        for number in range(0, len(self._papers), 2):
-            lower = self._papers[number + 1] if number + 1 < len(self._papers) else blank
-            lines.append(_line((_HALF, a, b) for a, b in zip(self._papers[number], lower, strict=True)))
-        return Text("\n").join(lines)
+        pairs = zip_longest(self._papers[::2], self._papers[1::2], fillvalue=blank)
+        rows = (((_HALF, upper, lower) for upper, lower in zip(*pair, strict=True)) for pair in pairs)
+        return Text("\n").join(map(_line, rows))
 
 
 def _line(places: Iterable[tuple[str, Colour, Colour]]) -> Text:

@@ -28,7 +28,6 @@ from maeil.world import require_world
 from quorum.configuration.registry import topologies
 from quorum.configuration.schema import Configuration
 from quorum.installation.extension_errors import as_extension_error, place_of
-from quorum_base.registry import Registry
 from quorum_base.user_errors import UserError
 
 _OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
@@ -43,19 +42,6 @@ def no_models(participant: str) -> None:
     raise TypeError(f"the mind of {participant} asks for a model: its Component must set uses_models=True")
 
 
-def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tuple[Any, Callable[..., Any]]:
-    """Return what a component builds, and the function that built it.
-
-    Raises:
-        UserError: the values do not fit together.
-        ContractError: the component is a class that lacks methods of its contract.
-    """
-    function = registry.get(name).build
-    if isabstract(function):
-        raise ContractError(f"{name_of(function)} lacks {', '.join(sorted(function.__abstractmethods__))}", function)
-    return call_component(registry.group, function, config, context), function
-
-
 def call_component(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function, and report a `ValueError` as a mistake in the configured values.
 
@@ -68,7 +54,11 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
 
     Raises:
         UserError: the function rejects the values, or they need more memory than is available.
+        ContractError: the function is a class that lacks methods of its contract.
     """
+    if isabstract(function):
+        missing = sorted(function.__abstractmethods__)  # type: ignore[attr-defined] # an abstract class has it
+        raise ContractError(f"{name_of(function)} lacks {', '.join(missing)}", function)
     try:
         return function(*arguments)
     except ValueError as error:
@@ -122,7 +112,8 @@ def build_topology(c: Configuration, agents: int) -> Topology:
         ContractError: the result is not a topology.
     """
     context = TopologyContext(agents, c.seeds.child("topology"))
-    found, build = built(topologies, c.topology.name, c.topology, context)
+    build = topologies.get(c.topology.name).build
+    found = call_component(topologies.group, build, c.topology, context)
     topology = check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
     if topology.leader is not None and topology.leader not in range(agents):
         kind = type(topology)

@@ -125,11 +125,9 @@ def price(configuration: Configuration, taken: Taken) -> Expected:
         usage = Usage(prompt=round(taken.prompt), completion=round(taken.completion))
         by_tier = _by_tier(models[0], usage, math.ceil(taken.answers))
         tier = read_tier(getattr(models[0], "service_tier", None))
-    elif all(isinstance(m, SimulatedConfig) or (isinstance(m, ProviderConfig) and m.price) for m in models):
-        tier = ""
-        by_tier = {tier: taken.usd}
     else:
-        tier, by_tier = "", {}
+        priced = all(isinstance(m, SimulatedConfig) or (isinstance(m, ProviderConfig) and m.price) for m in models)
+        tier, by_tier = "", {"": taken.usd} if priced else {}
     seconds = taken.seconds + taken.chain * SECONDS_PER_CALL
     usd = by_tier.get(tier)
     return Expected(taken.answers, taken.tokens, usd or 0.0, seconds, priceless=usd is None, by_tier=by_tier)

@@ -101,15 +101,13 @@ class FirstLook:
                         await play(cell, parts, Recorder(None, [_stop_at_a_step]))
         except UserError:
             raise
-        except ValueError as error:
-            if (mistake := as_extension_error(error)) is not None:
-                raise mistake from error
-            raise UserError(f"agents: {error}") from error
         except _Stepped:
             pass
         except Exception as error:
             if (mistake := as_extension_error(error)) is not None:
                 raise mistake from error
+            if isinstance(error, ValueError):
+                raise UserError(f"agents: {error}") from error
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
     def at_start(self, cell: Cell, start: Start) -> None:

@@ -248,12 +248,10 @@ class Talk:
         shown: list[str] = []
         for said in reversed(self._said):
             lines = self._lines(*said, width)
-            if len(shown) + len(lines) > rows:
+            if shown and len(shown) + len(lines) > rows:
                 break
             shown = lines + shown
-        if not shown and self._said and rows > 0:
-            shown = self._lines(*self._said[-1], width)[:rows]
-        return shown
+        return shown[:rows]
 
     def _lines(self, t: int, message: MessageSent, width: int) -> list[str]:
         head = f"{t:>3} {self._name(message.sender)} → {self._recipients(message)} ({message.what}): "

@@ -23,7 +23,6 @@ from quorum.configuration.schema import Configuration
 from quorum.episode.call_books import CallBooks
 from quorum.episode.draws import request_draw
 from quorum.episode.model_pool import ModelPool, as_user_errors
-from quorum_base.user_errors import UserError
 
 
 class ByRole:
@@ -284,9 +283,7 @@ class EpisodeModels:
         )
         return model, price
 
-    def _fallback(self, config: ModelConfig, seeds: Seeds) -> Fallback:
-        if not isinstance(config, ProviderConfig):
-            raise UserError(f"llm.fallback: {config.name} cannot replace a model")
+    def _fallback(self, config: ProviderConfig, seeds: Seeds) -> Fallback:
         model, price = self._reached(config, seeds)
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
         return Fallback(name, model, partial(drawn_for, config, draw=self._draw), config.priced or price is not None)

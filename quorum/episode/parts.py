@@ -21,7 +21,7 @@ from quorum.configuration.extensions import together
 from quorum.configuration.inputs import inputs_of, refuse_changed
 from quorum.configuration.registry import extensions, worlds
 from quorum.configuration.schema import Configuration
-from quorum.episode.building import build_topology, built, call_component, check_board, check_world
+from quorum.episode.building import build_topology, call_component, check_board, check_world
 from quorum.episode.built import Parts
 from quorum.episode.start import BEGINNING, Start
 from quorum.episode.team import build_team
@@ -48,7 +48,8 @@ def build(cell: Cell, models: Callable[[str], Any], start: Start = BEGINNING) ->
         InputsChanged: a template or a plugin has changed since the cell was named.
     """
     c = cell.configuration
-    world = check_world(*built(worlds, c.env.name, c.env, None))
+    construct = worlds.get(c.env.name).build
+    world = check_world(call_component(worlds.group, construct, c.env, None), construct)
     try:
         return _around(world, cell, models, start)
     except BaseException:

@@ -111,7 +111,7 @@ def play_pilot(cell: Cell, seconds: float, clock: Callable[[], float] = effort) 
             rehearse(configuration.env.name, mind)
         tally = _Tally(seconds, clock)
         with unlogged():
-            play_in_memory(Cell(configuration, configuration.plain(), cell.inputs), [tally])
+            play_in_memory(Cell(configuration, cell.inputs), [tally])
     except _OutOfTime:
         whole = False
     except Exception as error:  # the dry run shows the kind as unknown; the run itself reports the mistake

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from quorum.configuration.cell import Cell, line_of
-from quorum.configuration.inputs import Inputs, recorded
+from quorum.configuration.inputs import Inputs
 from quorum.configuration.origin import Origin
 from quorum.configuration.schema import validate
 from quorum.episode.expected import Rest
@@ -68,7 +68,7 @@ class PlannedCell:
     def cell(self) -> Cell:
         """Return the full cell."""
         configuration = validate(orjson.loads(self.configuration), recorded=self.origin is not None)
-        return Cell(configuration, configuration.plain(), recorded(self.inputs)(configuration), self.origin)
+        return Cell(configuration, self.inputs, self.origin)
 
     def start(self, shared: Shared) -> Start:  # noqa: ARG002
         """Return the start of its episode, for a single use.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,19 +10,16 @@ from typing import Any
 from maeil.errors import EpisodeStop
 from maeil.messages import MessageKind
 from maeil.stages import Stage
-from maeil.trace import Recorder, Stamped
+from maeil.trace import Stamped
 from maeil.trace.events import StageChange
-from maeil.world import closing_world
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Reply, Request
 from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.configuration.cell import Cell
 from quorum.configuration.option_folders import ConfigDir
 from quorum.episode.built import Parts
-from quorum.episode.call_books import CallBooks
-from quorum.episode.model_pool import ModelPool
-from quorum.episode.models import EpisodeModels, grounded
-from quorum.episode.parts import build, play
+from quorum.episode.in_memory import play_in_memory
+from quorum.episode.models import grounded
 from quorum_base.user_errors import UserError, choices_hint
 
 
@@ -182,15 +178,17 @@ class _PromptFound(EpisodeStop):
 class _Search:
     """State of one play: the request, and the participant's calls so far.
 
-    `participant` is the requested participant, once the team is known; `_NOBODY` means any. `lasting` are the
-    participants whose plans continue with `idle` actions, up to `most`. `interrupts` is whether the requested
-    participant was interrupted.
+    `participant` is the requested participant, once the team is known; `_NOBODY` means any. `callers` are the
+    participants with a model. `lasting` are those whose plans continue with `idle` actions, up to `most`. `interrupts`
+    is whether the requested participant was interrupted.
     """
 
+    cell: Cell
     wanted: Wanted
     how: _Play = _Play()
     participant: str = ""
     names: Sequence[str] = ()
+    callers: list[str] = field(default_factory=list)
     idle: Mapping[str, Any] = field(default_factory=dict)
     most: int = 1
     lasting: Collection[str] = ()
@@ -198,6 +196,26 @@ class _Search:
     found: Request | None = None
     asked: list[Origin] = field(default_factory=list)
     questions: int = 0
+
+    def model(self, name: str, model: Model) -> Model:
+        """Inspect the calls of a participant's model."""
+        self.callers.append(name)
+        return _Watched(model, self, name)
+
+    def team(self, parts: Parts) -> Parts:
+        """Find the requested participant among a built team.
+
+        Raises:
+            UserError: there is no such participant, or its mind calls no model.
+        """
+        names = self.names = parts.world.agents
+        self.idle = parts.world.idle.model_dump(mode="json")
+        self.most = getattr(self.cell.configuration.agents, "max_actions", self.most)
+        anybody = not self.wanted.agent and self.wanted.words
+        self.participant = _NOBODY if anybody else _who(self.wanted.agent, self.callers, parts)
+        if (short := self.how.short) is not None:
+            self.lasting = [self.participant] if self.participant in names else set(names) - {names[short]}
+        return parts
 
     def look(self, request: Request, asked: str) -> None:
         self.questions += 1
@@ -293,8 +311,9 @@ def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
             minds = f"agents={cell.configuration.agents.name}"
             hint = "Choose minds that do, for example agents=naive."
             raise UserError(f"show prompt: {minds} thinks without a language model", hint)
-        search = _Search(wanted, how)
-        participant = _play(cell, search)
+        search = _Search(cell, wanted, how)
+        play_in_memory(cell, [search.hear], watch=search)
+        participant = search.participant
         if search.found is not None:
             is_grounded = "llm.grounded_schema=true" in wanted.rest
             return _prompt(grounded(search.found) if is_grounded else search.found, how)
@@ -311,35 +330,6 @@ def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
     raise UserError(f"{wanted.words}: {who} such a prompt in this episode", _choices(wanted, asked))
 
 
-def _play(cell: Cell, search: _Search) -> str:
-    """Play a cell's episode until the prompt is found; return the requested participant if it is known.
-
-    Raises:
-        UserError: there is no such participant, or its mind calls no model.
-    """
-    asked: list[str] = []
-    pool = ModelPool()
-    simulated = EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None))
-
-    def models(name: str) -> Model:
-        asked.append(name)
-        return _Watched(simulated(name), search, name)
-
-    parts = build(cell, models)
-    names = search.names = parts.world.agents
-    search.idle = parts.world.idle.model_dump(mode="json")
-    search.most = getattr(cell.configuration.agents, "max_actions", search.most)
-    if search.wanted.agent or not search.wanted.words:
-        search.participant = _who(search.wanted.agent, asked, parts)
-    else:
-        search.participant = _NOBODY
-    if (short := search.how.short) is not None:
-        search.lasting = [search.participant] if search.participant in names else set(names) - {names[short]}
-    with closing_world(parts.world):
-        asyncio.run(_played(cell, parts, pool, search))
-    return search.participant
-
-
 def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
     """Find a participant by name or number; empty: the first that calls a model.
 
@@ -354,11 +344,6 @@ def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
             choices_hint("", "These do", asked),
         )
     return found
-
-
-async def _played(cell: Cell, parts: Parts, pool: ModelPool, search: _Search) -> None:
-    async with pool:
-        await play(cell, parts, Recorder(None, [search.hear]))
 
 
 def _prompt(request: Request, how: _Play) -> Prompt:

@@ -104,25 +104,22 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
     """
     context = replace(context, thoughts=cache(configuration.writes_thoughts))
     parts = _parts(configuration, context)
-    if len(parts) == 1:
-        (part,) = parts
-        built = _built(part, replace(context, own=None), configuration)
-        if configuration.extension:
-            built = _among_extensions(part, built)
-        return Team(built, [part.config] * len(built))
-    _check_company(parts)
+    alone = len(parts) == 1
+    if not alone:
+        _check_company(parts)
     found: dict[int, Mind] = {}
     configs: dict[int, ComponentConfig] = {}
     for part in parts:
         component = minds.get(part.config.name)
-        own = (
-            part.own if component.compatible is Compatibility.ANYBODY else None
-        )  # participants of one method are built with all its roles
-        built = _built(part, replace(context, own=own, models=_models_of(part, context)), configuration)
+        given = context if alone else replace(context, models=_models_of(part, context))
+        if not alone and component.compatible is Compatibility.ANYBODY:  # others are built with all their roles
+            given = replace(given, own=part.own)
+        built = _built(part, given, configuration)
         if configuration.extension:
             built = _among_extensions(part, built)
-        deaf = not component.talks and not configuration.extension
-        found |= {index: SilentMind(built[index]) if deaf else built[index] for index in part.own}
+        elif not (alone or component.talks):
+            built = [SilentMind(mind) for mind in built]
+        found |= {index: built[index] for index in part.own}
         configs |= dict.fromkeys(part.own, part.config)
     return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
 

@@ -18,7 +18,6 @@ from maeil.errors import MetricError
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import compute_metrics
 from quorum.configuration.cell import Cell, line_of
-from quorum.configuration.inputs import recorded
 from quorum.configuration.plugins import load_plugins
 from quorum.configuration.schema import validate
 from quorum.episode.episode_folder import PARTIAL
@@ -112,7 +111,7 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
         found.problems.append(f"{META}: its seed differs from the seed of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
-        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.origin).hash
+        digest = Cell(configuration, meta.inputs, meta.origin).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
         found.unverified.append(f"its hash: this version and its plug-ins reject its configuration ({reason})")

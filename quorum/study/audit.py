@@ -144,7 +144,7 @@ class _NothingRecorded(EpisodeStop):
 
 def _played(run: Path, c: Configuration, treatment: _Books) -> _Books:
     """Play the episode of a run in memory, perhaps in another arm, and return its thoughts."""
-    notes, cell = _Notes(treatment), Cell(c, c.plain(), inputs_of(c))
+    notes, cell = _Notes(treatment), Cell(c, inputs_of(c))
     start = Start(read_memory(run, MEMORY_BEFORE))
     play_in_memory(cell, (), start=start, recorded=recorded_calls(run, "run"), watch=notes)
     return notes.books

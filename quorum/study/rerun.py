@@ -108,7 +108,7 @@ def _cell(meta: RunMeta, configuration: Mapping[str, Any], files: Mapping[str, P
     whole = validate(plain, recorded=True)
     if whole.clock.unit is ClockUnit.SECONDS:
         raise UserError("clock=seconds: its thoughts took real time")
-    return Cell(whole, whole.plain(), inputs_of(whole))
+    return Cell(whole, inputs_of(whole))
 
 
 def _line(error: Exception) -> str:

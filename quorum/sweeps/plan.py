@@ -189,8 +189,7 @@ def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_d
     grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
     grids = grids or {None: joined(fixed, grid, given)}
     number = sum(map(count, grids.values()))
-    words_by_key = [(axis.key, axis.text) for joint in grids.values() for axis in joint]
-    effects = EffectCheck(words_by_key, lambda: composer.plain([]))
+    effects = EffectCheck((axis.text for joint in grids.values() for axis in joint), config_dir)
     cells, problems, places = _cells(grids, composer, given, effects)
     if not cells:
         raise refusal(problems, number)

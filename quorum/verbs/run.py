@@ -55,7 +55,7 @@ def run(
     """
     from quorum.configuration.aside import build_aside, split_words
     from quorum.configuration.cell import Cell
-    from quorum.configuration.effects import refuse, without_effect
+    from quorum.configuration.effects import EffectCheck, refuse
     from quorum.configuration.registry import trackers
     from quorum.episode.expected import expectation, uninformed
     from quorum.episode.live import shown
@@ -70,7 +70,7 @@ def run(
     aside, words = split_words(overrides or [], trackers)
     arguments = [*words, *limits]
     cell = Cell.compose(arguments, config_dir or ())
-    if notice := without_effect(arguments, cell, config_dir or ()):
+    if notice := EffectCheck(arguments, config_dir or ()).look_at(cell):
         if strict:
             refuse(notice)
         if not quiet:

@@ -119,7 +119,9 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
         assert thought.failure == ""
         assert len(model.requests) == len(thought.calls) == 1
         forms.add((model.requests[0].answer.name, orjson.dumps(model.requests[0].answer.schema)))
-        [asked] = [line for line in model.requests[0].messages[-1].content.splitlines() if line.startswith("Use the keys ")]
+        [asked] = [
+            line for line in model.requests[0].messages[-1].content.splitlines() if line.startswith("Use the keys ")
+        ]
         assert all(f'"{key}"' in asked for key in value)
     assert len(forms) == 1  # a provider reads the form first: turns with others would share no beginning
 

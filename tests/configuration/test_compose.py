@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from quorum.configuration import compose as composing
-from quorum.configuration.compose import compose
 from quorum.configuration.templates import Template
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 from tests.conftest import PLUGINS
 
 CORRIDOR = PLUGINS / "corridor_configs"

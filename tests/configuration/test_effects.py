@@ -9,7 +9,7 @@ import pytest
 
 from quorum import cli
 from quorum.configuration.cell import Cell
-from quorum.configuration.effects import without_effect
+from quorum.configuration.effects import EffectCheck
 from quorum.sweeps.command import show_plan
 from quorum.sweeps.plan import plan
 from quorum.sweeps.run import SweepRequest
@@ -20,7 +20,7 @@ THOUGHTLESS = ", which asks no language model"
 
 
 def reported(*words: str) -> str:
-    return without_effect(words, Cell.compose(words))
+    return EffectCheck(words).look_at(Cell.compose(words))
 
 
 @pytest.mark.parametrize(

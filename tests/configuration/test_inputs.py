@@ -15,13 +15,13 @@ import pytest
 from quorum.agents.prompting import templates
 from quorum.configuration import package_files, plugins
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
-from quorum.configuration.inputs import InputsChanged, recorded
+from quorum.configuration.inputs import InputsChanged
 from quorum.configuration.plugins import load_plugins
 from quorum.episode.planned_cell import PlannedCell
 from quorum.episode.runner import run_cell
 from quorum.installation.packages import owners
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 from tests.conftest import EXAMPLES
 
 LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
@@ -123,7 +123,7 @@ def test_a_planned_cell_keeps_the_inputs_that_it_was_planned_with(shipped: Path)
     planned = PlannedCell.of(cell)
     edit(shipped / "cube/rules.jinja")
     assert planned.cell().hash == planned.hash
-    assert Cell.of(cell.plain, recorded(cell.inputs)).name == cell.name != Cell.of(cell.plain).name
+    assert Cell(cell.configuration, cell.inputs).name == cell.name != Cell.of(cell.plain).name
 
 
 def test_a_template_that_is_edited_before_its_cell_runs_stops_it_and_nothing_is_left(

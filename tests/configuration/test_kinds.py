@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
 from quorum.configuration.kinds import Kinds
 from quorum.episode.planned_cell import PlannedCell
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 
 RAWS = [compose(words) for words in ([], ["agents=naive", "topology=debate"], ["env=transport", "n=2"])]
 LOOKALIKES = st.sampled_from([0, 1, 0.0, 1.0, -1, True, False, "1", None, float("nan"), 2**63 - 1, 2**63, 2**70, [1]])

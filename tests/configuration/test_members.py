@@ -10,13 +10,13 @@ import pytest
 
 from maeil.component import Component, ComponentConfig, Usual
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import validate
 from quorum.configuration.team_label import label_of_factors, minds_in, team_label
 from quorum.runs.rows import flatten
 from quorum.sweeps.plan import plan
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 
 WORDS = [
     "agents=naive", "agents.max_actions=5", "max_repairs=4", "topology=debate",

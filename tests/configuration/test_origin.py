@@ -24,7 +24,7 @@ HASH = "367cb80f173e39d14f8c6f1d43e9006ed55b1bb04c121eb41271c9e0d6b54ae5"
 
 def test_the_hash_and_the_name_of_a_branch_stay_what_they_were() -> None:
     composed = Cell.compose(["n=2", "seed=3"])
-    cell = Cell(composed.configuration, composed.plain, {}, BRANCH)
+    cell = Cell(composed.configuration, {}, BRANCH)
     assert cell.hash == HASH
     assert cell.name == f"cube-n2-heuristic-individual-s3-at5-{HASH[:8]}"
 
@@ -81,8 +81,8 @@ def test_another_kind_of_origin_names_its_cell_and_gives_its_row_columns(
     monkeypatch.setattr(origins, "_registered", {})
     origins.register("elsewhere", Elsewhere)
     composed = Cell.compose(["n=2"])
-    cell = Cell(composed.configuration, composed.plain, {}, Elsewhere())
-    assert cell.hash != Cell(composed.configuration, composed.plain, {}).hash
+    cell = Cell(composed.configuration, {}, Elsewhere())
+    assert cell.hash != Cell(composed.configuration, {}).hash
     assert "-elsewhere-" in cell.name
     write_run(tmp_path, {"outcome.steps": 1}, name="run", meta={"branch": cell.origin.plain() if cell.origin else None})
     row = RunFolder(tmp_path / "run").row()

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from quorum.configuration import schema
 from quorum.configuration.checked_values import describe_validation_errors
-from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import quorum.configuration.compose as composing
-from quorum.configuration.compose import Composer, compose
+from quorum.configuration.cell import Cell
+from quorum.configuration.compose import Composer
 from quorum.configuration.overrides import parse
 from quorum.sweeps.grid import axes, points
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 from tests.conftest import PLUGINS
 
 WORDS = st.lists(
@@ -155,8 +157,8 @@ def test_hydra_composes_once_for_values_of_known_keys(monkeypatch: pytest.Monkey
 
 
 def test_what_is_composed_can_be_changed() -> None:
-    compose(["n=2"])["env"].clear()
-    assert compose(["n=2"])["env"]
+    Cell.compose(["n=2"]).plain["env"].clear()
+    assert Cell.compose(["n=2"]).plain["env"]
 
 
 def test_what_was_composed_for_the_engine_is_not_taken_for_a_cell() -> None:

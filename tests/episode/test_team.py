@@ -15,7 +15,6 @@ from maeil.errors import ContractError
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
 from quorum.configuration.registry import minds, worlds
 from quorum.configuration.schema import validate
 from quorum.episode.parts import build
@@ -28,6 +27,7 @@ from quorum.topologies.plain import Debate, DebateConfig
 from quorum_base.user_errors import UserError
 from tests.agents.test_negotiator import AHEAD, said, think, view
 from tests.agents.test_negotiator import mind as negotiator
+from tests.composing import compose
 
 FOUR = {
     "cube": ["agents.members={agent_0: heuristic, agent_1: negotiator, agent_2: {prompts: terse}}"],

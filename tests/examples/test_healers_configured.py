@@ -9,10 +9,10 @@ from healers import HealConfig  # which registers the plug-in
 
 from maeil.trace import comparable, read_trace
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
 from quorum.episode.runner import run_cell
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 from tests.conftest import EXAMPLES
 
 CONFIGS = EXAMPLES / "configs"

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
+from tests.composing import compose
 from tests.conftest import FORKS
 from tests.hostile.commands import bound_memory
 from tests.hostile.damage import DAMAGES

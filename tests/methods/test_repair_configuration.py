@@ -8,12 +8,12 @@ import pytest
 
 from maeil.trace import comparable
 from quorum.configuration.cell import Cell
-from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
 from quorum.episode.parts import build
 from quorum.episode.planned_cell import PlannedCell
 from quorum.episode.runner import run_cell
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 
 NAIVE = ("agents=naive", "n=3", "max_steps=12")
 REPAIR = (*NAIVE, "extension=repair")

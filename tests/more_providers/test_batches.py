@@ -18,13 +18,13 @@ import pytest
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.records import request_key
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.configuration.compose import compose
 from quorum.configuration.schema import validate
 from quorum.more_providers.batches.journal import BATCHES, BatchJournal, Orphans, orphans
 from quorum.runs import as_csv, read_results
 from quorum.sweeps.command import cancel_batches, run_sweep_command, show_plan
 from quorum.sweeps.run import SweepRequest
 from quorum_base.user_errors import UserError
+from tests.composing import compose
 from tests.conftest import PATIENCE, command, environment, one_each
 from tests.loopback import Addresses, Batches
 from tests.serving import served

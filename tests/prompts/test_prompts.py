@@ -218,7 +218,11 @@ def test_what_there_is_not_has_no_section(world):
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"acts": (Act.PLAN,)}, ['Use the keys "thoughts", "plan".', "Make your next plan"], ['"messages"', '"decision"']),
+        (
+            {"acts": (Act.PLAN,)},
+            ['Use the keys "thoughts", "plan".', "Make your next plan"],
+            ['"messages"', '"decision"'],
+        ),
         ({"acts": (Act.PLAN,), "plan": FULL["plan"]}, ['"decision"'], ['"messages"', "Make your next plan"]),
         ({"acts": (Act.SPEAK,), "recipients": (0,)}, ['"messages"', "Do not plan."], ['"decision"']),
         ({"acts": (Act.ACKNOWLEDGE,), "recipients": (0,)}, ["one acknowledgement"], ['"decision"']),

@@ -28,8 +28,8 @@ class RandomModel(ProvidedModel):
 
     It does not interpret the prompt. The data in the prompt, the seed and the sample number identify the draw, so equal
     requests get equal answers in any order, and other words around the data change no answer. Texts that must match a
-    pattern are drawn from those that the prompt quotes. It reads and writes no tokens, so it is free and does not use up
-    token budgets.
+    pattern are drawn from those that the prompt quotes. It reads and writes no tokens, so it is free and uses up no
+    budget of tokens.
 
     Args:
         seed: seed of all its draws.

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from quorum.agents.simulated import NAME
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.configuration.compose import compose
-from quorum.configuration.schema import validate
+from quorum.configuration.cell import Cell
 from quorum.more_providers.serving.app import FAILURES, Addresses, App, Failure, run
 from quorum.storage.files import os_errors
 from quorum_base.user_errors import UserError, choices_hint
@@ -32,7 +31,7 @@ def serve_simulated(
     others = [argument for argument in arguments if not argument.startswith("llm.")]
     if others:
         raise UserError(f"{others[0]!r}: the server takes only values of its model", "For example: llm.poor=0.2")
-    brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
+    brain = SimulatedModel(Cell.compose(["llm=simulated", *arguments]).configuration.llm)  # type: ignore[arg-type] # by its name
     app = App(brain, latency=latency, failing=_failing(faults))
     with os_errors(f"--port {port}", "Give another one, or 0 for any."):
         run(app, port=port, ready=lambda found: echo(_greeting(found)))

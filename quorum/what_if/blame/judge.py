@@ -11,7 +11,7 @@ from quorum.agents.prompting.vocabulary import describe, tell
 from quorum.configuration.cell import Cell
 from quorum.configuration.registry import worlds
 from quorum.configuration.schema import Configuration, validate
-from quorum.episode.building import built
+from quorum.episode.building import call_component
 from quorum.episode.call_books import CallBooks
 from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.models import EpisodeModels
@@ -95,7 +95,7 @@ async def _read(
     run: Path, trace: Trace, procedure: Procedure, books: CallBooks, configuration: Configuration
 ) -> Verdict:
     played = validate(RunFolder(run).configuration(), recorded=True)
-    world, _ = built(worlds, played.env.name, played.env, None)
+    world = call_component(worlds.group, worlds.get(played.env.name).build, played.env, None)
     scene = Scene(world.name, tell(describe(world.vocabulary, world.agents)), played.max_steps)
     try:
         async with ModelPool() as pool:

@@ -151,7 +151,7 @@ class Parent:
     def cell(self) -> Cell:
         """Return the cell of the run."""
         c = self.configuration
-        return Cell(c, c.plain(), inputs_of(c))
+        return Cell(c, inputs_of(c))
 
     def branch(
         self, instant: Instant | None, change: Change, draw: int = 0, *, after: Configuration | None = None
@@ -183,7 +183,7 @@ class Parent:
         origin = BranchOrigin(
             self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied, luck=change.luck
         )
-        cell = Cell(after, after.plain(), inputs_of(after), origin)
+        cell = Cell(after, inputs_of(after), origin)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         return PlannedBranch(cell, origin, start, idle, self)
 
