@@ -198,6 +198,9 @@ def be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str
     sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
     sys.argv = ["quorum", *arguments]
     forkserver._forkserver.ensure_running = lambda: None  # its workers come from there, too
+    from maeil.metrics.registry import METRICS
     from quorum.cli import main
+    from quorum.comparison.figures.registry import FIGURES
 
+    METRICS._loading = FIGURES._loading = False  # the server has looked for packages on its own path
     main()

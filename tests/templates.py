@@ -38,7 +38,7 @@ class SharedTemplates(dict[tuple[object, ...], Template]):
                 found = pickle.loads(self._file(key).read_bytes())
             except OSError:
                 return False
-            super().__setitem__(key, found)  # type: ignore[arg-type]
+            super().__setitem__(key, found)  # type: ignore[index]
         return True
 
     def __setitem__(self, key: tuple[object, ...], template: Template) -> None:
