@@ -20,7 +20,9 @@ import quorum.sweeps.command
 import quorum.view.viewer.command  # noqa: F401
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from tests.templates import share_templates
 
+share_templates()
 with tempfile.TemporaryDirectory() as _folder:  # loads the kernels
     run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=3"]), Path(_folder))
     run_cell(Cell.compose(["n=2", "max_steps=3"]), Path(_folder))

@@ -41,7 +41,7 @@ def quorum(folder: Path, *words: str, path: str = "") -> str:
 
 
 def quorum_anew(folder: Path, *words: str, path: str = "") -> str:
-    """Run a command in its own Python process, which has looked for no metrics of installed packages yet."""
+    """Run a command in its own Python process, whose workers have looked for no metrics of installed packages yet."""
     variables = environment(PYTHONPATH=f"{ROOT}:{path}")
     return subprocess.run(command(*words), cwd=folder, env=variables, capture_output=True, text=True, check=True).stdout
 
@@ -94,13 +94,12 @@ def installed(folder: Path, place: Path) -> str:
 
 def test_an_installed_package_needs_no_flag_and_may_have_one(tmp_path: Path) -> None:
     path = ":".join(installed(write(kind, name, tmp_path), tmp_path) for kind, name in NAMES.items())
-    quorums = {**dict.fromkeys(NAMES, quorum), "metric": quorum_anew}
     for kind, name in NAMES.items():
-        quorums[kind](tmp_path, *shlex.split(COMMANDS[kind][0].format(name=name))[1:], path=path)
+        quorum(tmp_path, *shlex.split(COMMANDS[kind][0].format(name=name))[1:], path=path)
     line = shlex.split(COMMANDS["mind"][0].format(name=NAMES["mind"]))[1:]
     quorum(tmp_path, *line, "--plugin", NAMES["mind"], path=path)
     for kind, name in NAMES.items():
-        listed = quorums[kind](tmp_path, "list", GROUPS[kind], path=path)
+        listed = quorum(tmp_path, "list", GROUPS[kind], path=path)
         assert f"talk.{name} " in listed if kind == "metric" else f"\n  {name} " in listed
 
 
@@ -111,9 +110,10 @@ def test_components_of_three_packages_combine_in_all_verbs_without_a_flag(tmp_pa
     words = ("env=hatches", "n=3", "topology=twos", "agents=naive", "max_steps=6")
 
     def typed(*words: str) -> str:
-        return quorum_anew(tmp_path, *words, path=path)
+        return quorum(tmp_path, *words, path=path)
 
-    typed("sweep", *words, "seed=0,1", "env.doors=2,3", "engine.workers=2", "--name", "s")
+    sweep = ("sweep", *words, "seed=0,1", "env.doors=2,3", "engine.workers=2", "--name", "s")
+    quorum_anew(tmp_path, *sweep, path=path)
     assert "talk.asked" in typed("results", "runs/s", "--csv")
     typed("compare", "runs/s", "--by", "env.doors", "--metric", "talk.asked")
     typed("check", "runs/s")

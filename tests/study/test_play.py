@@ -18,7 +18,7 @@ from quorum.study.write import facts, write_study
 from quorum_base.user_errors import UserError
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1", "env.side=12")
-BOARDS = "seed=range(0,6)"
+BOARDS = "seed=range(0,4)"
 DEAD = ("llm=openai", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
 """A model that nobody serves."""
 
@@ -38,7 +38,7 @@ def test_every_arm_of_the_question_is_played_on_the_same_boards(played: Played) 
     study, groups = played.analysis.study, played.analysis.comparison.groups
     assert study.skipped == {}
     assert {arm for arm, _ in groups} == study.arms.keys()
-    assert {tuple(sorted({row.seed for row in group.rows})) for group in groups.values()} == {tuple(range(6))}
+    assert {tuple(sorted({row.seed for row in group.rows})) for group in groups.values()} == {tuple(range(4))}
 
 
 def test_the_parts_of_talk_add_up_to_the_whole(played: Played) -> None:
@@ -75,17 +75,17 @@ def test_the_same_command_plays_nothing_twice_and_more_boards_add_to_it(played: 
     study = played.analysis.study
     again = play(study, quiet=True)
     assert again.sweep.finished == ()
-    more = Study.of(replace(study.request, words=(*TEAM, "seed=range(0,7)")))
+    more = Study.of(replace(study.request, words=(*TEAM, "seed=range(0,5)")))
     assert more.folder == study.folder
     found = play(more, quiet=True)
-    assert found.analysis.boards == 7
-    assert [look.boards for look in found.record.looks][-1] == 7
-    assert len({row.name for row in found.analysis.comparison.pool.rows}) == 7 * len(study.arms)
+    assert found.analysis.boards == 5
+    assert [look.boards for look in found.record.looks][-1] == 5
+    assert len({row.name for row in found.analysis.comparison.pool.rows}) == 5 * len(study.arms)
 
 
 def test_the_analysis_of_some_boards_leaves_out_those_that_an_earlier_command_added(played: Played) -> None:
     found = play(played.analysis.study, quiet=True)
-    assert found.analysis.boards == 6
+    assert found.analysis.boards == 4
 
 
 def test_a_condition_adds_blocks_of_boards_and_the_look_says_so(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_boards_without_room_are_left_out_beforehand_by_runs_that_are_not_analys
 
 
 def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path) -> None:
-    found = play(Study.of(request(tmp_path, budget_tokens=30_000)), quiet=True)
+    found = play(Study.of(request(tmp_path, "talk", "seed=range(0,6)", budget_tokens=30_000)), quiet=True)
     assert found.record.looks[-1].stop == "budget"
     assert page(found)
     assert tables(found)

@@ -61,8 +61,8 @@ class SimulatedModel(ProvidedModel):
     requested format, so it also works behind a server. It samples at the request's temperature; without one it only
     follows the rules. A draw depends on the seed, the data in the blocks (`data_of`), the number of messages after them
     (wrong answers, each with a request to fix it), the sampling seed and the sample number. It does not depend on
-    order, concurrency or any sentence of the prompt, so a better prompt moves no figure. A request without a turn gets the
-    smallest answer that matches its schema.
+    order, concurrency or any sentence of the prompt, so a better prompt moves no figure. A request without a turn gets
+    the smallest answer that matches its schema.
 
     Tokens are characters / 4, rounded up, and pictures count by the rules of `quorum.agents.llm.pictures`; the cost is
     tokens times the configured price.
