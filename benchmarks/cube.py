@@ -63,7 +63,7 @@ class Report:
     folder: Path
     quick: bool
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
         return {
             "bench": "cube",
@@ -71,7 +71,7 @@ class Report:
             "load": list(self.load),
             "folder": str(self.folder),
             "definitions": dict(DEFINITIONS),
-            "speed": [row.plain() for row in self.rows],
+            "speed": [row.to_json() for row in self.rows],
             **provenance(),
         }
 
@@ -96,7 +96,7 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
     load = os.getloadavg()
     rows = measure(subjects(quick=quick), rounds, progress)
     report = Report(rows, load, folder, quick)
-    (folder / "results.json").write_text(json.dumps(report.plain(), indent=2) + "\n", encoding="utf-8")
+    (folder / "results.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     return report
 
 
@@ -107,7 +107,7 @@ def main() -> None:
         report = run(asked.out, quick=asked.quick, progress=_silent if asked.quiet else status.update)
     console = Console()
     if asked.json:
-        console.file.write(json.dumps(report.plain(), indent=2) + "\n")
+        console.file.write(json.dumps(report.to_json(), indent=2) + "\n")
     elif not asked.quiet:
         console.print(speed_table(report))
         if report.load[0] > BUSY:

@@ -43,7 +43,7 @@ from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.spending import Budget, Spending, UnderWay
 from quorum.agents.llm.stack import build_stack, with_access
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.parts import build, play
@@ -150,7 +150,7 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
     quick = openai.AsyncOpenAI(
         api_key="none", base_url=address, max_retries=0, http_client=openai.DefaultAioHttpClient()
     )
-    books = CallBooks(team.configuration, folder)
+    books = CallLedger(team.configuration, folder)
     recorded = EpisodeModels(team.configuration, pool, books)
 
     async def as_it_comes(_: str) -> object:
@@ -178,7 +178,7 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
         for kind, call in kinds.items():
             calls = [call(f"agent_{agent}") for agent in range(AGENTS)]
             costs[kind].append(await measured(asyncio.gather(*calls)))
-        minds = EpisodeModels(team.configuration, pool, CallBooks(team.configuration, None))
+        minds = EpisodeModels(team.configuration, pool, CallLedger(team.configuration, None))
         with Recorder(folder / f"{number}.jsonl") as recorder:
             costs["a naive team, prompts to trace"].append(await measured(play(team, build(team, minds), recorder)))
     books.close()

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.what_if.failures.message_judge import JUDGE, read_message
@@ -30,7 +30,7 @@ async def read_all(words: Sequence[str]) -> dict[str, tuple[int, int]]:
     configuration = Cell.compose(["agents=naive", *words]).configuration
     found = {}
     async with ModelPool() as pool:
-        model = EpisodeModels(configuration, pool, CallBooks(configuration, None))(JUDGE)
+        model = EpisodeModels(configuration, pool, CallLedger(configuration, None))(JUDGE)
         for sort, kind in (("claims", "inform"), ("orders", "directive")):
             right = 0
             for one in given[sort]:

@@ -95,7 +95,7 @@ class ConstraintTracker:
                 )
         return [
             {
-                "task": attempt.task.plain(),
+                "task": attempt.task.to_json(),
                 "agents": attempt.agents,
                 "succeeded": attempt.succeeded,
                 "missing": () if attempt.succeeded else missing(self._states[attempt.task]),
@@ -115,7 +115,7 @@ def _plan_of(agent: Participant) -> Plan | None:
 def _change(state: TaskState) -> ConstraintChange:
     """Return the event for a state. It names each field, since a generic copy is too slow for every step."""
     return ConstraintChange(
-        state.task.plain(),
+        state.task.to_json(),
         threshold=state.threshold,
         spatial=state.spatial,
         temporal=state.temporal,

@@ -342,8 +342,8 @@ class Conversation:
             self._team.record(
                 MessageSent(
                     message.id, sender.index, recipients, message.kind, content, arrival,
-                    [task.plain() for task in tasks], draft.task.plain() if draft.task is not None else None,
-                    [ask.plain() for ask in draft.asks] if draft.asks is not None else None,
+                    [task.to_json() for task in tasks], draft.task.to_json() if draft.task is not None else None,
+                    [ask.to_json() for ask in draft.asks] if draft.asks is not None else None,
                 )
             )  # fmt: skip
             for recipient in recipients:

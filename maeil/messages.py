@@ -35,9 +35,9 @@ class Ask:
     agent: int
     task: Task
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the request as JSON-ready data."""
-        return {"agent": self.agent, "task": self.task.plain()}
+        return {"agent": self.agent, "task": self.task.to_json()}
 
 
 @dataclass(frozen=True, slots=True)

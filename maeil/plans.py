@@ -24,7 +24,7 @@ class Task:
     def __str__(self) -> str:
         return f"{self.kind}:{self.target}"
 
-    def plain(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str]:
         """Return the task as JSON-ready data."""
         return {"kind": self.kind, "target": self.target}
 

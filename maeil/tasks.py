@@ -107,10 +107,10 @@ class OpenTask:
     missing: tuple[tuple[str, int], ...] = ()
     before: tuple[str, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the open task as JSON-ready data, without empty fields."""
         found = {
-            "task": self.task.plain(),
+            "task": self.task.to_json(),
             "needs": self.needs,
             "more": self.more,
             "in_place": self.in_place,

@@ -156,7 +156,7 @@ class Team:
                 agent.plan.id,
                 agent.index,
                 PlanStatus.COMMITTED,
-                task=plan.task.plain() if plan.task is not None else None,
+                task=plan.task.to_json() if plan.task is not None else None,
                 actions=agent.plan.data,
                 rationale=plan.rationale,
                 flag=flag,

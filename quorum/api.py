@@ -191,7 +191,7 @@ def trace(run: Folder | RunResult | Row, *, plugins: Sequence[str] = ()) -> list
     """
     load_plugins(plugins)
     folder = run.folder if isinstance(run, RunResult | Row) else Path(run)
-    return [stamped.plain() for stamped in read_whole_trace(folder).events]
+    return [stamped.to_json() for stamped in read_whole_trace(folder).events]
 
 
 @checked_arguments

@@ -207,7 +207,7 @@ values, so that results can be read without the run.
         def unchanged(self):
             return replace(self, memory="")
 
-        def plain(self):
+        def to_json(self):
             return {"kind": "recall", "run": self.run, "memory": self.memory}
 
         @classmethod

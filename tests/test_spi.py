@@ -75,7 +75,7 @@ async def test_the_examples_answer_a_request(program: dict[str, Any]) -> None:
 
 def test_the_example_of_an_origin_is_read_back_and_its_verb_is_one(program: dict[str, Any]) -> None:
     origin = program["Recall"]("runs/a", "3f2a")
-    assert program["Recall"].read(origin.plain()) == origin
+    assert program["Recall"].read(origin.to_json()) == origin
     assert origin.unchanged().identity == {"memory": ""}
     assert program["verb"].short_help == "Show the runs that took the most steps."
     assert isinstance(program["Watched"](), spi.Start)

@@ -66,7 +66,7 @@ class Row:
     published: float | None
     ok: bool | None
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the row as JSON-ready data."""
         return asdict(self)
 

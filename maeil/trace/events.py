@@ -483,7 +483,7 @@ class Stamped:
     wall: Seconds
     event: Event
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the event as data, with the fields of its line in the file."""
         found: dict[str, Any] = orjson.loads(self.event.line(self.seq, self.t, self.t_hat, self.wall))
         return {**found, "wall": self.wall}

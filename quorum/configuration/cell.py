@@ -65,7 +65,7 @@ class Cell:
         from quorum.configuration.compose import Composer  # noqa: PLC0415 (Hydra, which workers do without)
         from quorum.configuration.overrides import parse  # noqa: PLC0415 (as above)
 
-        cell = cls.of(Composer(config_dir).plain(parse(arguments, single=True)))
+        cell = cls.of(Composer(config_dir).to_json(parse(arguments, single=True)))
         _log.info("composed %s", cell.name)
         return cell
 
@@ -92,7 +92,7 @@ class Cell:
     @cached_property
     def plain(self) -> Mapping[str, Any]:
         """The configuration as JSON-ready data, in one canonical form."""
-        return self.configuration.plain()
+        return self.configuration.to_json()
 
     @cached_property
     def kind(self) -> str:

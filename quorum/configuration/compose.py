@@ -73,7 +73,7 @@ class Composer:
         """Return the options of a group, including those of other folders."""
         return option_names(group, self._folders)
 
-    def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
+    def to_json(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
 
         Results may share parts: do not modify them.

@@ -61,7 +61,7 @@ class Origin(ABC):
         """Return the origin of draw 0 without a change: the run itself stands in for such a cell."""
 
     @abstractmethod
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data, for `meta.json` and the trace; includes its `kind` unless that is `branch`."""
 
     @classmethod

@@ -147,7 +147,7 @@ class Configuration(Knobs):
     extension: Mapping[str, SerializeAsAny[BaseModel]]
     """Active extensions, by name, in the order of their hooks."""
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, identical for equal configurations however they were written.
 
         It omits empty `extension` and members' minds, and the storage folder of memory, which is not part of a cell.
@@ -186,7 +186,7 @@ class Configuration(Knobs):
     @property
     def team_label(self) -> str:
         """The names of the minds, each but the first with its participants: `naive+heuristic@0,2`."""
-        return team_label(self.plain()["agents"])
+        return team_label(self.to_json()["agents"])
 
     @property
     def uses_models(self) -> bool:
@@ -213,7 +213,7 @@ class Configuration(Knobs):
         - `memory.keep` if no mind has memory, and `memory.exchanges` if none has conversations;
         - paths of files that minds and extensions read (`NamesFile`).
         """
-        plain = self.plain()
+        plain = self.to_json()
         plain = _without(_as_before(self, plain), plain)
         without = _as_before(self.memory, plain["memory"])
         without |= set() if self._could_remember else {"keep"}

@@ -31,7 +31,7 @@ class CacheContents:
     forgotten: int = 0
     damage: str = ""
 
-    def plain(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return it as JSON-ready data."""
         return {**asdict(self), "path": str(self.path)}
 

@@ -161,10 +161,10 @@ def _configuration(arguments: Sequence[str], config_dir: ConfigDir) -> Iterator[
 
 async def _look_at(cell: Cell) -> None:
     """Check a cell as a sweep does before it starts: build it, and play up to the first model call."""
-    from quorum.episode.first_look import FirstLook  # noqa: PLC0415
+    from quorum.episode.preflight import Preflight  # noqa: PLC0415
 
     async with ModelPool() as pool:
-        await FirstLook(pool).at(cell)
+        await Preflight(pool).at(cell)
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.providers.simulated import SimulatedConfig
 from quorum.configuration.schema import Configuration
 from quorum.episode.pilot import Taken, play_pilot
-from quorum.episode.stand_in import asks_real_models, models_in
+from quorum.episode.substitute import asks_real_models, models_in
 from quorum.storage.outputs import clock_time
 
 SECONDS_PER_CALL = 3.0

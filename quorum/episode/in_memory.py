@@ -12,7 +12,7 @@ from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
 from quorum.configuration.team_label import minds_in
 from quorum.episode.built import Parts
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.parts import build, play
 from quorum.episode.rehearsal import rehearse
@@ -54,7 +54,7 @@ def play_in_memory(
     """
 
     async def episode() -> None:
-        books = CallBooks(cell.configuration, None)
+        books = CallLedger(cell.configuration, None)
         async with ModelPool() as pool:
             models = start.models(cell, pool, books, recorded)
             asked = models if watch is None else lambda name: watch.model(name, models(name))

@@ -20,7 +20,7 @@ from quorum.agents.llm.stack import Fallback, build_stack, with_access
 from quorum.configuration.providers import replay
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.schema import Configuration
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.draws import request_draw
 from quorum.episode.model_pool import ModelPool, as_user_errors
 
@@ -196,7 +196,7 @@ class EpisodeModels:
 
     configuration: Configuration
     pool: ModelPool
-    books: CallBooks
+    books: CallLedger
     cell: str = ""
     recorded: Replay | None = None
     sample: int = 0

@@ -16,7 +16,7 @@ from quorum.configuration.schema import Configuration, validate
 from quorum.configuration.team_label import minds_in
 from quorum.episode.in_memory import play_in_memory
 from quorum.episode.rehearsal import rehearse, unlogged
-from quorum.episode.stand_in import asks_real_models, standing_in
+from quorum.episode.substitute import asks_real_models, substituted
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def offline(configuration: Configuration) -> Configuration:
     if not configuration.uses_models:
         return configuration
     real = asks_real_models(configuration)
-    plain = (standing_in(configuration, configuration.llm.participants) if real else configuration).plain()
+    plain = (substituted(configuration, configuration.llm.participants) if real else configuration).to_json()
     quick = {"cache": False, "latency": 0.0}
     plain["llm"] |= {key: value for key, value in quick.items() if key in plain["llm"]}
     return validate(plain, recorded=True)

@@ -93,7 +93,7 @@ class Prompt:
             parts.append(f"--- expected answer: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
         return "\n\n".join(parts)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "participant": self.participant,

@@ -58,7 +58,7 @@ class AnsweringModels:
             return names
         return f"{names} (no real model)" if "simulated" in names else f"{names} (simulated)"
 
-    def plain(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return them as JSON-ready data; empty if none answered."""
         more = {name: list(found) for name in ("fallbacks", "fingerprints") if (found := getattr(self, name))}
         return {"models": list(self.models), "simulated": self.simulated, **more} if self.models else {}
@@ -111,7 +111,7 @@ class EpisodeRecord:
             "inputs": cell.inputs,
             "unused": cell.configuration.unused,
             **({"minds": dict(several)} if several else {}),
-            **({ORIGIN: cell.origin.plain()} if cell.origin is not None else {}),
+            **({ORIGIN: cell.origin.to_json()} if cell.origin is not None else {}),
             **({"parent": os.path.relpath(parent.resolve(), folder.resolve().parent)} if parent is not None else {}),
             **provenance(),
             "versions": {**libraries_in(cell.inputs), **provenance()["versions"]},
@@ -170,7 +170,7 @@ class EpisodeRecord:
             self._meta["files"] = {path.relative_to(self._folder).as_posix(): digest_now(path) for path in files}
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
-            self._meta.update(answering_models.plain())
+            self._meta.update(answering_models.to_json())
         if error is not None:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {

@@ -23,7 +23,7 @@ from quorum.agents.llm.spending import Allowance, UnderWay
 from quorum.configuration.cell import Cell
 from quorum.configuration.inputs import MEMORY_INPUT
 from quorum.configuration.team_label import minds_in
-from quorum.episode.call_books import CALLS, CallBooks
+from quorum.episode.call_ledger import CALLS, CallLedger
 from quorum.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.parts import build, play
@@ -167,7 +167,7 @@ async def run_in_pool(
     watched = WatchedEpisode(cell, folder, _score_what_there_is)
     guard = watchdog.watching(watched) if watchdog is not None else nullcontext()
     with folder.guarded(), guard, ExitStack() as in_use:
-        books = CallBooks(cell.configuration, folder.path, attempts, allowance)
+        books = CallLedger(cell.configuration, folder.path, attempts, allowance)
         models = start.models(cell, pool, books)
         try:
             with extension_errors():

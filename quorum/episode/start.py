@@ -15,7 +15,7 @@ from maeil.trace import Listener
 from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
 from quorum.episode.built import Parts
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.team import Team
@@ -65,7 +65,7 @@ class Start:
         return ()
 
     def models(
-        self, cell: Cell, pool: ModelPool, books: CallBooks, recorded: Replay | None = None
+        self, cell: Cell, pool: ModelPool, books: CallLedger, recorded: Replay | None = None
     ) -> Callable[[str], Any]:
         """Return a function that gives each participant its language model, by name.
 

@@ -60,12 +60,12 @@ class Recomputed:
         run = self.run.resolve()
         return run.name if run.is_dir() or not run.name.startswith("trace.jsonl") else run.parent.name
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "run": str(self.run),
             "outcome": self.outcome,
-            **self.answering_models.plain(),
+            **self.answering_models.to_json(),
             "metrics": dict(self.metrics),
         }
 
@@ -141,7 +141,7 @@ def _found(folder: Path) -> Iterator[tuple[str, Value]]:
     """Yield the metrics in the folder that are computed only on demand; none if the file is missing or damaged."""
     run = RunFolder(folder)
     with suppress(DamagedFile):
-        for name, value in (run.metrics() if run.files.names(METRICS) else {}).items():
+        for name, value in (run.metrics() if run.files.exists(METRICS) else {}).items():
             if name in KNOWN and KNOWN[name].on_demand:
                 yield name, value
 

@@ -16,7 +16,7 @@ from quorum.agents.llm import errors
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import CHANCE
-from quorum.episode.call_books import CALLS, RECORDED
+from quorum.episode.call_ledger import CALLS, RECORDED
 from quorum.installation.provenance import CodeVersion
 from quorum.runs.run_folder import METRICS, RunFolder
 from quorum.storage.run_files import META, DamagedFile, RunFiles
@@ -126,12 +126,12 @@ def read_paid(attempt: Path) -> Spent:
 def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
     files = RunFiles(attempt)
     if not attempt.is_symlink():
-        yield from _calls(files, cached=False, batches=files.names(METRICS))
+        yield from _calls(files, cached=False, batches=files.exists(METRICS))
 
 
 def _calls(files: RunFiles, *, cached: bool, batches: bool = True) -> Iterator[Mapping[str, Any]]:
     """Yield the answered calls of an attempt, as far as they can be read: those that it paid for, or the others."""
-    if not files.names(CALLS):
+    if not files.exists(CALLS):
         return
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         for call in _answered(files, batches=batches):
@@ -202,10 +202,10 @@ def dropped_attempts(folder: Path) -> dict[str, Spent]:
 
 
 def _spent(files: RunFolder) -> Iterator[Spent]:
-    if not files.files.names(CALLS):
+    if not files.files.exists(CALLS):
         return
     if _branches(files):
-        yield from map(spent_on, _answered(files.files, batches=files.files.names(METRICS)))
+        yield from map(spent_on, _answered(files.files, batches=files.files.exists(METRICS)))
         return
     try:
         metrics = files.metrics()

@@ -11,7 +11,7 @@ from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Origin, Request
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_sampling
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.episode.prompt import Prompt, Wanted, choices, find_participant
 from quorum.runs.recorded_episode import open_episode
 from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file

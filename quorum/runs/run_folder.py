@@ -127,7 +127,7 @@ class RunFolder:
 
     def trace_name(self) -> str | None:
         """Return the name of its trace file; None if there is none."""
-        return next((name for name in TRACES if self.files.names(name)), None)
+        return next((name for name in TRACES if self.files.exists(name)), None)
 
     def require_trace(self) -> str:
         """Return the name of its trace file.
@@ -173,7 +173,7 @@ class RunFolder:
             return Damaged(self.path.name, "it is a link, which is not followed")
         try:
             meta = self.meta()
-            unscored = meta.outcome in (None, Outcome.ERROR) and not self.files.names(METRICS)
+            unscored = meta.outcome in (None, Outcome.ERROR) and not self.files.exists(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
@@ -333,7 +333,7 @@ def read_whole_trace(run: Path) -> Trace:
     """
     if not run.is_dir():
         files = RunFiles(run.parent)
-        if not files.names(run.name):
+        if not files.exists(run.name):
             raise UserError(f"{run}: no trace.jsonl there")
         return _parsed(files, run.name, parse_trace)
     folder = RunFolder(run)

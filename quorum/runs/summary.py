@@ -136,7 +136,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "folder": str(result.folder),
         "outcome": result.outcome,
         "reason": result.reason,
-        **result.answering_models.plain(),
+        **result.answering_models.to_json(),
         "seconds": round(result.seconds, 6),
         "metrics": dict(result.metrics),
     }

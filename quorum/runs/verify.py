@@ -103,7 +103,7 @@ def verify_run(folder: Path) -> Verified:
 
 def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None:
     try:
-        if run.files.names(CONFIG) and orjson.dumps(run.config_yaml()) != orjson.dumps(meta.configuration):
+        if run.files.exists(CONFIG) and orjson.dumps(run.config_yaml()) != orjson.dumps(meta.configuration):
             found.problems.append(f"{CONFIG}: it differs from the configuration in {META}")
     except DamagedFile as damage:
         found.problems.append(damage.brief)
@@ -125,7 +125,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         return
     try:
         trace = run.trace()
-        if not run.files.names(METRICS):
+        if not run.files.exists(METRICS):
             return
         stored, computed = run.metrics(), compute_metrics(trace)
     except DamagedFile as damage:
@@ -226,7 +226,7 @@ class FolderCheck:
         """The damaged runs."""
         return tuple(run for run in self.runs if run.problems)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),

@@ -110,7 +110,7 @@ class RunFiles:
         """Return the error for a damaged file."""
         return DamagedFile(self.path, name, reason, hint)
 
-    def names(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Whether an entry with this name exists, of any type."""
         return os.path.lexists(self.path / name)
 

@@ -120,7 +120,7 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
 
 def _controlled(treatment: Configuration, arm: str, donors: Path | None) -> Configuration:
     """Return the configuration of an arm."""
-    plain = treatment.plain()
+    plain = treatment.to_json()
     values = {"arm": arm, "donors": str(donors) if arm == "shuffled" and donors is not None else None}
     return validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
 

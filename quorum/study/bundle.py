@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.episode.episode_folder import PARTIAL
 from quorum.runs.finished import RETRIED
 from quorum.runs.run_folder import METRICS, RunFolder, runs_inside
@@ -95,7 +95,7 @@ def _names(folder: Path) -> Iterator[str]:
         listed: tuple[str, ...] = ()
         with suppress(DamagedFile):  # pack what exists of a damaged run; the damage shows again in a check
             listed = tuple(own.meta().files or ())
-        packed = (f"{name}.gz" for name in listed if not own.files.names(name))  # a trace may have been compressed
+        packed = (f"{name}.gz" for name in listed if not own.files.exists(name))  # a trace may have been compressed
         yield from (f"{run.name}/{name}" for name in (META, *listed, *packed) if own.files.holds(name))
     for cell in list_inside(folder, RETRIED):
         for attempt in list_inside(folder, f"{RETRIED}/{cell}"):

@@ -39,10 +39,10 @@ class StudyCheck:
         """Whether anything is damaged, or any replay differs."""
         return bool(self.problems or self.runs.damaged or any(run.difference for run in self.reruns))
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         own = {"folder": str(self.folder), "problems": list(self.problems)}
-        return {**self.runs.plain(), **own, "reruns": [asdict(run) for run in self.reruns]}
+        return {**self.runs.to_json(), **own, "reruns": [asdict(run) for run in self.reruns]}
 
     def lines(self) -> Iterator[str]:
         """Return it for a reader."""
@@ -59,7 +59,7 @@ class StudyCheck:
 
 def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
     """Verify a folder if it is a study; None for others. A file may be the bundle of a study."""
-    return check_study(place, plugins) if place.is_file() or RunFiles(place).names(STUDY) else None
+    return check_study(place, plugins) if place.is_file() or RunFiles(place).exists(STUDY) else None
 
 
 def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:

@@ -22,7 +22,7 @@ from quorum.agents.llm.stack import with_access
 from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.providers.replay import ReplayConfig
 from quorum.configuration.schema import Configuration, validate
-from quorum.episode.call_books import CALLS, RECORDED
+from quorum.episode.call_ledger import CALLS, RECORDED
 from quorum.episode.model_pool import ModelPool, as_user_errors, model_hint
 from quorum.episode.models import FIRST_WAIT, LONGEST_WAIT
 from quorum.process.event_loop import run_coroutine

@@ -197,7 +197,7 @@ class Drift:
             "tokens of an answer": [f"{fmean(reply.usage.completion for reply in side):,.1f}" for side in sides],
         }
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "run": self.run,

@@ -16,7 +16,7 @@ from quorum.configuration.cell import Cell
 from quorum.configuration.inputs import MEMORY_INPUT, inputs_of
 from quorum.configuration.providers.replay import recorded_calls
 from quorum.configuration.schema import validate
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.episode.in_memory import play_in_memory
 from quorum.episode.start import Start
 from quorum.installation.provenance import CodeVersion, provenance
@@ -67,7 +67,7 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
         return Rerun(folder.name, reason=f"its inputs are different here: {', '.join(sorted(changed))}")
     repetition = Repetition(run.whole_trace())
     try:
-        calls = recorded_calls(folder, folder.name) if run.files.names(CALLS) else Replay(())
+        calls = recorded_calls(folder, folder.name) if run.files.exists(CALLS) else Replay(())
         play_in_memory(cell, [repetition], start=Start(read_memory(folder, MEMORY_BEFORE)), recorded=calls)
         difference = "" if repetition.complete else f"event {repetition.events}: the replay ends earlier"
     except Exception as error:  # a world or a mind may raise anything on altered replies

@@ -23,7 +23,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.comparison.report import templates
 from quorum.configuration.secrets import refuse_secrets
 from quorum.display.sanitize import sanitize
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.installation.packages import DISTRIBUTION
 from quorum.installation.version import __version__
 from quorum.runs import Results, Row, read_results
@@ -182,7 +182,7 @@ class _Calls:
             DamagedFile: they cannot be read.
         """
         try:
-            for call in unfolded(files.lines(CALLS)) if files.names(CALLS) else ():
+            for call in unfolded(files.lines(CALLS)) if files.exists(CALLS) else ():
                 self._take(call)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise files.damaged(CALLS, f"damaged: {error!r}") from error

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
-from quorum.configuration.aside import split_words
 from quorum.configuration.registry import engines, trackers
+from quorum.configuration.sweep_arguments import split_arguments
 from quorum.study.anytime import Plan
 from quorum.study.arms import Arm, ArmsPlanner, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
@@ -60,7 +60,7 @@ class StudyRequest(SweepRequest):
         options += ["--most-boards", str(self.most_boards)] if self.until else []
         options += ["--with-room"] if self.with_room else []
         words = ("quorum", "study", self.question, *self.words, *options, *self.common_options)
-        return self.said_again or shlex.join(words)
+        return self.resume_command or shlex.join(words)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Study:
             UserError: there is no such question, its folder cannot be written, or the treatment cannot be played.
         """
         question = load_question(request.question)
-        treatment = Treatment.of(split_words(request.words, engines, trackers)[1], request.config_dir)
+        treatment = Treatment.of(split_arguments(request.words, engines, trackers)[1], request.config_dir)
         if with_keys:
             SweepFolder(request.out, _name(request, treatment)).check()
         found = dict(arms_of(question, treatment))
@@ -157,10 +157,10 @@ class Study:
 
     def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:
         """Return the sweep that plays some arms on some boards."""
-        aside, _ = split_words(self.request.words, engines, trackers)
+        aside, _ = split_arguments(self.request.words, engines, trackers)
         arms_of_it = experiment_of(arms, seeds, self.metrics)
-        planner, said_again = ArmsPlanner(arms_of_it), self.request.command
-        return replace(self.request, words=tuple(aside), name=self.name, planner=planner, said_again=said_again)
+        planner, resume_command = ArmsPlanner(arms_of_it), self.request.command
+        return replace(self.request, words=tuple(aside), name=self.name, planner=planner, resume_command=resume_command)
 
 
 def _name(request: StudyRequest, treatment: Treatment) -> str:

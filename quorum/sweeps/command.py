@@ -11,13 +11,13 @@ from math import fsum
 from typing import Any
 
 from quorum.agents.llm.spending import Spent, dollars
-from quorum.configuration.aside import build_aside, split_words
 from quorum.configuration.effects import refuse
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.registry import engines, remarks_on, trackers
+from quorum.configuration.sweep_arguments import build_sweep_component, split_arguments
 from quorum.display.consoles import Console, Text
 from quorum.episode.planned_cell import PlannedCell
-from quorum.episode.stand_in import asks_real_models
+from quorum.episode.substitute import asks_real_models
 from quorum.runs.finished import RETRIED
 from quorum.runs.tracking import tracking
 from quorum.sweeps.engines.protocol import Engine
@@ -39,14 +39,14 @@ def choose_engine(words: Sequence[str], config_dir: ConfigDir = ()) -> Engine:
     """Build the engine from `engine=... engine.KEY=VALUE`; defaults to the local one.
 
     Raises:
-        UserError: see `build_aside`.
+        UserError: see `build_sweep_component`.
     """
-    engine: Engine = build_aside(engines, words, config_dir, usual="local")
+    engine: Engine = build_sweep_component(engines, words, config_dir, usual="local")
     return engine
 
 
 def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, list[str]]:
-    aside, words = split_words(request.words, engines, trackers)
+    aside, words = split_arguments(request.words, engines, trackers)
     planned = request.planner.plan(words, request.config_dir)
     if request.strict:
         refuse(planned.without_effect)
@@ -161,7 +161,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     guess = _expectations(planned, folder, request)
     view = _view(folder.name, quiet=quiet)
-    with tracking(build_aside(trackers, aside, request.config_dir), folder.name) as track:
+    with tracking(build_sweep_component(trackers, aside, request.config_dir), folder.name) as track:
         tracked = replace(request, track=track)
         return run_sweep(planned, folder, engine, request=tracked, view=view, guess=guess)
 

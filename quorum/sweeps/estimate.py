@@ -33,7 +33,7 @@ from quorum.configuration.team_label import team_label
 from quorum.display.consoles import Text
 from quorum.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
 from quorum.episode.planned_cell import PlannedCell
-from quorum.episode.stand_in import asks_real_models
+from quorum.episode.substitute import asks_real_models
 from quorum.storage.outputs import clock_time
 from quorum.sweeps.engines.protocol import Engine
 from quorum.sweeps.grid import varied
@@ -91,7 +91,7 @@ class Forecast:
     waves: int | None = None
     sizes: tuple[int, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import orjson
 
-from quorum.episode.first_look import FirstLook
 from quorum.episode.model_pool import ConnectingPool
 from quorum.episode.planned_cell import PlannedCell, Shared
+from quorum.episode.preflight import Preflight
 from quorum.process.event_loop import run_coroutine
 from quorum_base.user_errors import UserError
 
@@ -130,7 +130,7 @@ async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool, money: 
     seen: dict[bytes, UserError | None] = {}
     found = {}
     async with ConnectingPool() as pool:
-        look = FirstLook(pool if with_keys else None, money=money)
+        look = Preflight(pool if with_keys else None, money=money)
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)
             continues = planned.origin is not None

@@ -63,8 +63,8 @@ class SweepRequest:
         plugins: modules that register components.
         config_dir: folders with more group options.
         planner: plans the cells.
-        said_again: the command that continues the sweep, if it is not `quorum sweep`; empty: built from the arguments.
-            Such a command plays more episodes than its arguments name, so paid models need a budget.
+        resume_command: the command that continues the sweep, if it is not `quorum sweep`; empty: built from the
+            arguments. Such a command plays more episodes than its arguments name, so paid models need a budget.
         cancel: stops the sweep.
         track: called with the folder of each finished cell: those already done, and each one that ends.
 
@@ -86,7 +86,7 @@ class SweepRequest:
     plugins: tuple[str, ...] = ()
     config_dir: ConfigDir = ()
     planner: Planner = GRID
-    said_again: str = ""
+    resume_command: str = ""
     cancel: Cancellation = field(default_factory=Cancellation)
     track: Callable[[Path], None] = lambda _: None
 
@@ -107,7 +107,7 @@ class SweepRequest:
     def command(self) -> str:
         """The part of the command that names the sweep, for follow-up commands."""
         words = ("quorum", self.planner.verb, *self.arguments, *self.planner.options, *self.common_options)
-        return self.said_again or shlex.join(words)
+        return self.resume_command or shlex.join(words)
 
     @property
     def common_options(self) -> list[str]:
@@ -127,7 +127,7 @@ class SweepRequest:
     @property
     def multiplies(self) -> bool:
         """Whether it plays more episodes than its arguments name: branches, control arms, parts of a figure, rounds."""
-        return self.planner.multiplies or bool(self.said_again)
+        return self.planner.multiplies or bool(self.resume_command)
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -199,7 +199,7 @@ class SweepResult:
     seconds: float
     request: SweepRequest
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),

@@ -44,7 +44,7 @@ def cache(
             confirm(f"Delete {what} {contents.path}?")
         contents = cache_contents(path, clear=True)
     if as_json:
-        echo_json(contents.plain())
+        echo_json(contents.to_json())
     else:
         echo(contents.text())
     if contents.damage:

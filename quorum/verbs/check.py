@@ -108,7 +108,7 @@ def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
     check_other = hook("check_folder")
     found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
     if as_json:
-        echo_json([part.plain() for part in found])
+        echo_json([part.to_json() for part in found])
     else:
         for line in (line for part in found for line in part.lines()):
             echo(line)

@@ -172,7 +172,7 @@ def _recompute(runs: list[Path], measures: Sequence[Measure], *, write: bool, as
             for run in done:
                 write_metrics(run)
         if as_json:
-            echo_json([run.plain() for run in done])
+            echo_json([run.to_json() for run in done])
         elif done:
             from quorum.display.consoles import Console
             from quorum.runs.derived import print_metrics

@@ -53,10 +53,10 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
       quorum run n=4 track=mlflow
     """
-    from quorum.configuration.aside import build_aside, split_words
     from quorum.configuration.cell import Cell
     from quorum.configuration.effects import EffectCheck, refuse
     from quorum.configuration.registry import trackers
+    from quorum.configuration.sweep_arguments import build_sweep_component, split_arguments
     from quorum.episode.expected import expectation, uninformed
     from quorum.episode.live import shown
     from quorum.episode.runner import run_cell
@@ -67,7 +67,7 @@ def run(
         raise UserError("--live shows what --quiet hides: give one of them")
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    aside, words = split_words(overrides or [], trackers)
+    aside, words = split_arguments(overrides or [], trackers)
     arguments = [*words, *limits]
     cell = Cell.compose(arguments, config_dir or ())
     if notice := EffectCheck(arguments, config_dir or ()).look_at(cell):
@@ -79,7 +79,7 @@ def run(
         for line in (f"notice: {text}" if (text := uninformed(cell.configuration)) else "", expectation(cell)):
             if line:
                 echo(line, err=True)
-    with tracking(build_aside(trackers, aside, config_dir or ()), "quorum") as track, ending():
+    with tracking(build_sweep_component(trackers, aside, config_dir or ()), "quorum") as track, ending():
         with shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way)
         track(result.folder)

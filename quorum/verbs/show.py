@@ -92,7 +92,7 @@ def show_prompt(
     if prompt.remark:
         echo(f"notice: {prompt.remark}", err=True)
     if as_json:
-        echo_json(prompt.plain())
+        echo_json(prompt.to_json())
     else:
         echo(prompt.text())
 

@@ -130,7 +130,7 @@ def run_or_show(
 
 def _print_report(report: Forecast | SweepResult, *, as_json: bool) -> None:
     if as_json:
-        echo_json(report.plain())
+        echo_json(report.to_json())
     else:
         from quorum.display.consoles import Console
 

@@ -56,7 +56,7 @@ class Beliefs:
             ]
         )
 
-    def plain(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, Any]]:
         """Return a row for each group of answers, JSON-ready: the grouping, the group, and its figures."""
         rows = []
         for by, group_of in _GROUPS.items():
@@ -74,5 +74,7 @@ class Beliefs:
 
     def __str__(self) -> str:
         head = ("by", "", "answers", "right", "unknown", "chance")
-        lines = [(by, sanitize(group), *map(shown, figures)) for by, group, *figures in map(dict.values, self.plain())]
+        lines = [
+            (by, sanitize(group), *map(shown, figures)) for by, group, *figures in map(dict.values, self.to_json())
+        ]
         return "\n".join(aligned([head, *lines], (False, False, True, True, True, True)))

@@ -31,7 +31,7 @@ def test_the_hash_and_the_name_of_a_branch_stay_what_they_were() -> None:
 
 @pytest.mark.parametrize("origin", [BRANCH, replace(BRANCH, t_hat=5.5, copied=("agent_1",)), BRANCH.unchanged()])
 def test_an_origin_is_read_as_it_was_written(origin: BranchOrigin) -> None:
-    assert read_origin(orjson.loads(orjson.dumps(origin.plain()))) == origin
+    assert read_origin(orjson.loads(orjson.dumps(origin.to_json()))) == origin
     assert {PARENT, CHANGE, DRAW} <= origin.factors.keys()
 
 
@@ -46,8 +46,8 @@ def test_the_unchanged_origin_shares_the_beginning_and_nothing_of_the_change() -
     [
         ("a branch", "should be an object"),
         ({"kind": "elsewhere"}, "no origin is called 'elsewhere'"),
-        ({**BRANCH.plain(), "t": "5"}, "t: "),
-        ({**BRANCH.plain(), "draw": -1}, "draw: "),
+        ({**BRANCH.to_json(), "t": "5"}, "t: "),
+        ({**BRANCH.to_json(), "draw": -1}, "draw: "),
         ({"run": "a-run"}, "Field required"),
     ],
 )
@@ -67,7 +67,7 @@ class Elsewhere(Origin):
     def unchanged(self) -> Origin:
         return self
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"kind": "elsewhere"}
 
     @classmethod
@@ -84,7 +84,9 @@ def test_another_kind_of_origin_names_its_cell_and_gives_its_row_columns(
     cell = Cell(composed.configuration, {}, Elsewhere())
     assert cell.hash != Cell(composed.configuration, {}).hash
     assert "-elsewhere-" in cell.name
-    write_run(tmp_path, {"outcome.steps": 1}, name="run", meta={"branch": cell.origin.plain() if cell.origin else None})
+    write_run(
+        tmp_path, {"outcome.steps": 1}, name="run", meta={"branch": cell.origin.to_json() if cell.origin else None}
+    )
     row = RunFolder(tmp_path / "run").row()
     assert isinstance(row, Row)
     assert isinstance(row.origin, Elsewhere)

@@ -147,5 +147,5 @@ def test_what_json_cannot_hold_is_refused(raw: dict[str, Any]) -> None:
 
 
 def test_the_plain_form_is_valid_again_and_the_same(raw: dict[str, Any]) -> None:
-    plain = validate({**raw, "env": {**raw["env"], "blocks": {1: 3, 2: 1}}}).plain()
-    assert validate(plain).plain() == plain
+    plain = validate({**raw, "env": {**raw["env"], "blocks": {1: 3, 2: 1}}}).to_json()
+    assert validate(plain).to_json() == plain

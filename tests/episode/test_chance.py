@@ -10,8 +10,8 @@ from maeil.outcomes import Outcome
 from maeil.trace import comparable
 from quorum.configuration.cell import Cell
 from quorum.configuration.registry import minds, topologies
-from quorum.episode.first_look import FirstLook
 from quorum.episode.model_pool import ModelPool
+from quorum.episode.preflight import Preflight
 from quorum.episode.runner import Result, run_cell
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest
@@ -80,4 +80,4 @@ async def test_prompts_for_free_text_are_refused_before_anything_is_run() -> Non
         UserError,
         match=r"llm=random needs the schema of an answer, not free text: choose prompts=default",
     ):
-        await FirstLook(ModelPool()).at(cell)
+        await Preflight(ModelPool()).at(cell)

@@ -10,7 +10,7 @@ import pytest
 
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from tests.conftest import PATIENCE
@@ -59,7 +59,7 @@ def test_a_thousand_calls_are_under_way_at_once_and_all_are_answered() -> None:
 
         async def ask_all() -> tuple[list[Reply], int]:
             pool = ModelPool()
-            models = EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None))
+            models = EpisodeModels(cell.configuration, pool, CallLedger(cell.configuration, None))
             try:
                 asked = (
                     Request((ChatMessage(ChatRole.USER, f"call {n}"),), None, Sampling(0.0, 10)) for n in range(CALLS)

@@ -13,7 +13,7 @@ from maeil.trace.events import ThoughtEnd
 from quorum.agents.llm.recording import unfolded
 from quorum.configuration.cell import Cell
 from quorum.configuration.plugins import load_plugins
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.runner import Result, run_cell
@@ -184,7 +184,7 @@ def test_a_run_that_cannot_be_replayed_is_a_users_mistake(tmp_path: Path, conten
         ["env=corridor", "agents=asker", "llm=replay", f"llm.run={live.folder}"], PLUGINS / "parrot_configs"
     ).configuration
     with pytest.raises(UserError, match=r"^llm.run: .*calls.jsonl"):
-        EpisodeModels(configuration, ModelPool(), CallBooks(configuration, None))("walker_0")
+        EpisodeModels(configuration, ModelPool(), CallLedger(configuration, None))("walker_0")
 
 
 def test_the_trace_of_an_asked_mind_holds_its_calls(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_recorded_prompt_has_its_picture(seen: Path) -> None:
     digest = prompt.messages[-1].pictures[0].hash
     assert prompt.picture() == (seen / picture_file(digest)).read_bytes()
     assert f"[picture, 741 x 765 pixels: {digest}]" in prompt.text()
-    assert prompt.plain()["messages"][-1]["pictures"] == [{"hash": digest, "width": 741, "height": 765}]
+    assert prompt.to_json()["messages"][-1]["pictures"] == [{"hash": digest, "width": 741, "height": 765}]
 
 
 def test_the_viewer_names_the_pictures_of_a_prompt_and_gives_their_bytes(seen: Path) -> None:

@@ -76,11 +76,11 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, c
 def test_what_is_not_there_is_distinguished_from_what_cannot_be_read(tmp_path: Path) -> None:
     files = RunFiles(tmp_path)
     assert files.read(NAME, MIB) is None
-    assert not files.names(NAME)
+    assert not files.exists(NAME)
     with pytest.raises(FileNotFoundError):
         list(files.lines(NAME))
     (tmp_path / NAME).symlink_to("nowhere")
-    assert files.names(NAME)
+    assert files.exists(NAME)
     assert not files.holds(NAME)
 
 

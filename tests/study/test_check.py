@@ -55,7 +55,7 @@ def test_a_whole_study_is_verified_and_played_again(study: Path, quorum: Quorum)
             0,
             [f"{place}: 6 runs: 6 whole", f"{place}: 6 of 6 runs played again with equal traces"],
         ), ended.stderr
-    plain = check_study(study).plain()
+    plain = check_study(study).to_json()
     assert json.loads(json.dumps(plain))["problems"] == []
     assert len(plain["reruns"]) == 6
 

@@ -102,7 +102,7 @@ def test_a_service_that_decides_differently_shows_drift(run: Path, service: Serv
     assert found.changed
     assert found.decisions.p == pytest.approx(3.0**-20)
     assert found.verdict.startswith("drift: the service decides differently now")
-    plain = found.plain()
+    plain = found.to_json()
     assert plain["model"] == ["simulated", "simulated"]
     assert plain["fingerprint"] == ["fp_1", "fp_2"]
     assert (plain["decisions"]["then_now"], plain["decisions"]["now_now"], plain["changed"]) == (0, 20, True)

@@ -163,7 +163,7 @@ class Simulation:
             del playing[name]
             self.paid[name] |= {*episode.paid}
             self.done.add(name)
-            for number in dropped_folders(self.folder, name):  # which `CallBooks.settle` removes
+            for number in dropped_folders(self.folder, name):  # which `CallLedger.settle` removes
                 (number / "calls.jsonl").unlink()
             queue.report(Finished(self.finished(name)))
 

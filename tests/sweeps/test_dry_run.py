@@ -52,7 +52,7 @@ def test_what_it_comes_to_stands_first_and_fits_eighty_columns(asked: Callable[.
     assert lines[1].split() == ["varied", "n=2,3", "topology=individual,debate"]
     assert max(map(len, lines)) <= 80
     assert "…" not in "".join(lines)
-    assert forecast.plain()["varied"] == {"n": ["2", "3"], "topology": ["individual", "debate"]}
+    assert forecast.to_json()["varied"] == {"n": ["2", "3"], "topology": ["individual", "debate"]}
 
 
 def test_an_estimate_rests_on_finished_cells_first_and_says_so(
@@ -64,7 +64,7 @@ def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
     assert forecast.sources == {"finished": 1, "scaled": 2}
     assert (forecast.answers, forecast.usd) == (2 + 4 + 4, 5.0)
-    assert forecast.plain()["estimated_from"] == {"finished": 1, "scaled": 2}
+    assert forecast.to_json()["estimated_from"] == {"finished": 1, "scaled": 2}
     assert "1 episodes from finished cells of the same kind" in shown(forecast)
     assert "2 episodes from finished cells of other kinds, in proportion" in shown(forecast)
 
@@ -77,7 +77,7 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert forecast.answers >= 1
     assert 0 < forecast.usd < forecast.tokens * 2e-6
     assert forecast.seconds >= SECONDS_PER_CALL * forecast.answers / 2
-    assert forecast.plain()["simulated"] is True
+    assert forecast.to_json()["simulated"] is True
     assert "from boards of their kind, played with the simulated model, at 3 s an answer" in shown(forecast)
     unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
     assert unknown.usd is None
@@ -123,10 +123,10 @@ def test_failed_cells_are_forecast_when_they_are_to_be_run_again(
 
 def test_money_of_simulated_models_is_called_so(asked: Callable[..., SweepRequest]) -> None:
     forecast = show_plan(asked("env=cube", "agents=naive", "n=1", "max_steps=3"))
-    assert forecast.plain()["simulated"] is True
+    assert forecast.to_json()["simulated"] is True
     (money,) = (line for line in shown(forecast).splitlines() if line.startswith("money"))
     assert money.rstrip().endswith(" (simulated)")
-    assert show_plan(asked("env=cube", "n=1", "max_steps=3")).plain()["simulated"] is False
+    assert show_plan(asked("env=cube", "n=1", "max_steps=3")).to_json()["simulated"] is False
 
 
 def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
@@ -157,7 +157,7 @@ def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked:
     assert batch.waves is not None
     assert batch.waves >= 1
     assert f"at least {batch.waves} waves of batches, each within 24 hours" in shown(batch)
-    assert batch.plain()["usd_by_tier"]["usual"] == pytest.approx(usual.usd, abs=1e-5)
+    assert batch.to_json()["usd_by_tier"]["usual"] == pytest.approx(usual.usd, abs=1e-5)
     local = show_plan(asked(*words[:2], "llm=vllm", "llm.model=m", "llm.prices={input: 1, output: 1}", *words[4:]))
     assert list(local.by_tier) == [""]
 

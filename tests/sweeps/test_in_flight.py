@@ -139,7 +139,7 @@ def test_a_resumed_sweep_counts_what_was_in_flight_and_says_so_whatever_runs_lat
     (tmp_path / "s" / LEDGER).write_bytes(msgspec.json.encode(accounts))
     more = sweep(*words, budget_usd=2.0)
     assert (len(more.finished), more.spent.usd, more.in_flight) == (1, 1.5, Spent(1, 2, 0.5))
-    assert more.plain()["in_flight"] == {"answers": 1, "tokens": 2, "usd": 0.5}
+    assert more.to_json()["in_flight"] == {"answers": 1, "tokens": 2, "usd": 0.5}
     rows = [str(cell) for column in more.table().columns for cell in column.cells]
     assert any("up to 1 answers were in flight when" in row and "counted at $0.50" in row for row in rows)
     whole = sweep(*words)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from quorum.configuration.cell import Cell
-from quorum.episode import first_look
-from quorum.episode.first_look import FirstLook
+from quorum.episode import preflight
 from quorum.episode.model_pool import ModelPool
+from quorum.episode.preflight import Preflight
 from quorum.sweeps import problems
 from quorum.sweeps.command import run_sweep_command, show_plan
 from quorum.sweeps.plan import plan
@@ -88,7 +88,7 @@ def test_all_kinds_that_cannot_be_run_are_reported_in_one_list(reported: Callabl
 
 def test_a_mistake_of_every_cell_is_reported_as_that_of_one_run(reported: Callable[..., str]) -> None:
     with pytest.raises(UserError) as alone:
-        asyncio.run(FirstLook(ModelPool()).at(Cell.compose([*CUBE, "agents=llamac"])))
+        asyncio.run(Preflight(ModelPool()).at(Cell.compose([*CUBE, "agents=llamac"])))
     assert reported(*CUBE, "agents=llamac", "seed=0,1") == str(alone.value)
 
 
@@ -107,13 +107,13 @@ def test_one_cell_of_each_kind_is_looked_at_and_none_of_a_kind_that_has_run(
     sweep: Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    look = FirstLook.at
+    look = Preflight.at
 
-    async def counting(self: FirstLook, cell: Cell) -> None:
+    async def counting(self: Preflight, cell: Cell) -> None:
         looked.append(cell.name.rpartition("-s")[0])
         await look(self, cell)
 
-    monkeypatch.setattr(first_look.FirstLook, "at", counting)
+    monkeypatch.setattr(preflight.Preflight, "at", counting)
     sweep("agents=walker", "n=1,2", "seed=range(0,3)", "memory.messages=1,2", limit=1)
     assert looked == ["corridor-n1-walker-individual", "corridor-n2-walker-individual"]
     sweep("agents=walker", "n=1,2", "seed=range(0,5)", "memory.messages=1,2", limit=1)

@@ -75,7 +75,7 @@ class SpeakerReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
+class AskResult(Generic[T]):
     """Result of asking with retries.
 
     Attributes:
@@ -136,7 +136,7 @@ class RoleSpeaker:
             return SpeakerReply(None, _of_form(error.reasons), call)
         return SpeakerReply(value, (), answered(reply).noted(role=str(role)))
 
-    async def insist(
+    async def ask_until_usable(
         self,
         role: str,
         wanted: AnswerFormat,
@@ -148,7 +148,7 @@ class RoleSpeaker:
         agents: int = 1,
         problems: Iterable[Rejection] = (),
         plain: bool = False,
-    ) -> Outcome[T]:
+    ) -> AskResult[T]:
         """Ask until an answer is usable or all retries are used up.
 
         Args:
@@ -171,12 +171,12 @@ class RoleSpeaker:
                 role, wanted, view, {**blocks, "refused": refused, "feedback": feedback}, agents=agents
             )
             try:
-                return Outcome(reply.read(reader), (), (*calls, reply.call))
+                return AskResult(reply.read(reader), (), (*calls, reply.call))
             except Misread as error:
                 rejections = error.rejections
             calls.append(self.rejected(reply.call, rejections))
             if len(calls) > retries:
-                return Outcome(None, rejections, tuple(calls))
+                return AskResult(None, rejections, tuple(calls))
             refused = reply.value
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:

@@ -7,7 +7,7 @@ From the outside in:
 3. `Recording`: writes one record per call as soon as its answer arrives, so that later failures cannot lose it.
 4. `Budgeted`: refuses a call that would exceed the budget. It also counts answers from the cache, so that an episode
    ends at the same point with and without a cache.
-5. `GivingBack`: reuses answers that an earlier attempt at the episode has paid for.
+5. `Resuming`: reuses answers that an earlier attempt at the episode has paid for.
 6. `Budgeted` again, for the episode's share of the sweep's budget.
 7. `FallingBack`: uses another model if this one is unreachable; each model has its own wrappers below.
 8. `Priced`: adds the cost of an answer if the answer does not report it.
@@ -28,12 +28,12 @@ from dataclasses import dataclass, replace
 
 from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
-from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.paid import carried, paid_with, together
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
+from quorum.agents.llm.resumed_answers import ResumedAnswers, Resuming
 from quorum.agents.llm.spending import Allowance, Budgeted, Spending, UnderWay, Watched, check_price
 from quorum.agents.llm.structured import Structuring
 
@@ -153,7 +153,7 @@ def build_stack(
     price: Price | None = None,
     priced: bool = False,
     fallbacks: Sequence[Fallback] = (),
-    given: GivenBack | None = None,
+    given: ResumedAnswers | None = None,
     widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
     keep: Keep = lambda _: None,
@@ -181,7 +181,7 @@ def build_stack(
     """
     stack: Model = FallingBack(model, fallbacks) if fallbacks else model
     stack = Budgeted(stack, allowance, price) if allowance is not None else stack
-    stack = GivingBack(stack, given) if given else stack
+    stack = Resuming(stack, given) if given else stack
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         for fallback in fallbacks:

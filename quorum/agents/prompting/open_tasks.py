@@ -34,7 +34,7 @@ class OpenTaskWriter:
 
     def write(self, task: OpenTask) -> dict[str, object]:
         """Return an open task as shown to the reader."""
-        found: dict[str, object] = task.plain()
+        found: dict[str, object] = task.to_json()
         if task.before:
             found["before"] = [_task_value(name) for name in task.before]
         hidden: dict[str, int] = {}

@@ -23,7 +23,7 @@ from maeil.mind import View
 from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
-from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
+from quorum.agents.coordination.asking import AskResult, JointAnswers, Misread, RoleSpeaker, form, read
 from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
@@ -135,7 +135,7 @@ class Planner:
 
     async def propose(
         self, role: BaselineRole, view: View, asked: Sequence[int], blocks: Mapping[str, object]
-    ) -> Outcome[Proposal]:
+    ) -> AskResult[Proposal]:
         """Ask for a joint plan in a role."""
 
         def reader(value: object) -> Proposal:
@@ -143,7 +143,7 @@ class Planner:
             check_possible(self.world, plans)
             return Proposal(plans, thoughts)
 
-        return await self.speaker.insist(
+        return await self.speaker.ask_until_usable(
             role, self.answers.joint, reader, view, blocks, retries=self.retries, agents=len(asked)
         )
 

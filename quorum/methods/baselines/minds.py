@@ -267,7 +267,7 @@ class Talker:
             check_possible(planner.world, plans or {})
             return text, plans
 
-        outcome = await planner.speaker.insist(
+        outcome = await planner.speaker.ask_until_usable(
             BaselineRole.TALKER, planner.answers.talk, reader, view, blocks, retries=planner.retries, agents=len(asked)
         )
         if outcome.answer is None:

@@ -24,7 +24,7 @@ from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
 from maeil.tasks import Tasks
 from maeil.world import World
-from quorum.agents.coordination.asking import Misread, Outcome, RoleSpeaker, form, read
+from quorum.agents.coordination.asking import AskResult, Misread, RoleSpeaker, form, read
 from quorum.agents.coordination.joint import IMPOSSIBLE, Rejection
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan, task_value
@@ -202,7 +202,7 @@ class DrwellMind:
         say = self._room.propose if role is DrwellRole.PROPOSER else self._room.commit
         return Thought(messages=(say(view, asked.answer),), calls=asked.calls)
 
-    async def _choose(self, view: View, role: DrwellRole) -> Outcome[Choice]:
+    async def _choose(self, view: View, role: DrwellRole) -> AskResult[Choice]:
         """Ask for one of the open tasks, showing the world model's record of each and the negotiation so far."""
         tasks = [open_task.task for open_task in view.constraints]
 
@@ -236,7 +236,7 @@ class DrwellMind:
         self.team.begin(view.agent, task, asked.answer, view.t)
         return Thought(asked.answer, calls=(*calls, *asked.calls))
 
-    async def _draft(self, view: View, task: Task) -> Outcome[Plan]:
+    async def _draft(self, view: View, task: Task) -> AskResult[Plan]:
         def read(value: object) -> Plan:
             thoughts, drafted = self.answers.read_draft(value)
             plan = Plan(drafted.actions, task, thoughts)
@@ -280,11 +280,11 @@ class DrwellMind:
         reader: Callable[[object], T],
         view: View,
         blocks: Mapping[str, object],
-    ) -> Outcome[T]:
+    ) -> AskResult[T]:
         """Ask until an answer is usable or the retries run out."""
         given = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes], **blocks}
         problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
-        return await self.speaker.insist(
+        return await self.speaker.ask_until_usable(
             role, wanted, reader, view, given, retries=self.settings.repairs, problems=problems, plain=True
         )
 

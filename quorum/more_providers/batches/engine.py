@@ -18,7 +18,7 @@ from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.schema import Configuration
 from quorum.episode.model_pool import ModelPool, as_user_errors, line_key
 from quorum.episode.planned_cell import PlannedCell
-from quorum.episode.stand_in import models_in
+from quorum.episode.substitute import models_in
 from quorum.more_providers.batches.exchanges import cancel_batches
 from quorum.more_providers.batches.journal import BATCHES, BatchJournal, orphans
 from quorum.more_providers.batches.waves import BatchConfig, Waves

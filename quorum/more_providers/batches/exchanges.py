@@ -55,7 +55,7 @@ class Exchanges:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
-    async def insist(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
+    async def retry(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
         """Retry a call until it succeeds: the batch continues while the network is down.
 
         Args:

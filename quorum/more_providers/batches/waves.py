@@ -301,7 +301,7 @@ class Line:
             if refused is not None:
                 journal.dropped(intent)
                 raise _refusal(refused)
-            results = await self._exchanges.insist(lambda: self.service.results(intent.batch or ""))
+            results = await self._exchanges.retry(lambda: self.service.results(intent.batch or ""))
             self._hand_out(batch, results)
         except Exception as error:  # bugs too, so that no request waits forever
             if not isinstance(error, LanguageModelError | OSError):
@@ -324,7 +324,7 @@ class Line:
         outage = Outage()
         while True:
             if not known:
-                found = await self._exchanges.insist(
+                found = await self._exchanges.retry(
                     lambda: self.service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
                     patient=True,
                 )
@@ -351,7 +351,7 @@ class Line:
 
     async def _until_its_end(self, batch: str) -> BatchRefused | None:
         while True:
-            ended = await self._exchanges.insist(lambda: self.service.ended(batch))
+            ended = await self._exchanges.retry(lambda: self.service.ended(batch))
             if isinstance(ended, BatchRefused):
                 return ended
             if ended:

@@ -43,10 +43,10 @@ class Answer:
     files: tuple[Path, ...]
     sweep: SweepResult
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
-            "sweep": self.sweep.plain(),
+            "sweep": self.sweep.to_json(),
             "notes": list(self.notes),
             "points": [asdict(point) for point in self.points],
             "files": [str(file) for file in self.files],

@@ -22,7 +22,7 @@ def check_drift(run: Path, budget: Budget, *, as_json: bool) -> None:
     echo(wanted.expectation, err=True)
     found = ask_again(wanted, budget)
     if as_json:
-        echo_json(found.plain())
+        echo_json(found.to_json())
     else:
         echo("\n".join(found.lines()))
     if found.changed:

@@ -81,7 +81,7 @@ def reproduce(
         budget_tokens=budget_tokens,
         budget_calls=budget_calls,
         accept_versions=accept_versions,
-        said_again=shlex.join(again),
+        resume_command=shlex.join(again),
     )
     if dry_run:
         _forecast(figure, request, as_json=as_json)
@@ -89,7 +89,7 @@ def reproduce(
     require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
     data, codes = [], [0]
     for answer in answers(figure, request, quiet=quiet):
-        data.append(answer.plain())
+        data.append(answer.to_json())
         codes.append(answer.sweep.exit_code)
         _show(answer, as_json=as_json, quiet=quiet)
     if len(data) < len(figure.parts) and request.budget.any:
@@ -122,7 +122,7 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
 
     found = [show_plan(own) for own in requests(figure, request)]
     if as_json:
-        echo_json([expected.plain() for expected in found])
+        echo_json([expected.to_json() for expected in found])
         return
     for expected in found:
         Console().print(expected.table(), soft_wrap=True)

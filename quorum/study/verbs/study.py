@@ -167,7 +167,7 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         from quorum.study.write import facts
 
-        echo_json({**facts(played), "sweep": played.sweep.plain()})
+        echo_json({**facts(played), "sweep": played.sweep.to_json()})
     elif not quiet:
         for finding in findings(played):
             echo(f"- {finding}")
@@ -189,7 +189,7 @@ def _plan(study: Study, power: float, half_width: float | None, *, as_json: bool
     expected = expect(study, quiet=quiet)
     found = designs(study, expected, power=power, half_width=half_width)
     if as_json:
-        plain = [{"boards": one.boards, "draws": one.draws, **one.forecast.plain()} for one in found]
+        plain = [{"boards": one.boards, "draws": one.draws, **one.forecast.to_json()} for one in found]
         echo_json({"effect": expected.effect, "between": expected.between, "within": expected.within, "designs": plain})
         return
     wanted = f"a power of {power:g}" if half_width is None else f"an interval of half-width {half_width:g}"

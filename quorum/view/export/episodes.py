@@ -18,7 +18,7 @@ from maeil.trace import Event, Trace
 from maeil.trace.events import EpisodeStart, StageChange, ThoughtEnd
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_reply
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.runs import Damaged, Row, read_results
 from quorum.runs.run_folder import RunFolder, is_run
 from quorum.runs.run_meta import RunMeta
@@ -69,7 +69,7 @@ class Episode:
             DamagedFile: one cannot be read.
         """
         files = RunFolder(self.row.folder).files
-        if not files.names(CALLS):
+        if not files.exists(CALLS):
             return
         try:
             for number, record in enumerate(unfolded(files.lines(CALLS))):

@@ -18,7 +18,7 @@ import orjson
 from maeil.metrics.model import call_number
 from maeil.trace import Trace
 from maeil.trace.events import StepTaken, ThoughtEnd, ThoughtStart
-from quorum.episode.call_books import records_of
+from quorum.episode.call_ledger import records_of
 from quorum.installation.version import __version__
 from quorum.view.export.episodes import Episode, Runs
 

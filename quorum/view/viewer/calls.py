@@ -15,7 +15,7 @@ import orjson
 from maeil.metrics.model import answers_of, call_number
 from quorum.agents.llm.pictures import read_png
 from quorum.agents.llm.recording import Unfolding, unfold
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.view.viewer.pages import Json

@@ -43,7 +43,7 @@ class _Decision(msgspec.Struct, kw_only=True):
     t_hat: float | None = None
     kind: str = ""
 
-    def plain(self, names: Sequence[str]) -> Json:
+    def to_json(self, names: Sequence[str]) -> Json:
         """Return it in the format of the page."""
         agent = names.index(self.agent) if self.agent in names else -1
         who = (self.agent or "")[:_SHORT]
@@ -90,8 +90,8 @@ def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(f"{BLAME}: {error}") from error
     verdict = found.verdict
-    own = verdict.plain(names)
-    flips = [cause.plain(names) for cause in verdict.causes if cause.corrected.wins]
+    own = verdict.to_json(names)
+    flips = [cause.to_json(names) for cause in verdict.causes if cause.corrected.wins]
     others = [flip for flip in flips if any(flip[key] != own[key] for key in ("who", "t", "t_hat"))]
     return {
         **own,

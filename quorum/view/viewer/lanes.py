@@ -13,7 +13,7 @@ from maeil.plans import PlanStatus
 from maeil.stages import Stage
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from quorum.episode.call_books import records_of
+from quorum.episode.call_ledger import records_of
 from quorum.view.viewer.calls import NOTHING_SPENT, Calls, Spent, add, spent_by
 from quorum.view.viewer.messages import Traffic
 from quorum.view.viewer.pages import FULL, Json, Open, Pages, code_of

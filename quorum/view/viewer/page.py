@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 from jinja2 import Environment, PackageLoader, Template
 
-from quorum.episode.call_books import CALLS
+from quorum.episode.call_ledger import CALLS
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.run_files import MIB
 from quorum.view.viewer.episode import Episode

@@ -32,7 +32,7 @@ def branched(folder: Path) -> Json | None:
         origin = RunFolder(folder).meta().origin
     except DamagedFile:
         return None
-    off = origin.plain() if origin is not None else {}
+    off = origin.to_json() if origin is not None else {}
     if off.get("t", _LARGEST) >= _LARGEST or off["draw"] >= _LARGEST:
         return None
     t_hat = off["t_hat"] if off["t_hat"] is not None and abs(off["t_hat"]) < _LARGEST else None

@@ -109,19 +109,19 @@ class Blame:
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "run": self.run.resolve().name,
-            "verdict": self.verdict.plain(),
+            "verdict": self.verdict.to_json(),
             "failed": self.failed,
             "success": self.question.success.text,
             "reference": self.reference,
-            "ending": self.ending.plain(),
+            "ending": self.ending.to_json(),
             "deadline": self.deadline,
             "decisions": self.decisions,
             "candidates": self.candidates,
-            "teamwork": self.shares.plain() if self.shares is not None else None,
+            "teamwork": self.shares.to_json() if self.shares is not None else None,
             "set_commands": list(self.sets),
             "exact": self.exact,
             "notes": list(self.notes),

@@ -11,7 +11,7 @@ from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.episode.episode_folder import PARTIAL
-from quorum.episode.stand_in import estimated
+from quorum.episode.substitute import estimated
 from quorum.runs.run_folder import is_run, require_folder, runs_inside
 from quorum.runs.summary import aligned
 from quorum.what_if.blame.answer import SEARCH, Blame, Question
@@ -50,11 +50,11 @@ class ManyRuns:
             "quarter": Counter(_quarter(one) for one in named),
         }
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),
-            "runs": [one.plain() for one in self.found],
+            "runs": [one.to_json() for one in self.found],
             "successes": list(self.successes),
             "refused": dict(self.refused),
             "counts": {what: dict(count.most_common()) for what, count in self.counts.items()},

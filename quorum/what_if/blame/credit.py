@@ -35,7 +35,7 @@ from maeil.world import keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.display.sanitize import sanitize
 from quorum.display.terminal import echo
-from quorum.episode.stand_in import estimated
+from quorum.episode.substitute import estimated
 from quorum.runs.derived import Records, of_all
 from quorum.runs.measures import Measure
 from quorum.runs.recorded_episode import RecordedEpisode, open_episode
@@ -99,7 +99,7 @@ class Bill:
     spent: Spent = field(default_factory=Spent)
     reruns: int = 0
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return an estimate as JSON-ready data."""
         return {"reruns": self.reruns, **estimated(self.spent)}
 
@@ -435,7 +435,7 @@ class CreditMeasure(Measure):
     def estimate(self, runs: Iterable[Path]) -> Mapping[str, Any]:
         """Return the number of re-runs, and the cost of paid models."""
         with of_all(runs, lambda run: credits_of(run, self._kinds, bill=self._bill)) as found:
-            return {"runs": len(found), **self._bill.plain()}
+            return {"runs": len(found), **self._bill.to_json()}
 
     def _credits(self, run: Path) -> Credits:
         return credits_of(run, self._kinds, self._idle_from, lambda text: echo(text, err=True), self._bill)

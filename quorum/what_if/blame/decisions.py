@@ -16,7 +16,7 @@ from maeil.trace import Instant, Recorder
 from maeil.trace.story import Story
 from maeil.world import closing_world
 from quorum.agents.llm.errors import BudgetReached
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.parts import build, play
 from quorum.episode.start import StartRefused
@@ -158,7 +158,7 @@ class _Shadow:
     """
 
     heard: bool
-    books: CallBooks
+    books: CallLedger
     found: list[Decision] = field(default_factory=list)
     asked: bool = True
 
@@ -192,7 +192,7 @@ class _ShadowedMind:
         return thought
 
 
-def decisions_of(reference: Reference, books: CallBooks | None = None) -> Decisions:
+def decisions_of(reference: Reference, books: CallLedger | None = None) -> Decisions:
     """Replay a run, with the reference deciding at every turn as a shadow.
 
     The models of the run answer as recorded, so nothing is sent to them.
@@ -209,7 +209,7 @@ def decisions_of(reference: Reference, books: CallBooks | None = None) -> Decisi
     if not thoughts:
         return Decisions(())
     planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
-    shadow = _Shadow(reference.talks, books or CallBooks(reference.within(), None))
+    shadow = _Shadow(reference.talks, books or CallLedger(reference.within(), None))
     run_coroutine(_play(reference, planned.start, shadow))
     order = {name: index for index, name in enumerate(reference.participants)}
     sent = _sent(parent.episode.story)
@@ -258,7 +258,7 @@ async def _play(reference: Reference, replayed: BranchStart, shadow: _Shadow) ->
     start = _ShadowedStart(**own, shadowed=shadowed)
     try:
         async with pool:
-            models = start.models(cell, pool, CallBooks(cell.configuration, None), recorded=start.calls)
+            models = start.models(cell, pool, CallLedger(cell.configuration, None), recorded=start.calls)
             parts = build(cell, models, start)
             with closing_world(parts.world), Recorder(None, start.listeners) as recorder, start.checked():
                 await play(cell, parts, recorder, start)

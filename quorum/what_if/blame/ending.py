@@ -12,7 +12,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Trace
 from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, StepTaken, ThoughtEnd
 from quorum.agents.llm.spending import Spent
-from quorum.episode.call_books import spent_in
+from quorum.episode.call_ledger import spent_in
 from quorum_base.user_errors import UserError
 
 _CRITERION = re.compile(r"(?:(steps)<=|(score|reached)>=)(-?\d{1,9}(?:\.\d{1,9})?)")
@@ -49,7 +49,7 @@ class Ending:
         """Whether the task was finished."""
         return self.outcome == Outcome.SUCCESS
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return asdict(self)
 

@@ -12,7 +12,7 @@ from quorum.configuration.cell import Cell
 from quorum.configuration.registry import worlds
 from quorum.configuration.schema import Configuration, validate
 from quorum.episode.building import call_component
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.models import EpisodeModels
 from quorum.process.event_loop import run_coroutine
@@ -46,7 +46,7 @@ def judge(run: Path, question: Question) -> Blame:
     if question.method == RULES:
         return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
     configuration = reading(question)
-    books = CallBooks(configuration, None)
+    books = CallLedger(configuration, None)
     procedure = Procedure(question.method.removeprefix(f"{READER}:"))
     verdict = run_coroutine(_read(run, trace, procedure, books, configuration))
     spent, label = books.spending, configuration.llm.label
@@ -92,7 +92,7 @@ def reading(question: Question, *, dry: bool = False) -> Configuration:
 
 
 async def _read(
-    run: Path, trace: Trace, procedure: Procedure, books: CallBooks, configuration: Configuration
+    run: Path, trace: Trace, procedure: Procedure, books: CallLedger, configuration: Configuration
 ) -> Verdict:
     played = validate(RunFolder(run).configuration(), recorded=True)
     world = call_component(worlds.group, worlds.get(played.env.name).build, played.env, None)

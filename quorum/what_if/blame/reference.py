@@ -16,10 +16,10 @@ from quorum.configuration.members import MEMBERS
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration, validate
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
-from quorum.episode.stand_in import NO_MODELS, standing_in
+from quorum.episode.substitute import NO_MODELS, substituted
 from quorum.episode.team import build_team
 from quorum.what_if.branch.parent import Parent
 from quorum_base.user_errors import UserError
@@ -185,7 +185,7 @@ class Reference:
         c = self.parent.configuration
         own = self._mind_in(c, name)
         edit = f"agents.{MEMBERS}.{name}={own.name}"
-        usual = edited(c.plain(), [edit], self.config_dir)["agents"][MEMBERS][name]
+        usual = edited(c.to_json(), [edit], self.config_dir)["agents"][MEMBERS][name]
         values = own.model_dump(mode="json")
         differ = {key: value for key, value in values.items() if usual.get(key) != value and key != "prompts"}
         said = (f"agents.{MEMBERS}.{name}.{key}={_written(value)}" for key, value in differ.items())
@@ -204,7 +204,7 @@ class Reference:
             return real
         chosen = frozenset(names)
         if chosen not in self._simulated:
-            self._simulated[chosen] = standing_in(real, self.participants, self.config_dir)
+            self._simulated[chosen] = substituted(real, self.participants, self.config_dir)
         return self._simulated[chosen]
 
     def _real(self, names: Sequence[str]) -> Configuration:
@@ -212,7 +212,7 @@ class Reference:
         if self.own or not chosen:
             return self.parent.configuration
         if chosen not in self._known:
-            plain = copy.deepcopy(self.parent.configuration.plain())
+            plain = copy.deepcopy(self.parent.configuration.to_json())
             for name in names:
                 for group, key, values in self._said_of(name):
                     plain[group].setdefault(key, {})[name] = values
@@ -225,14 +225,14 @@ class Reference:
         known = "" if shared else name
         if known not in self._said:
             name = self.participants[0] if shared else name
-            plain = edited(self.parent.configuration.plain(), self._edits_of(name), self.config_dir)
+            plain = edited(self.parent.configuration.to_json(), self._edits_of(name), self.config_dir)
             places = (("agents", MEMBERS), ("llm", "agents"))
             self._said[known] = [
                 (g, k, plain[g][k][name]) for g, k in places if name in (plain.get(g, {}).get(k) or {})
             ]
         return self._said[known]
 
-    def team(self, context: TeamContext, pool: ModelPool, books: CallBooks) -> Mapping[str, Mind]:
+    def team(self, context: TeamContext, pool: ModelPool, books: CallLedger) -> Mapping[str, Mind]:
         """Build the reference as a shadow for all participants for whom it can decide.
 
         Args:

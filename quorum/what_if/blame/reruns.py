@@ -117,7 +117,7 @@ class Reruns:
         change = Change(edits, correction.words, correction.drops, reference.config_dir, luck=correction.luck)
         if minds not in self._limited:
             after = reference.configuration(minds)
-            self._limited[minds] = validate(edited(after.plain(), self.edits), recorded=True) if self.edits else after
+            self._limited[minds] = validate(edited(after.to_json(), self.edits), recorded=True) if self.edits else after
         return reference.parent.branch(correction.at, change, correction.draw, after=self._limited[minds])
 
     def command(self, correction: Correction, draws: int = 1) -> str:

@@ -16,7 +16,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.world import DrawsLots, Limited, closing_world, keeps_luck_apart
 from quorum.agents.llm.spending import Spent
-from quorum.episode.call_books import CallBooks, spent_in
+from quorum.episode.call_ledger import CallLedger, spent_in
 from quorum.episode.episode_folder import EpisodeFolder
 from quorum.installation.version import __version__
 from quorum.runs.finished import read_paid
@@ -74,7 +74,7 @@ def blame(
         require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame the copy.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
-    write_all(folder, {BLAME: orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n"})
+    write_all(folder, {BLAME: orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2) + b"\n"})
     return found
 
 
@@ -197,13 +197,13 @@ def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[D
     most = budget.half
     limited = reference.within(most.usd, most.tokens, most.calls)
     if not reference.on_disk:
-        books = CallBooks(limited, None)
+        books = CallLedger(limited, None)
         asked, spending = decisions_of(reference, books), books.spending
         return asked, Spent(spending.calls, spending.tokens, spending.usd)
     kept = _paid_folder(reference.parent) / _SHADOWS / journal.question
     before = [kept / name for name in list_inside(kept.parent, kept.name)]
     if (decisions := journal.decisions) is None:
-        with closing(CallBooks(limited, EpisodeFolder(kept, _SHADOW).path, before)) as books:
+        with closing(CallLedger(limited, EpisodeFolder(kept, _SHADOW).path, before)) as books:
             decisions = decisions_of(reference, books)
         if decisions.asked:
             journal.keep(decisions)

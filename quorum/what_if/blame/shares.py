@@ -40,7 +40,7 @@ class Shares:
     sets: tuple[tuple[str, ...], ...] = ()
     why_cut: str = ""
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
             "from": str(self.at),

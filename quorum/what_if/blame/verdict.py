@@ -60,7 +60,7 @@ class Cause:
         """The 95 % interval of the correction's gain in success probability."""
         return gain(self.corrected, self.placebo)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data, with the values of its first decision at the top."""
         first, *others = (_plain(one) for one in self.decisions)
         arms = {"corrected": _plain(self.corrected), "placebo": _plain(self.placebo), "gain": list(self.gain)}
@@ -105,9 +105,9 @@ class Verdict:
     calls: int = 0
     reason: str = ""
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {**_plain(self), "causes": [cause.plain() for cause in self.causes]}
+        return {**_plain(self), "causes": [cause.to_json() for cause in self.causes]}
 
 
 def _plain(data: Any) -> Mapping[str, Any]:

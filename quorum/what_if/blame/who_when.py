@@ -20,10 +20,10 @@ from maeil.errors import EpisodeStop
 from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.configuration.schema import Configuration
 from quorum.display.sanitize import sanitize
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
-from quorum.episode.stand_in import standing_in
+from quorum.episode.substitute import substituted
 from quorum.process.event_loop import run_coroutine
 from quorum.runs.summary import aligned
 from quorum.runs.transcript import Transcript, TurnTaken
@@ -124,10 +124,10 @@ class Reading:
         right = sum(t is not None and label is not None and abs(t - label) <= tolerance for label, t in pairs)
         return right, len(pairs)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data; an accuracy is the number of right answers and the number of labels."""
         cases = [
-            {"case": name, "mistake_agent": case.mistake_agent, "mistake_step": case.step, **verdict.plain()}
+            {"case": name, "mistake_agent": case.mistake_agent, "mistake_step": case.step, **verdict.to_json()}
             for name, case, verdict in self.cases
         ]
         step = [self.steps(most) for most in TOLERANCES]
@@ -177,12 +177,12 @@ def read_cases(path: Path, question: Question, form: str = WHO_WHEN, *, dry: boo
     cases = {name: case for name, case in _load(path) if not case.is_correct}
     configuration = reading(question, dry=dry)
     if dry:
-        configuration = standing_in(configuration, (READER,), question.config_dir)
+        configuration = substituted(configuration, (READER,), question.config_dir)
     return run_coroutine(_read(cases, Procedure(question.method.removeprefix(f"{READER}:")), configuration))
 
 
 async def _read(cases: dict[str, Case], procedure: Procedure, configuration: Configuration) -> Reading:
-    books, found = CallBooks(configuration, None), []
+    books, found = CallLedger(configuration, None), []
     try:
         async with ModelPool() as pool:
             model = EpisodeModels(configuration, pool, books)(READER)

@@ -33,7 +33,7 @@ from quorum.configuration.schema import Configuration
 from quorum.display.sanitize import sanitize
 from quorum.episode.building import build_topology
 from quorum.episode.built import Parts
-from quorum.episode.call_books import CallBooks, budget_of
+from quorum.episode.call_ledger import CallLedger, budget_of
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.episode.parts import loop_settings
@@ -126,13 +126,13 @@ class BranchStart(Start):
         return sample_number([one.draw for one in self._chain][::-1])
 
     def models(
-        self, cell: Cell, pool: ModelPool, books: CallBooks, recorded: Replay | None = None
+        self, cell: Cell, pool: ModelPool, books: CallLedger, recorded: Replay | None = None
     ) -> Callable[[str], Any]:
         """Return a factory of models for participants that answer as recorded up to the branch point."""
         after = EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded, sample=self.sample)
         return self._models(after, pool, books)
 
-    def _models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
+    def _models(self, after: Callable[[str], Model], pool: ModelPool, books: CallLedger) -> Callable[[str], Model]:
         """Return a factory of models that answer as recorded up to the branch point.
 
         Args:
@@ -212,7 +212,7 @@ class BranchStart(Start):
         if self.probe is not None:
             found.insert(0, _probe(self.probe, cell.configuration, parts))
         _, later = self._settings(loop_settings(cell.configuration))
-        return (*found, Branch(cell.origin.plain() if cell.origin is not None else None, later))
+        return (*found, Branch(cell.origin.to_json() if cell.origin is not None else None, later))
 
     def _settings(self, settings: LoopSettings) -> tuple[LoopSettings, Sequence[LaterSettings]]:
         """Return the settings of the loop in the first step, and those that it adopts later.

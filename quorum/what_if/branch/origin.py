@@ -84,7 +84,7 @@ class BranchOrigin(Origin):
         """Return the origin of a branch that continues the run as it was."""
         return BranchOrigin(self.run, self.t, self.t_hat, self.prefix, (), luck=self.luck)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         plain = {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
         del plain["copied"], plain["luck"]

@@ -265,7 +265,7 @@ class Parent:
         elif not change.edits:
             after = self.configuration
         else:
-            after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)
+            after = validate(edited(self.configuration.to_json(), change.edits, change.config_dir), recorded=True)
         if self.configuration.remembers and not after.remembers:
             raise UserError(
                 f"{self.run}: its team has a memory that {after.team_label} would lose",

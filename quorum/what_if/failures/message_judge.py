@@ -24,10 +24,10 @@ from quorum.agents.prompting.schemas import about, ground
 from quorum.agents.prompting.templates import Templates, shipped_templates
 from quorum.configuration.cell import Cell
 from quorum.configuration.option_folders import ConfigDir
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.models import EpisodeModels
-from quorum.episode.stand_in import asks_real_models
+from quorum.episode.substitute import asks_real_models
 from quorum.process.event_loop import run_coroutine
 from quorum.what_if.failures import OF_WORDS, Failure, Reading, find_failures, text_alone
 from quorum_base.user_errors import UserError
@@ -66,7 +66,7 @@ class Judgement:
     failures: Sequence[Failure]
     by: Mapping[str, int]
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data, without the failures."""
         numbers = {"messages": self.messages, "read": len(self.readings), "typed": self.typed, "same": self.same}
         return {"model": self.model, **numbers, "failures": dict(self.by)}
@@ -98,7 +98,7 @@ class Judge:
     words: Sequence[str]
     limits: Mapping[str, float | None]
     folder: ConfigDir = ()
-    _books: CallBooks = field(init=False)
+    _books: CallLedger = field(init=False)
 
     def __post_init__(self) -> None:
         if not self.words:
@@ -111,7 +111,7 @@ class Judge:
         if not budget and asks_real_models(cell.configuration):
             raise UserError("--judge calls a paid language model", "Set --budget-calls N or --budget-usd X.")
         self._configuration = cell.configuration
-        self._books = CallBooks(cell.configuration, None)
+        self._books = CallLedger(cell.configuration, None)
 
     def read(self, trace: Trace) -> Judgement:
         """Read all messages of a trace, as far as the budget allows.

@@ -35,16 +35,16 @@ class FoundFailures:
     unread: int
     judgement: Judgement | None
 
-    def plain(self) -> Mapping[str, Any]:
+    def to_json(self) -> Mapping[str, Any]:
         """Return them as JSON-ready data."""
-        judged = {"judge": self.judgement.plain()} if self.judgement is not None else {}
-        found = [one.plain(self.names[one.agent]) for one in self.failures]
+        judged = {"judge": self.judgement.to_json()} if self.judgement is not None else {}
+        found = [one.to_json(self.names[one.agent]) for one in self.failures]
         return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
 
 
 def failures_of_trace(trace: Trace) -> list[dict[str, Any]]:
     """Return the failures that a trace proves as JSON-ready data, with the index of each agent."""
-    return [found.plain(found.agent) for found in find_failures(trace)]
+    return [found.to_json(found.agent) for found in find_failures(trace)]
 
 
 def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:

@@ -79,7 +79,7 @@ class Failure:
         ordered = tuple(sorted(proofs, key=lambda proof: proof.seq))
         return cls(kind, agent, ordered[-1].t, task, ordered)
 
-    def plain(self, agent: str | int) -> dict[str, Any]:
+    def to_json(self, agent: str | int) -> dict[str, Any]:
         """Return it as JSON-ready data; `event` is the number of a line in the trace, from 0."""
         proofs = [{"event": proof.seq, "t": proof.t, "words": proof.words} for proof in self.proofs]
         about = {"kind": str(self.kind), "mast": self.kind.mast, "agent": agent, "t": self.t, "task": self.task}

@@ -134,7 +134,7 @@ def blame(
         if dry_run:
             options.print_estimate(cases.estimate, as_json=as_json)
         elif as_json:
-            echo_json(cases.plain())
+            echo_json(cases.to_json())
         elif not quiet:
             echo(str(cases))
         return
@@ -143,7 +143,7 @@ def blame(
         return
     found = blame_folder(run, question)
     if as_json:
-        echo_json(found.plain())
+        echo_json(found.to_json())
     elif not quiet:
         echo(str(found))
 

@@ -207,7 +207,7 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
         from quorum.what_if.beliefs import Beliefs
 
         found = Beliefs.of(result.folder)
-        report(result, as_json=as_json, quiet=quiet, more={"beliefs": found.plain()})
+        report(result, as_json=as_json, quiet=quiet, more={"beliefs": found.to_json()})
         if not (as_json or quiet):
             echo(f"\n{found}")
     else:

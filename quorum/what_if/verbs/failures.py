@@ -54,7 +54,7 @@ def show_failures(
         reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
     with of_all(runs, partial(failures_of, judge=reader)) as found:
         if as_json:
-            echo_json([one.plain() for one in found])
+            echo_json([one.to_json() for one in found])
         else:
             print_failures(found, Console())
 

@@ -51,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 def happened(events: list[Stamped]) -> list[dict[str, Any]]:
     """Return what happened, without what a clock on the wall says."""
-    plain = [stamped.plain() for stamped in events]
+    plain = [stamped.to_json() for stamped in events]
     for event in plain:
         event.pop("wall")
         for timed in (event, *event.get("calls", ())):

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from maeil.errors import EpisodeStop
-from quorum.agents.coordination.asking import Outcome
 from quorum.agents.coordination.joint import Proposal
 from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed
 from quorum.methods.baselines.asking import Panel
@@ -26,7 +25,9 @@ class Asker:
         self.failure, self.seconds = failure, seconds
         self.ended: list[str] = []
 
-    async def propose(self, _role: object, _view: object, _asked: object, blocks: dict[str, Any]) -> Outcome[Proposal]:
+    async def propose(
+        self, _role: object, _view: object, _asked: object, blocks: dict[str, Any]
+    ) -> AskResult[Proposal]:
         if blocks["debater"] == "debater_0":
             raise self.failure
         try:
@@ -35,7 +36,7 @@ class Asker:
             self.ended.append("cancelled")
             raise
         self.ended.append("answered")
-        return Outcome(Proposal({}), (), ())
+        return AskResult(Proposal({}), (), ())
 
 
 @pytest.mark.parametrize(

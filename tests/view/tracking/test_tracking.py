@@ -12,8 +12,8 @@ from typing import Any, Literal
 import pytest
 
 from maeil.component import Component, ComponentConfig
-from quorum.configuration.aside import build_aside
 from quorum.configuration.registry import trackers
+from quorum.configuration.sweep_arguments import build_sweep_component
 from quorum.runs import read_results
 from quorum.runs.tracking import TrackedRun, tracking
 from quorum.sweeps.command import run_sweep_command, show_plan
@@ -79,7 +79,7 @@ def test_the_tracker_is_no_part_of_a_cell_nor_of_the_name_of_a_sweep(tmp_path: P
     plans = []
     for words in ((), ("track=diary",)):
         planned = show_plan(SweepRequest(words=(*GRID, *words), out=tmp_path, config_dir=options))
-        plans.append(([cell.name for cell in planned.cells], planned.plain()["folder"]))
+        plans.append(([cell.name for cell in planned.cells], planned.to_json()["folder"]))
     assert plans[0] == plans[1]
 
 
@@ -140,9 +140,9 @@ def test_wrong_words_are_refused(options: Path, monkeypatch: pytest.MonkeyPatch)
         ("track=wandb", "track.mode=sideways"): "mode",
     }.items():
         with pytest.raises(UserError) as refused:
-            build_aside(trackers, words, options)
+            build_sweep_component(trackers, words, options)
         assert expected in f"{refused.value.message} {refused.value.hint}"
-    assert build_aside(trackers, ["engine=local", "n=2"], options) is None
+    assert build_sweep_component(trackers, ["engine=local", "n=2"], options) is None
 
 
 def test_it_is_known_by_the_commands_that_name_components(quorum: Quorum) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import records_of
+from quorum.episode.call_ledger import records_of
 from quorum.episode.runner import run_cell
 from quorum.view.viewer.episode import read_episode
 

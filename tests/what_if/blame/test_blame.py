@@ -116,7 +116,7 @@ def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path)
 def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
     found = blame(folder, Question(margin=0))
-    assert json.loads((folder / BLAME).read_text())["verdict"] == found.verdict.plain()
+    assert json.loads((folder / BLAME).read_text())["verdict"] == found.verdict.to_json()
     assert verify_run(folder).problems == []
     assert Parent.open(folder).episode.steps == found.ending.steps
 

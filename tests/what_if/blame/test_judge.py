@@ -34,7 +34,7 @@ def test_every_method_gives_a_verdict_on_a_failed_run(method: str, failed: Path)
     found = blame_folder(failed, Question(by, method=method, shares=False))
     assert isinstance(found, Blame)
     assert found.failed
-    assert found.plain()["verdict"]["method"] == method
+    assert found.to_json()["verdict"]["method"] == method
     assert "\nverdict: " in str(found)
 
 

@@ -156,6 +156,6 @@ def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> Non
     best = max(causes, key=lambda cause: cause.corrected.wins)
     assert (best.corrected.draws, best.placebo.draws) == (3, 4)
     assert best.command.endswith("--draws 3 --no-control")
-    assert best.plain()["corrected"] == {"wins": best.corrected.wins, "draws": 3}
+    assert best.to_json()["corrected"] == {"wins": best.corrected.wins, "draws": 3}
     assert not found.exact
     assert "exact" not in str(found)

@@ -13,7 +13,7 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.reader import suspicions
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
 from quorum.episode.models import EpisodeModels
 from quorum.runs.transcript import Transcript, TurnTaken
@@ -124,7 +124,7 @@ def test_the_simulated_reader_goes_by_the_transcript_and_says_that_it_is_simulat
 
     async def ask() -> tuple[Verdict, bool]:
         pool = ModelPool()
-        model = EpisodeModels(configuration, pool, CallBooks(configuration, None))("reader")
+        model = EpisodeModels(configuration, pool, CallLedger(configuration, None))("reader")
         reader = Reader(model, procedure, late, SCENE)
         verdict = await reader.read()
         await pool.close()

@@ -276,7 +276,7 @@ def test_the_estimate_of_a_branch_with_another_team_rests_on_pilots(first: Path,
     assert sources("llm.temperature=0.3") == {"recorded": 2}
     assert sources("topology=decentralized") == {"played": 2}
     real = show_plan(asked(first, tmp_path, "llm=openai", "llm.model=gpt-5-mini", at=["2"], control=False))
-    assert (real.sources, real.simulated, real.plain()["simulated"]) == ({"recorded": 2}, False, True)
+    assert (real.sources, real.simulated, real.to_json()["simulated"]) == ({"recorded": 2}, False, True)
     console = Console(width=200)
     with console.capture() as captured:
         console.print(real.table())

@@ -46,7 +46,7 @@ def probe(run: Path, out: Path, at: str = "3", *edits: str) -> Path:
 
 
 def right(folder: Path) -> dict[str, float | None]:
-    return {row["group"]: row["right"] for row in Beliefs.of(folder).plain() if row["by"] == "fact"}
+    return {row["group"]: row["right"] for row in Beliefs.of(folder).to_json() if row["by"] == "fact"}
 
 
 @pytest.mark.parametrize("team", TEAMS)

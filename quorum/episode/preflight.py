@@ -23,7 +23,7 @@ from quorum.configuration.providers.replay import build as read_replay
 from quorum.configuration.providers.simulated import SimulatedConfig
 from quorum.configuration.registry import providers
 from quorum.configuration.schema import Configuration
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ConnectingPool, ModelPool, QuestionReached, as_user_errors
 from quorum.episode.models import EpisodeModels, sampling_of
 from quorum.episode.parts import build, play
@@ -62,7 +62,7 @@ class _Listening:
         raise QuestionReached
 
 
-class FirstLook:
+class Preflight:
     """Checks cells before they run.
 
     Args:
@@ -124,7 +124,7 @@ class FirstLook:
         """Return the models of a cell, which at most open a network connection; None without a pool."""
         if not isinstance(self._pool, ConnectingPool):
             return None
-        return EpisodeModels(cell.configuration, self._pool, CallBooks(cell.configuration, None), cell.name)
+        return EpisodeModels(cell.configuration, self._pool, CallLedger(cell.configuration, None), cell.name)
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
         """Check that a participant's model for a role is available; return its configuration."""

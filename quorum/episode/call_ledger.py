@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from quorum.agents.llm.given_back import GivenBack
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
+from quorum.agents.llm.resumed_answers import ResumedAnswers
 from quorum.agents.llm.spending import Allowance, Budget, Spending, Spent
 from quorum.configuration.schema import Configuration
 from quorum.storage.run_files import PICTURES, DamagedFile, RunFiles, picture_file
@@ -65,7 +65,7 @@ def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
         return
 
 
-class CallBooks:
+class CallLedger:
     """The call records of an episode.
 
     Args:
@@ -87,7 +87,7 @@ class CallBooks:
         """What the episode may draw from the sweep's budget."""
         self.spending = Spending(budget_of(configuration))
         """The budget and its use."""
-        self.given = GivenBack(call for attempt in attempts for call in _paid_calls(attempt))
+        self.given = ResumedAnswers(call for attempt in attempts for call in _paid_calls(attempt))
         """Answers of earlier attempts that have not been reused yet."""
         self._attempts = attempts
         self._folder = folder

@@ -11,7 +11,7 @@ from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.records import read_reply, request_key
 
 
-class GivenBack:
+class ResumedAnswers:
     """The answers by participant and request, in order of arrival. Each is returned once.
 
     Args:
@@ -33,7 +33,7 @@ class GivenBack:
         return replace(left.popleft(), cache_hit=True, attempts=0, seconds=0.0) if left else None
 
 
-class GivingBack:
+class Resuming:
     """A model that is called only for requests that no earlier attempt has paid for.
 
     Args:
@@ -41,7 +41,7 @@ class GivingBack:
         given: the answers of earlier attempts.
     """
 
-    def __init__(self, model: Model, given: GivenBack) -> None:
+    def __init__(self, model: Model, given: ResumedAnswers) -> None:
         self._model = model
         self._given = given
 

@@ -13,7 +13,7 @@ from quorum_base.registry import Registry
 from quorum_base.user_errors import UserError
 
 
-def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str], list[str]]:
+def split_arguments(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str], list[str]]:
     """Split sweep-level arguments, such as `engine.workers=2`, from those of cells.
 
     Args:
@@ -25,7 +25,9 @@ def split_words(words: Sequence[str], *kinds: Registry[Any]) -> tuple[list[str],
     return about, [word for word in words if word not in about]
 
 
-def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir = (), *, usual: str = "") -> Any:
+def build_sweep_component(
+    kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir = (), *, usual: str = ""
+) -> Any:
     """Build the component that the arguments choose; None if they choose none and there is no default.
 
     Args:
@@ -37,7 +39,7 @@ def build_aside(kind: Registry[Any], words: Sequence[str], config_dir: ConfigDir
     Raises:
         UserError: there is no such option or key, a value is wrong, or a package is missing.
     """
-    overrides = parse(split_words(words, kind)[0])
+    overrides = parse(split_arguments(words, kind)[0])
     for override in overrides:
         if override.is_sweep_override():
             raise UserError(f"{override.input_line}: a sweep has one {kind.kind}, so the grid cannot vary it")

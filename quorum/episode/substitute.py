@@ -29,7 +29,7 @@ def asks_real_models(configuration: Configuration) -> bool:
     return any(model.name not in NO_MODELS for model in models_in(configuration))
 
 
-def standing_in(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
+def substituted(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
     """Return a configuration in which the simulated model answers at the prices of its models.
 
     It samples unless the models have temperature 0.
@@ -39,7 +39,7 @@ def standing_in(configuration: Configuration, names: Sequence[str] = (), config_
         names: participants whose models may have prices of their own.
         config_dir: folders with more group options.
     """
-    plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
+    plain = edited(configuration.to_json(), ["llm=simulated"], config_dir)
     plain["llm"] |= {
         **_values(configuration.llm),
         "agents": {name: _values(configuration.llm_of(name)) for name in names},

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.resumed_answers import ResumedAnswers, Resuming
 from quorum.configuration.cell import Cell
-from quorum.episode.call_books import CallBooks
+from quorum.episode.call_ledger import CallLedger
 
 
 class Counter:
@@ -38,8 +38,8 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def test_answers_come_back_in_their_order_to_who_asked_and_then_the_model_is_asked(recorded) -> None:
-    counter, given = Counter(), GivenBack(recorded)
-    model = GivingBack(counter, given)
+    counter, given = Counter(), ResumedAnswers(recorded)
+    model = Resuming(counter, given)
     texts = [asyncio.run(model.complete(request(agent))).text for agent in ("agent_1", "agent_0", "agent_0")]
     assert (texts, counter.asked, len(given)) == (["3", "1", "2"], 0, 0)
     for other in (request("agent_0"), request("agent_0", "stop"), request("agent_2")):
@@ -53,8 +53,8 @@ def test_what_was_given_back_to_an_attempt_is_not_given_back_a_second_time(recor
     first, second = tmp_path / "first", tmp_path / "second"
     for folder, records in ((first, recorded), (second, ())):
         folder.mkdir()
-        books = CallBooks(configuration, folder, [first] if folder == second else ())
-        model = Recording(GivingBack(Counter(), books.given), books.enter)
+        books = CallLedger(configuration, folder, [first] if folder == second else ())
+        model = Recording(Resuming(Counter(), books.given), books.enter)
         for record in records:
             books.enter(record)
         if folder == second:
@@ -62,7 +62,7 @@ def test_what_was_given_back_to_an_attempt_is_not_given_back_a_second_time(recor
             books.settle()
             assert first.exists()  # the answer to agent_1 is there alone
         books.close()
-    again = CallBooks(configuration, None, [first, second])
+    again = CallLedger(configuration, None, [first, second])
     assert len(again.given) == 4
     for agent, number in (("agent_0", 3), ("agent_1", 1)):
         assert all(again.given.take(request(agent)) for _ in range(number))
