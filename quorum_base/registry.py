@@ -11,6 +11,7 @@ of a user.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from quorum_base.user_errors import UserError, choices_hint
 
 T = TypeVar("T")
 
+_log = logging.getLogger("quorum")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 NAMED_MODULES: set[str] = set()
@@ -118,6 +120,10 @@ class Registry(Generic[T]):
         if name in self._own:
             if name not in self._found:  # planning 10,000 cells calls this a hundred thousand times
                 self._found[name] = self._checked(name, self._own[name].load())
+                for point in self._offered.get(name, ()):
+                    _log.warning(
+                        "%s: not used, because Quorum has a %s %r: give it another name", point.value, self.kind, name
+                    )
             return self._found[name]
         if name in self._registered:
             return self._registered[name]

@@ -65,6 +65,18 @@ def test_installed_packages_offer_components_by_entry_points(tmp_path, monkeypat
         registry.get("maze")
 
 
+def test_a_component_with_a_name_of_ours_is_not_used_and_a_warning_names_it(tmp_path, monkeypatch, caplog) -> None:
+    _package(tmp_path, "copy", "cube = cubes_of_others:component")
+    monkeypatch.syspath_prepend(tmp_path)
+    caplog.set_level("WARNING", "quorum")
+    registry = _registry()
+    for _ in range(2):
+        registry.get("cube")
+    assert "cubes_of_others" not in sys.modules
+    warned = "cubes_of_others:component: not used, because Quorum has a world 'cube': give it another name"
+    assert [record.getMessage() for record in caplog.records] == [warned]
+
+
 def _package(folder, name: str, points: str) -> None:
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()

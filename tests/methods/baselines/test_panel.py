@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from maeil.errors import EpisodeStop
+from quorum.agents.coordination.asking import AskResult
 from quorum.agents.coordination.joint import Proposal
 from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed
 from quorum.methods.baselines.asking import Panel
