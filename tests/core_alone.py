@@ -27,6 +27,7 @@ WHOLE = (
 
 def make(target: Path) -> None:
     """Copy the checkout without satellites, and without the tests that need one."""
+    target.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", *(Path(path).name for path in GONE))
     for name in KEPT:
         if (ROOT / name).is_dir():
