@@ -13,4 +13,4 @@ from quorum.configuration.overrides import parse
 
 def compose(arguments: Sequence[str], config_dir: ConfigDir = ()) -> dict[str, Any]:
     """Compose and resolve the configuration of one cell, as a copy that may be changed."""
-    return deepcopy(Composer(config_dir).to_json(parse(arguments, single=True)))
+    return deepcopy(Composer(config_dir).compose(parse(arguments, single=True)))

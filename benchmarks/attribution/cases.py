@@ -212,7 +212,8 @@ def fails_for_good(run: Path) -> bool:
     last, limit = parent.episode.story.thoughts[-1].start, parent.configuration.max_steps
     change = Change((f"max_steps={LATEST * limit}",))
     events: list[Stamped] = []
-    parent.branch(Instant(last.t, last.t_hat), change).play_in_memory([events.append])
+    planned = parent.branch(Instant(last.t, last.t_hat), change)
+    play_in_memory(planned.cell, [events.append], start=planned.start)
     return _steps(events) is None
 
 

@@ -65,7 +65,7 @@ class Cell:
         from quorum.configuration.compose import Composer  # noqa: PLC0415 (Hydra, which workers do without)
         from quorum.configuration.overrides import parse  # noqa: PLC0415 (as above)
 
-        cell = cls.of(Composer(config_dir).to_json(parse(arguments, single=True)))
+        cell = cls.of(Composer(config_dir).compose(parse(arguments, single=True)))
         _log.info("composed %s", cell.name)
         return cell
 

@@ -73,7 +73,7 @@ class Composer:
         """Return the options of a group, including those of other folders."""
         return option_names(group, self._folders)
 
-    def to_json(self, overrides: Sequence[Override]) -> dict[str, Any]:
+    def compose(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
 
         Results may share parts: do not modify them.
@@ -107,10 +107,10 @@ class Composer:
         return _TEMPLATES[key]
 
     def by_hydra(self, overrides: Sequence[Override]) -> dict[str, Any]:
-        """Do what `plain` does without a template; it also explains errors.
+        """Do what `compose` does without a template; it also explains errors.
 
         Raises:
-            UserError: see `plain`.
+            UserError: see `compose`.
         """
         template = self._template(overrides)
         with self._explained(overrides):

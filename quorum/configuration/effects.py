@@ -40,7 +40,7 @@ class EffectCheck:
             if group not in self._words:
                 continue
             if self._usual is None:
-                self._usual = Composer(self._config_dir).to_json([])
+                self._usual = Composer(self._config_dir).compose([])
             if cell.plain[group] != self._usual[group]:
                 self._found.setdefault((cell.configuration.team_label, why), {}).update(self._words[group])
         return self.notice

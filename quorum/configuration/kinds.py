@@ -32,8 +32,8 @@ class Kinds:
             UserError: the configuration is not valid, or a template that it names is missing.
         """
         # Equal values may differ in type (1, 1.0, true), so values count as equal here only if they are one object;
-        # `Composer.plain` shares those that do not differ. The composed configuration is kept, as otherwise its values
-        # could be freed and others could reuse their addresses.
+        # `Composer.compose` shares those that do not differ. The composed configuration is kept, as otherwise its
+        # values could be freed and others could reuse their addresses.
         kind = tuple(name if name in PLACE else (name, id(value)) for name, value in raw.items())
         if kind in self._known:
             return self._known[kind][1].alike(raw)

@@ -45,10 +45,13 @@ class Template:
         self._resolved: dict[tuple[str, ...], dict[str, Any]] = {}
         plain = OmegaConf.to_container(configuration, resolve=False)
         references = list(_references(plain))
+        missing = {key for key, text in texts(plain) if text == "???"}
         self.independent = frozenset(
-            key for key in dotted(plain) if not any(found is None or _related(found, key) for found in references)
+            key
+            for key in dotted(plain)
+            if key not in missing and not any(found is None or _related(found, key) for found in references)
         )
-        """The keys that no interpolation could reference: their values can be set after it is resolved."""
+        """The keys with a value that no interpolation could reference. They can be set after it is resolved."""
 
     def resolve(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Return the resolved configuration with changed values. It is kept: do not modify it.

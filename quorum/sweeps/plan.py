@@ -236,7 +236,7 @@ def _cells(
     for arm, grid in grids.items():
         for point in points(grid):
             try:
-                composed = kinds.cell(composer.to_json(point))
+                composed = kinds.cell(composer.compose(point))
             except UserError as error:
                 problems.add(_place(arm, grid, point), error)
                 continue

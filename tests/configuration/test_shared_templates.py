@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from quorum.configuration import compose as composing
-from quorum.configuration.compose import Composer, compose
+from quorum.configuration.compose import Composer
 from quorum.configuration.overrides import parse
+from tests.composing import compose
 from tests.templates import SharedTemplates
 
 WORDS = ["topology=chain", "agents=naive", "n=3"]

@@ -25,6 +25,7 @@ from quorum.agents.skills import Chooser, skills_of
 from quorum.methods.dytopo.answer import part
 from quorum.methods.dytopo.describe import DESCRIBE, Describing, needs_note
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
+from quorum.methods.dytopo.matchers import MATCHERS
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
 
 NAMES = tuple(f"agent_{i}" for i in range(4))
@@ -62,7 +63,8 @@ def writer(world: Any, prompt_set: str = "default") -> PromptWriter:
 def overheard() -> tuple[Overheard, list[Stamped]]:
     """An episode of four: what its model was asked, and its trace."""
     model = Overheard()
-    return model, episode("dytopo", 4, 1, model=model, max_steps=40, extensions=[Describing("typed")])
+    typed = Describing("typed", MATCHERS["typed"])
+    return model, episode("dytopo", 4, 1, model=model, max_steps=40, extensions=[typed])
 
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
@@ -205,7 +207,7 @@ def test_equal_episodes_have_equal_traces(matcher: Any) -> None:
     one, other = (
         [
             (s.t, s.t_hat, s.event)
-            for s in episode("dytopo", 3, 2, max_steps=15, extensions=[Describing(matcher)])
+            for s in episode("dytopo", 3, 2, max_steps=15, extensions=[Describing(matcher, MATCHERS[matcher])])
             if s.event.kind in KINDS
         ]
         for _ in range(2)

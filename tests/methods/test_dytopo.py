@@ -25,8 +25,6 @@ SCORES = {(3, 1): 0.9, (1, 0): 0.5, (2, 0): 0.4, (2, 3): 0.1}
 class Scores:
     """Gives the scores of a test, by who offers and who needs; the texts name the agents."""
 
-    name = "scores"
-
     def __init__(self, scores=None) -> None:
         self.scores, self.asked = SCORES if scores is None else scores, []
 
@@ -65,7 +63,8 @@ def dytopo(rounds=1, inputs=3):
 
 def talk(members, matcher=None, topology=None, **more):
     world = Corridor(len(members), length=3, max_steps=3)
-    return play(members, world, topology=topology or dytopo(), extensions=[Describing(matcher or Scores())], **more)
+    extensions = [Describing("scores", (matcher or Scores()).match)]
+    return play(members, world, topology=topology or dytopo(), extensions=extensions, **more)
 
 
 def thoughts(events):

@@ -13,6 +13,7 @@ from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
 from quorum.methods.dytopo.describe import DESCRIBE, Describing
 from quorum.methods.dytopo.descriptors import Descriptor, Need, Offer
+from quorum.methods.dytopo.matchers import MATCHERS
 from quorum.methods.dytopo.topology import Dytopo, DytopoConfig
 from quorum.methods.learned import Learned, LearnedConfig
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
@@ -181,7 +182,7 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
         topology=topology,
         settings=LoopSettings(delivery=delivery, max_thoughts_per_step=thoughts, max_repairs=repairs),
         coordinators=[("coordinator", Wild(seed - 1))] if topology.coordinated else [],
-        extensions=[Describing("lexical")] if name == "dytopo" else [],
+        extensions=[Describing("lexical", MATCHERS["lexical"])] if name == "dytopo" else [],
     )
     assert events[-1].event.kind == "episode_end"
     assert events[-1].event.outcome in ("success", "truncated")

@@ -17,7 +17,7 @@ from maeil.team import Participant
 from maeil.topology import ConversationState, Topology
 from quorum.methods.dytopo.descriptors import Affinity, Descriptor, Edge, Need
 from quorum.methods.dytopo.events import Described, Routed
-from quorum.methods.dytopo.matchers import MATCHERS
+from quorum.methods.dytopo.matchers import MATCHERS, Matcher
 
 DESCRIBE = "describe"
 """The name under which a turn requests (`Turn.asks`) and a thought returns (`Thought.answers`) a `Descriptor`."""
@@ -64,14 +64,16 @@ class Describing(Extension):
     """Collects the descriptors of a conversation and matches them after each round.
 
     Args:
-        matcher: name of the matcher, which compares needs with offers.
+        matcher: name of the matcher in the trace.
+        match: compares needs with offers.
     """
 
     name = DESCRIBE
 
-    def __init__(self, matcher: MatcherName) -> None:
+    def __init__(self, matcher: str, match: Matcher) -> None:
         self._routes: list[tuple[Edge, ...]] = []
         self._matcher = matcher
+        self._match = match
         self._said: dict[int, Descriptor] = {}
         self._needs: dict[int, Need] = {}
         self._due = False
@@ -128,7 +130,7 @@ class Describing(Extension):
             kind = type(topology)
             raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; add route()", kind)
         agents = tuple(sorted(self._said))
-        found = MATCHERS[self._matcher]([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
+        found = self._match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
         scores = tuple(
             tuple(0.0 if i == j else round(float(found[i][j]), DIGITS) for j in range(len(agents)))
             for i in range(len(agents))
@@ -163,7 +165,7 @@ class DescribeConfig(ExtensionConfig):
 
 def build(config: DescribeConfig, _context: ExtensionContext) -> Describing:
     """Make the extension."""
-    return Describing(config.matcher)
+    return Describing(config.matcher, MATCHERS[config.matcher])
 
 
 component = Component(DescribeConfig, build)
