@@ -237,9 +237,9 @@ def _metrics(table: GuideTable) -> list[str]:
 
 
 def _printed_rows(text: str, table: GuideTable) -> dict[tuple[str, ...], list[str]]:
-    """Find a table in the Markdown output of a command."""
+    """Find a table in the Markdown output of a command: the last one, if several have its header."""
     lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]
-    start = next(number for number, line in enumerate(lines) if line.startswith(table.header))
+    start = max(number for number, line in enumerate(lines) if line.startswith(table.header))
     labels = 2 if table.rows == "points and levels" else 1
     return {tuple(row[:labels]): row[labels:] for row in _table_rows(lines, start)}
 
