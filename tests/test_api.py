@@ -180,7 +180,7 @@ def test_a_branch_is_that_of_the_verb_and_its_notices_are_warnings(
             record.getMessage().partition(": ")[2] for record in caplog.records if record.name == "quorum.what_if.api"
         ]
 
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, "quorum"):
         other = result.branch(at="0:50", mind="agent_1=heuristic", out=tmp_path)
         assert notices() == []
         result.branch("max_steps=10", at="0:174", say="agent_0:hello", out=tmp_path)
