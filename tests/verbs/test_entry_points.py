@@ -77,7 +77,11 @@ def test_a_broken_verb_is_one_line_that_names_it(quorum: Installed, tmp_path: Pa
     )
     shown = quorum("--help")
     assert shown.returncode == 0
+    taken = "broken:{}: not used, because Quorum has a verb '{}': give it another name"
     lines = shown.stderr.splitlines()
+    for name, verb in (("number", "run"), ("odd", "study")):
+        [line] = [line for line in lines if line.endswith(taken.format(name, verb))]
+        lines.remove(line)
     reasons = {line.split("`")[1].split()[1]: line for line in lines}
     assert len(lines) == len(reasons) == len(BROKEN)
     for point, reason in BROKEN.items():
