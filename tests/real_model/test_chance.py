@@ -12,7 +12,7 @@ from quorum.episode.runner import run_cell
 from tests.real_model.test_recorded import TEAM
 
 pytestmark = pytest.mark.real_model
-BOARDS = 8
+BOARDS = 12
 
 
 @pytest.mark.xdist_group("chance and the real model")
