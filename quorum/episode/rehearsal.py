@@ -100,6 +100,7 @@ def _once(words: str) -> None:
             parts = build(cell, no_models)
             with closing_world(parts.world), Recorder(None) as recorder:
                 run_coroutine(play(cell, parts, recorder))
+                parts.world.observe(0).text()  # for prompts: no mind that reads one rehearses
 
 
 @contextmanager

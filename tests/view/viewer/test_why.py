@@ -20,7 +20,9 @@ WHY = """async ([plan, page]) => {
   const names = ["agent_0", "agent_1", "agent_2"];
   const actionsOf = names.map(() => []);
   for (const action of page.actions) actionsOf[action.agent].push(action);
-  return whyFailed({ plain: page, phrases: {}, actionsOf, name: (agent) => names[agent] }, plan);
+  const { Model } = await import(new URL("model.js", document.querySelector("script[type=module]").src));
+  const { listed } = Model.prototype;
+  return whyFailed({ plain: page, phrases: {}, actionsOf, listed, name: (agent) => names[agent] }, plan);
 }"""
 ACTIONS = [{"action": "go", "block": 3}, {"action": "push", "block": 3}]
 DELIVER = {"kind": "deliver", "target": "block_3"}
