@@ -82,7 +82,7 @@ async def test_litellm_passes_all_of_it_on() -> None:
 
 @NEEDS_LITELLM
 async def test_a_field_that_litellm_keeps_for_itself_is_refused_before_anything_is_sent() -> None:
-    with pytest.raises(BadRequest, match="litellm keeps mock_response"):
+    with pytest.raises(BadRequest, match="litellm reserves mock_response"):
         await _asked("litellm-openai", answer(completion()), _drawn(extra_body={"mock_response": "no"}))
 
 
