@@ -33,7 +33,7 @@ from quorum.configuration.option_folders import CONFIGS, SHIPPED, ConfigDir, opt
 from quorum.configuration.overrides import HYDRA
 from quorum.configuration.provider_hint import provider_hint
 from quorum.configuration.secrets import refuse_environment
-from quorum.configuration.templates import Template, is_open, lines, resolved, split, with_value
+from quorum.configuration.templates import Template, is_open, lines, resolved, split, typed_values, with_value
 from quorum_base.user_errors import UserError, choices_hint, nearest
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Composer:
             try:
                 plain = template.resolve(filled_in)
             except OmegaConfBaseException:
-                return self._once((lines(composed), lines(filled_in)), lambda: self.by_hydra(overrides))
+                return self._once((lines(composed), typed_values(filled_in)), lambda: self.by_hydra(overrides))
         for override in assigned:
             if override.key_or_group in template.independent:
                 plain = with_value(plain, override.key_or_group.split("."), override.value())

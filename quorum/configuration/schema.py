@@ -498,7 +498,7 @@ def _check_data(raw: Mapping[str, Any]) -> None:
     """Check that the values can be represented in JSON."""
     for key, value in leaves(raw):
         if value is not None and type(value) not in (str, int, bool) and not isinstance(value, float):
-            raise UserError(f"{key}: {value!r} is not a number, text, a list or a map")
+            raise UserError(f"{key}: {value!r} is not a number, text, list or map")
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{key}: {value} is not a finite number")
 

@@ -42,7 +42,7 @@ class Template:
 
     def __init__(self, configuration: DictConfig) -> None:
         self._configuration = configuration
-        self._resolved: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._resolved: dict[tuple[object, ...], dict[str, Any]] = {}
         plain = OmegaConf.to_container(configuration, resolve=False)
         references = list(_references(plain))
         missing = {key for key, text in texts(plain) if text == "???"}
@@ -62,20 +62,25 @@ class Template:
         Raises:
             OmegaConfBaseException: there is no such key, an interpolation cannot be resolved, or a value is missing.
         """
-        words = lines(overrides)
-        if words not in self._resolved:
+        found = typed_values(overrides)
+        if found not in self._resolved:
             if len(self._resolved) >= _MOST_RESOLVED:
                 self._resolved.clear()
             changed = deepcopy(self._configuration)
             for override in overrides:
                 OmegaConf.update(changed, override.key_or_group, override.value())
-            self._resolved[words] = resolved(changed)
-        return self._resolved[words]
+            self._resolved[found] = resolved(changed)
+        return self._resolved[found]
 
 
 def lines(overrides: Sequence[Override]) -> tuple[str, ...]:
     """Return the overrides as they are written."""
     return tuple(override.input_line or "" for override in overrides)
+
+
+def typed_values(overrides: Sequence[Override]) -> tuple[object, ...]:
+    """Return the keys, types and values. Hydra writes the number 2 and the text 2 of a sweep in the same way."""
+    return tuple((override.key_or_group, type(override.value()), override.value()) for override in overrides)
 
 
 def _references(value: Any) -> Iterator[str | None]:

@@ -142,7 +142,7 @@ def test_several_wrong_values_are_reported_together() -> None:
 
 
 def test_what_json_cannot_hold_is_refused(raw: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=r"env.blocks: b'x' is not a number, text, a list or a map"):
+    with pytest.raises(UserError, match=r"env.blocks: b'x' is not a number, text, list or map"):
         validate({**raw, "env": {**raw["env"], "blocks": b"x"}})
 
 

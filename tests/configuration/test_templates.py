@@ -173,3 +173,10 @@ def test_a_value_that_an_option_lacks_is_filled_in_before_the_template_is_resolv
     [axis] = axes(['extension.control.donors=choice("/my runs, (all) of \\"them\\"")'], Composer())
     composed = Composer().compose([*parse(["extension=shuffled"]), *axis.values])
     assert composed["extension"]["control"]["donors"] == '/my runs, (all) of "them"'
+
+
+@pytest.mark.parametrize("words", ["n=choice(2,'2')", "n=choice('2',2)", "max_steps=choice(5,'5')"])
+def test_a_number_and_a_text_of_a_sweep_stay_apart_though_hydra_writes_them_alike(words: str) -> None:
+    composer, [axis] = Composer(), axes([words], Composer())
+    found = [composer.compose([value])[axis.key] for value in axis.values]
+    assert [(type(value), value) for value in found] == [(type(one.value()), one.value()) for one in axis.values]
