@@ -16,11 +16,11 @@ from rich.console import Console
 from benchmarks.cube_speed.drawing import drawn
 from benchmarks.cube_speed.published import Series, published_series
 from benchmarks.cube_speed.study import Measured, study
+from benchmarks.growth import power_law
 from quorum.comparison import formats
 from quorum.comparison.factors import NONE
 from quorum.comparison.figures import style
 from quorum.comparison.formats import Table
-from quorum.comparison.statistics.growth import power_law
 from quorum.comparison.statistics.intervals import Estimate
 from quorum.study.reproduce.points import Point, verdict_table
 from quorum.study.reproduce.verdicts import Judged, Verdict, overlap, written_estimate

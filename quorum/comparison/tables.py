@@ -18,7 +18,6 @@ from quorum.comparison.factors import NONE, short, value_of, written
 from quorum.comparison.formats import ARROWS, Table
 from quorum.comparison.metrics import arrow
 from quorum.comparison.spent import BUDGETS, AtBudgets
-from quorum.comparison.statistics.growth import power_law
 from quorum.comparison.statistics.intervals import Estimate
 from quorum.comparison.statistics.room import rooms_closed
 from quorum.configuration.origin import NO_CHANGE, Scalar
@@ -34,7 +33,7 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 def tables(comparison: Comparison) -> list[Table]:
     """Return every table: runs, metrics, differences from the baseline, draws, and published results."""
     shown = _levels if comparison.across is None else _across
-    others = (_bounds, _differences, _noise, _growth, at_budgets, _room, coordination_table, _published)
+    others = (_bounds, _differences, _noise, at_budgets, _room, coordination_table, _published)
     found = [runs_table(comparison), *(table for make in (shown, *others) for table in make(comparison))]
     if not comparison.simulated:
         return found
@@ -226,24 +225,6 @@ def _number(number: float, places: int) -> str:
 def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
     """Format a level and its value of `across`: `debate at n = 4`."""
     return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
-
-
-def _growth(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table of how metrics grow with n, if three or more sizes have positive means."""
-    rows = []
-    for metric in comparison.metrics if comparison.across == "n" else ():
-        counts = not METRICS[metric].rate and " per " not in METRICS[metric].unit
-        for level in comparison.levels if counts else ():
-            found = [comparison.groups.get((level, point)) for point in comparison.points]
-            means = {group.point: mean for group in found if group is not None and (mean := group.mean(metric)) > 0}
-            fit = power_law([cast("int", point) for point in means], [*means.values()])
-            if fit is not None:
-                cells = [interval(one, 2) for one in (fit.factor, fit.exponent)]
-                rows.append((metric, level_label(comparison, level), str(len(means)), *cells, f"{fit.explained:.3f}"))
-    if rows:
-        header = ("metric", _by(comparison), "sizes", "a", "b", "R²")
-        caption = "Means over boards as a * n^b, fitted to their logarithms, with 95 % intervals over the sizes."
-        yield Table("growth with n", header, tuple(rows), caption, labels=2, words="Growth with the size of the team")
 
 
 def _room(comparison: Comparison) -> Iterator[Table]:

@@ -11,8 +11,8 @@ from benchmarks.cube_speed.parts import action_bench, action_names, team_board
 from benchmarks.cube_speed.published import Series, published_series
 from benchmarks.cube_speed.study import TEAM, Measured, study
 from benchmarks.cube_speed.timing import medians
+from benchmarks.growth import power_law
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
-from quorum.comparison.statistics.growth import power_law
 
 SIZES = (2, 4, 8, 16)
 

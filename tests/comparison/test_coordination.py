@@ -78,21 +78,3 @@ def test_the_table_is_there_where_the_baseline_is_a_single_mind(tmp_path: Path) 
     assert "Coordination against the single mind of solo" in titles
     titles = [table.title for table in tables(compared(tmp_path / "other", arms, "other"))]
     assert not [title for title in titles if title.startswith("Coordination")]
-
-
-def test_how_counts_grow_with_n_is_shown_from_three_sizes_on(tmp_path: Path) -> None:
-    for sizes, shown in (((2, 4, 8), True), ((2, 4), False)):
-        folder = tmp_path / str(len(sizes))
-        cells = []
-        for n in sizes:
-            for seed in range(2):
-                values = outcome(steps=3 * n**2)
-                cells.append((f"{n}-{seed}", write_run(folder, values, name=f"{n}-{seed}", n=n, seed=seed), None))
-        write_plan(folder, cells)
-        found = compare([read_results(folder)], Question(by=["topology"], across="n"))
-        rows = [table.rows for table in tables(found) if table.title == "growth with n"]
-        assert rows == (
-            [(("outcome.steps", "individual", "3", "3.00 [3.00, 3.00]", "2.00 [2.00, 2.00]", "1.000"),)]
-            if shown
-            else []
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quorum.comparison.statistics.growth import power_law
+from benchmarks.growth import power_law
 
 SIZES = [2, 4, 8, 16, 32, 64, 128, 256]
 
