@@ -12,7 +12,7 @@ FLOORS = ("chance", "echo")
 _WITHOUT_MIND = {*FLOORS, "idle", "reference"}
 
 
-def not_told_from(analysis: Analysis) -> list[str]:
+def floors_not_exceeded(analysis: Analysis) -> list[str]:
     """Return the floors from which no arm differs; empty if the question can be asked, or if too few boards tell.
 
     It can be asked if some arm with the team's minds differs from every floor that was played, in the main metric. That
@@ -23,11 +23,11 @@ def not_told_from(analysis: Analysis) -> list[str]:
     floors = [arm for arm in FLOORS if arm in cells]
     if not floors or len(cells.get(TREATMENT, ())) < FEWEST:
         return []
-    told: set[str] = set()
+    found: set[str] = set()
     for arm in cells.keys() - _WITHOUT_MIND:
         pairs = [Pairing(floor, None, cells[arm], cells[floor]) for floor in floors]
-        own = {found.level for found in differences(analysis.metric, pairs) if found.p <= LEVEL}
+        own = {one.level for one in differences(analysis.metric, pairs) if one.p <= LEVEL}
         if len(own) == len(floors):
             return []
-        told |= own
-    return [floor for floor in floors if floor not in told] or floors
+        found |= own
+    return [floor for floor in floors if floor not in found] or floors

@@ -10,7 +10,7 @@ from quorum.comparison.findings import boards_needed, p_words, unit_of
 from quorum.comparison.statistics.flips import LEVEL
 from quorum.comparison.tables import SIMULATED, decimals, interval
 from quorum.study.analysis import Analysis, Effect, tokens_of
-from quorum.study.askable import not_told_from
+from quorum.study.askable import floors_not_exceeded
 from quorum.study.noise import NoiseVerdict
 from quorum.study.play import Played
 from quorum.study.question import BEST_OF, TREATMENT
@@ -37,7 +37,7 @@ def findings(played: Played) -> list[str]:
 
 def _not_askable(analysis: Analysis) -> list[str]:
     """Report that the team acts as without minds, so that no effect on it says anything; else nothing."""
-    floors = not_told_from(analysis)
+    floors = floors_not_exceeded(analysis)
     if not floors:
         return []
     return [
