@@ -37,12 +37,14 @@ def findings(played: Played) -> list[str]:
 
 def _not_askable(analysis: Analysis) -> list[str]:
     """Report that the team acts as without minds, so that no effect on it says anything; else nothing."""
-    floors = floors_not_exceeded(analysis)
+    metric = analysis.metric
+    cells = {arm: group.cells(metric.name) for (arm, _), group in analysis.comparison.groups.items()}
+    floors = floors_not_exceeded(cells, metric)
     if not floors:
         return []
     return [
         f"This question cannot be asked of this team: none of its arms differs from {' and '.join(floors)} in"
-        f" {analysis.metric.title} over {analysis.boards} boards. Choose a world in which answers without a mind do"
+        f" {metric.title} over {analysis.boards} boards. Choose a world in which answers without a mind do"
         " better or worse, or another model."
     ]
 
