@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from maeil.metrics import Metric
+from quorum.agents.simulated import FLOORS
 from quorum.comparison.differences import Cells, Pairing, differences
 from quorum.comparison.statistics.flips import FEWEST, LEVEL
 from quorum.study.question import TREATMENT
 
-FLOORS = ("chance", "echo")
-"""The arms in which no mind answers."""
 _WITHOUT_MIND = {*FLOORS, "idle", "reference"}
+"""The arms without the team's minds; those of floors have the floors' names."""
 
 
 def floors_not_exceeded(cells: Mapping[str, Cells], metric: Metric) -> list[str]:
