@@ -46,7 +46,7 @@ def page(played: Played) -> str:
 def _describe(analysis: Analysis) -> str:
     return (
         f"Effects on {analysis.metric.title}, each with its 95 % interval. The dashed lines show the noise floor: the"
-        " differences of two equal arms lie between them in 95 % of cases."
+        " mean difference of two equal arms lies between them in at least 95 % of cases. Without them, it is unknown."
     )
 
 
