@@ -104,7 +104,7 @@ class Analysis:
 
 def _anytime(found: Difference, boards: Floats, bound: float, planned: Plan | None) -> Difference:
     """Return a difference with the anytime-valid p-value and interval."""
-    p = 1 / evidence(boards, bound, planned)
+    p = 1 / float(evidence(boards, bound, planned))
     low, high = anytime_interval(boards, bound, planned)
     # A rejected centre stays rejected, so the mean itself can end up outside. A wider interval is valid as well.
     mean = replace(found.mean, low=min(low, found.mean.value), high=max(high, found.mean.value))

@@ -67,15 +67,17 @@ class Plan:
             raise ValueError(f"a plan needs an effect that is not 0 and a deviation above 0, not {self}")
 
 
-def evidence(differences: Floats, bound: float, plan: Plan | None = None) -> float:
-    """Return the evidence that the mean difference is not 0: 20 or more is significant at 5 %, at any time.
+def evidence(differences: Floats, bound: float, plan: Plan | None = None, centre: Floats | float = 0.0) -> Floats:
+    """Return the evidence that the mean is not `centre`, same shape: 20 or more is significant at 5 %, at any time.
 
     Args:
         differences: one per board, in the order of the boards, shape (boards,).
         bound: the largest possible size of a difference.
         plan: what was expected before the first of them; None: nothing.
+        centre: the tested means.
     """
-    return float(evidence_path(differences, bound, plan).max(initial=1.0))
+    many = np.broadcast_to(differences, (*np.shape(centre), len(differences)))
+    return np.asarray(evidence_path(many, bound, plan, centre).max(axis=-1, initial=1.0))
 
 
 def anytime_interval(differences: Floats, bound: float, plan: Plan | None = None) -> tuple[float, float]:
@@ -87,7 +89,7 @@ def anytime_interval(differences: Floats, bound: float, plan: Plan | None = None
         return math.nan, math.nan
     denser = bound * np.sinh(np.linspace(-6, 6, _GRID)) / math.sinh(6)
     grid = np.unique(np.clip(float(differences.mean()) + 2 * denser, -bound, bound))
-    found = _against(differences, bound, plan, grid)
+    found = evidence(differences, bound, plan, grid)
     held = np.flatnonzero(found < max(LIMIT, found.min() * 1.0001))  # the best one if all are rejected
     low, high = (
         _end(differences, bound, plan, float(grid[inside]), float(grid[np.clip(inside + step, 0, len(grid) - 1)]))
@@ -152,11 +154,8 @@ def _stakes(plan: Plan | None, centres: Floats) -> tuple[Floats, Floats]:
     """Return the sizes of bets, shape (bets,), and the money on each, shape (..., bets)."""
     sizes = _SIZES * (abs(plan.effect) / plan.deviation if plan else 1.0)
     parts = _PARTS if plan else np.full(len(_SIZES), 1 / len(_SIZES))
-    up = (
-        np.where(plan.effect >= centres, _TOWARD, 1 - _TOWARD)
-        if plan and plan.directed
-        else np.full(centres.shape, 0.5)
-    )
+    toward = _TOWARD if plan and plan.directed else 0.5
+    up = np.where((plan.effect if plan else 0.0) >= centres, toward, 1 - toward)
     return np.concatenate([sizes, -sizes]), np.concatenate([up * parts, (1 - up) * parts], axis=-1)
 
 
@@ -169,16 +168,11 @@ def _scale(differences: Floats, expected: float, prior: int) -> Floats:
     return np.asarray(np.sqrt((prior * expected**2 + before) / (prior + np.maximum(boards - 2, 0))))
 
 
-def _against(differences: Floats, bound: float, plan: Plan | None, centres: Floats) -> Floats:
-    many = np.broadcast_to(differences, (len(centres), len(differences)))
-    return np.asarray(evidence_path(many, bound, plan, centres).max(axis=-1, initial=1.0))
-
-
 def _end(differences: Floats, bound: float, plan: Plan | None, inside: float, outside: float) -> float:
     """Return the outermost centre that is not rejected, between one that is not and one that is."""
     for _ in range(3):
         grid = np.linspace(inside, outside, _GRID)
-        rejected = _against(differences, bound, plan, grid) >= LIMIT
+        rejected = evidence(differences, bound, plan, grid) >= LIMIT
         first = int(np.argmax(rejected)) if rejected.any() else _GRID - 1
         inside, outside = float(grid[max(first - 1, 0)]), float(grid[first])
     return inside

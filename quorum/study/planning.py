@@ -27,11 +27,11 @@ _PILOT = range(1_000_000, 1_000_008)
 """Boards of a pilot, which no study analyses."""
 _STATE = "State what you expect: --expect EFFECT,DEVIATION."
 _YES_OR_NO = "outcome.success"
-_FEWEST = 2
-"""Fewest boards of a pilot that show the spread of boards."""
 _PILOT_DRAWS = 2
 _DRAWS = (1, 2, 4)
 """Numbers of draws per board to choose from."""
+Design = tuple[int, int, Forecast]
+"""A number of boards, of draws of each board in each arm, and their expected cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +95,6 @@ class Expected:
         return effect, np.maximum(means - within / _PILOT_DRAWS, 0.0), within / draws
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """Numbers of boards and draws that reach the goal.
-
-    Attributes:
-        boards: number of boards.
-        draws: draws of each board, in each arm.
-        forecast: their expected cost.
-    """
-
-    boards: int
-    draws: int
-    forecast: Forecast
-
-
 def expect(study: Study, name: str | None, *, quiet: bool) -> Expected:
     """Return what is expected of an effect: as stated, else from a pilot, which is played if necessary.
 
@@ -138,7 +123,7 @@ def expect(study: Study, name: str | None, *, quiet: bool) -> Expected:
     groups = compare_arms(pilot, read_results(pilot.folder), _PILOT).groups
     plus, minus = (groups[arm, None].cells(study.metrics[0]) if (arm, None) in groups else {} for arm in names)
     both = [board for board in plus.keys() & minus.keys() if len(plus[board]) == len(minus[board]) == _PILOT_DRAWS]
-    if len(both) < _FEWEST:
+    if len(both) < 2:  # one board shows no spread
         raise UserError(f"the pilot in {pilot.folder} has too few runs that count", f"Run the command again. {_STATE}")
     drawn = np.array([np.subtract(plus[board], minus[board]) for board in both])
     if drawn.mean() == 0:
@@ -148,7 +133,7 @@ def expect(study: Study, name: str | None, *, quiet: bool) -> Expected:
 
 
 def designs(study: Study, expected: Expected, *, power: float, half_width: float | None) -> list[Design]:
-    """Return the number of boards that each number of draws needs, with the expected cost.
+    """Return the boards that each number of draws needs to reach the goal, with the expected cost of all arms.
 
     Args:
         study: the study; its arguments name the model whose prices count.
@@ -176,7 +161,7 @@ def designs(study: Study, expected: Expected, *, power: float, half_width: float
             continue
         again = dict(arms_of(study.question, replace(study.treatment, draws=tuple(range(draws)))))
         arms = {name: arm for name, arm in again.items() if name in study.arms and not arm.donors}
-        found.append(Design(boards, draws, show_plan(study.request_of(arms, range(boards)), pilots)))
+        found.append((boards, draws, show_plan(study.request_of(arms, range(boards)), pilots)))
     if not found:
         raise UserError(
             f"--plan: {MOST_BOARDS:,} boards do not give a power of {power:g} for {expected.file.name}: its effect,"
@@ -199,9 +184,9 @@ def tests_with(study: Study, effect: EffectFile) -> int:
 def table(study: Study, expected: Expected, found: Sequence[Design], wanted: str) -> Table:
     """Return the designs as a table."""
     rows = []
-    for one in found:
-        numbers = one.draws, one.boards, one.forecast.planned, one.forecast.answers, one.forecast.tokens
-        usd = "unknown" if one.forecast.usd is None else f"{one.forecast.usd:,.2f}"
+    for boards, draws, cost in found:
+        numbers = draws, boards, cost.planned, cost.answers, cost.tokens
+        usd = "unknown" if cost.usd is None else f"{cost.usd:,.2f}"
         rows.append((*(f"{number:,.0f}" for number in numbers), usd))
     basis, scatter = "as stated", f"{expected.between:.3g} between boards"
     if expected.boards:
@@ -212,7 +197,7 @@ def table(study: Study, expected: Expected, found: Sequence[Design], wanted: str
         f" is above the noise floor. Expected: {expected.effect:+.3g} with a standard deviation of {scatter} ({basis})."
         " All arms except `shuffled`, which costs as much as the treatment."
     )
-    simulated = any(design.forecast.simulated or design.forecast.stands_in for design in found)
+    simulated = any(cost.simulated or cost.stands_in for *_, cost in found)
     return Table(
         f"boards and draws for {wanted}",
         ("draws", "boards", "runs", "calls", "tokens", "USD"),

@@ -58,7 +58,7 @@ class Until:
             plan: what was expected before the first of them; None: nothing.
         """
         if self.half_width is None:
-            return evidence(differences, bound, plan) >= LIMIT
+            return bool(evidence(differences, bound, plan) >= LIMIT)
         if plan is not None:
             plan = replace(plan, effect=self.half_width, directed=False)
         low, high = anytime_interval(differences, bound, plan)
@@ -75,12 +75,8 @@ def largest_difference(metric: str, configuration: Configuration) -> float:
     Raises:
         UserError: the metric has no known range. Its mean then has no test that is valid at every look.
     """
-    found = METRICS[metric]
-    limit = attrgetter(found.limit)(configuration) if found.limit else None
-    if found.rate or limit is not None:
-        return 1.0 if found.rate else float(limit)
-    ranged = [name for name, one in METRICS.items() if one.better and (one.rate or one.limit)]
-    raise UserError(
-        f"--until: {metric} has no known range, so no test of its mean is valid at every look",
-        f"Leave out --until, or take a metric with a range: {', '.join(ranged)}.",
-    )
+    ranged = {name: one for name, one in METRICS.items() if one.rate or one.limit}
+    if metric not in ranged:
+        better = ", ".join(name for name, one in ranged.items() if one.better)
+        raise UserError(f"--until: {metric} has no known range", f"Only with a range, a mean can be tested: {better}.")
+    return 1.0 if ranged[metric].rate else float(attrgetter(ranged[metric].limit)(configuration))

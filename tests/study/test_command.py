@@ -32,7 +32,7 @@ def test_a_plan_for_a_stated_effect_runs_nothing(tmp_path: Path) -> None:
     words = (*TEAM, "--plan", "--expect", "5,12", "--out", str(tmp_path / "runs"))
     found = json.loads(typed("talk", *words, "--json"))
     (design,) = found["designs"]
-    assert design["boards"] == 65
+    assert design["boards"] == 67
     assert design["to_run"]
     assert not (tmp_path / "runs").exists()
     content = json.loads(typed("talk", *words, "--for", "content", "--json"))
@@ -68,7 +68,10 @@ def test_a_plan_without_one_plays_a_pilot_on_boards_that_no_study_has(tmp_path: 
         (("talk", *TEAM, "--expect", "0,3"), "--expect 0,3: not an effect with its deviation"),
         (("talk", *TEAM, "--until", "soon"), "--until 'soon': not a condition"),
         (("talk", *TEAM, "--until", "significant(outcome.score)"), "outcome.score has no known range"),
-        (("talk", *TEAM, "--metric", "score", "--until", "significant(steps)"), "outcome.score has no known range"),
+        (
+            ("talk", *TEAM, "--metric", "outcome.score", "--until", "significant(steps)"),
+            "outcome.score has no known range",
+        ),
         (("talk", *TEAM, "--plan", "--for", "contents", "--expect", "5,12"), "--for contents: the question has no"),
         (("talk", *TEAM, "--plan", "--for", "shuffled"), "a pilot cannot play the arm shuffled of shuffled"),
         (("talk", *TEAM, "--plan", "--expect", "0.01,12"), "2,000 boards do not give a power of 0.9 for total"),

@@ -160,7 +160,7 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
     from quorum.study.findings import findings
     from quorum.study.play import Unfinished, play
     from quorum.study.tables import tables
-    from quorum.study.write import write_study
+    from quorum.study.write import facts, write_study
 
     try:
         played = play(study, quiet=quiet)
@@ -169,8 +169,6 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(nothing.sweep.exit_code or 1) from nothing
     files = write_study(played)
     if as_json:
-        from quorum.study.write import facts
-
         echo_json({**facts(played), "sweep": played.sweep.to_json()})
     elif not quiet:
         for finding in findings(played):
@@ -185,17 +183,15 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(played.sweep.exit_code)
 
 
-def _plan(
-    study: Study, name: str | None, power: float, half_width: float | None, *, as_json: bool, quiet: bool
-) -> None:
+def _plan(study: Study, of: str | None, power: float, half_width: float | None, *, as_json: bool, quiet: bool) -> None:
     from quorum.comparison.formats import print_tables
     from quorum.display.consoles import Console
     from quorum.study.planning import designs, expect, table
 
-    expected = expect(study, name, quiet=quiet)
+    expected = expect(study, of, quiet=quiet)
     found = designs(study, expected, power=power, half_width=half_width)
     if as_json:
-        plain = [{"boards": one.boards, "draws": one.draws, **one.forecast.to_json()} for one in found]
+        plain = [{"boards": boards, "draws": draws, **cost.to_json()} for boards, draws, cost in found]
         known = {"effect": expected.effect, "between": expected.between, "within": expected.within}
         echo_json({"for": expected.file.name, **known, "designs": plain})
         return
