@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import time
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -392,24 +394,19 @@ class Truth:
         return float(verdict_rule(differences[..., 0], noise, self.tests).mean())
 
 
-def plans(studies: int) -> Iterator[Row]:
+def plans(studies: int, truth: Truth) -> Iterator[Row]:
     """Yield the power of studies whose boards were planned for 0.9: from the truth as stated, and from pilots."""
-    for effect in EFFECTS:
-        for of_draws in (0.5, 1.0):
-            for tests in (1, 7):
-                truth = Truth(effect, of_draws, tests)
-                case = f"effect {effect:g} deviations, {of_draws:.0%} of the variance from draws, {tests} tests"
-                known = Truth(effect, 1.0, tests)  # whoever states a deviation does not say what draws have of it
-                stated = planned_boards(lambda n, t=known: t.power(n, 2_000, 16), 0.9)
-                yield Row("plan", case, stated, "boards as stated", stated, studies)
-                yield Row("plan", case, stated, "found as stated", truth.power(stated, studies, 17), studies)
-                one_test = planned_boards(lambda n, e=effect: _power_of_test(e, n), 0.9)
-                found = truth.power(one_test, studies, 18)
-                yield Row("plan", case, one_test, "planned for one test: found", found, studies)
-                boards, power = map(np.array, zip(*pilots(truth, max(20, studies // 20)), strict=True))
-                median = int(np.median(boards))
-                yield Row("plan", case, median, "boards after pilots", median, len(boards))
-                yield _row("plan", case, median, "found after pilots", power)
+    case = f"effect {truth.effect:g} deviations, {truth.of_draws:.0%} of the variance from draws, {truth.tests} tests"
+    known = replace(truth, of_draws=1.0)  # whoever states a deviation does not say what draws have of it
+    stated = planned_boards(lambda boards: known.power(boards, 2_000, 16), 0.9)
+    yield Row("plan", case, stated, "boards as stated", stated, studies)
+    yield Row("plan", case, stated, "found as stated", truth.power(stated, studies, 17), studies)
+    one_test = planned_boards(lambda boards: _power_of_test(truth.effect, boards), 0.9)
+    yield Row("plan", case, one_test, "planned for one test: found", truth.power(one_test, studies, 18), studies)
+    boards, power = map(np.array, zip(*pilots(truth, max(20, studies // 20)), strict=True))
+    median = int(np.median(boards))
+    yield Row("plan", case, median, "boards after pilots", median, len(boards))
+    yield _row("plan", case, median, "found after pilots", power)
 
 
 def pilots(truth: Truth, number: int) -> Iterator[tuple[int, float]]:
@@ -552,16 +549,26 @@ TABLES = (
         plan_table,
     ),
 )
-PARTS = (rooms, looks, costs, floors, plans)
+PARTS: tuple[Callable[[int], Iterator[Row]], ...] = (
+    *(partial(plans, truth=Truth(*truth)) for truth in product(EFFECTS, (0.5, 1.0), (1, 7))),
+    *(rooms, looks, costs, floors),
+)
+
+
+def _measured(studies: int, part: int) -> list[Row]:
+    return list(PARTS[part](studies))
 
 
 def main() -> None:
     """Measure, print every table, and write the figures."""
     parser = argparse.ArgumentParser(description="Measure the verdicts of studies on known truth.")
     parser.add_argument("--studies", type=int, default=2_000)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--csv", type=Path, help="write all figures to this file")
     arguments = parser.parse_args()
-    rows = [row for part in PARTS for row in part(arguments.studies)]
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        found = pool.map(partial(_measured, arguments.studies), range(len(PARTS)))
+        rows = [row for part in found for row in part]
     for table in TABLES:
         print(f"\n{table.title}:\n\n| {' | '.join(table.header)} |\n|{'---|' * len(table.header)}")
         for line in table.lines(Figures(rows)):
@@ -571,7 +578,7 @@ def main() -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["table", "case", "boards", "what", "value", "studies"])
             writer.writerows([r.table, r.case, r.boards, r.what, f"{r.value:.4f}", r.studies] for r in rows)
-    print(f"\n{arguments.studies:,} studies, {time.process_time() / 60:.1f} minutes of CPU time")
+    print(f"\n{arguments.studies:,} studies, {sum(os.times()[:4]) / 60:.1f} minutes of CPU time")
 
 
 if __name__ == "__main__":

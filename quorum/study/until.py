@@ -77,6 +77,6 @@ def largest_difference(metric: str, configuration: Configuration) -> float:
     """
     ranged = {name: one for name, one in METRICS.items() if one.rate or one.limit}
     if metric not in ranged:
-        better = ", ".join(name for name, one in ranged.items() if one.better)
-        raise UserError(f"--until: {metric} has no known range", f"Only with a range, a mean can be tested: {better}.")
+        outcomes = ", ".join(name for name, one in ranged.items() if one.better and one.group == "outcome")
+        raise UserError(f"--until: {metric} has no known range", f"Take {outcomes}, or any other rate.")
     return 1.0 if ranged[metric].rate else float(attrgetter(ranged[metric].limit)(configuration))

@@ -83,7 +83,7 @@ def test_the_power_of_a_plan(boards: int, tests: int) -> None:
 
 
 def test_a_broken_rule_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bets that forget the range err far more often than the promised 5 %."""
+    """Bets that forget the range err far more often than the 5 % that they should."""
     name = "nine boards -1, one +9"
     monkeypatch.setattr(verdicts, "NULLS", {name: NULLS[name]})
     assert max(row.value for row in verdicts.looks(200)) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
