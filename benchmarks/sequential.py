@@ -1,7 +1,8 @@
 """How many boards a study needs, planned and with looks, and how often it errs: python benchmarks/sequential.py.
 
-Prints Markdown tables. Every figure comes from `--studies` simulated studies with a fixed seed; with 4,000 of them, a
-share of 0.05 is measured to 0.007, and one of 0.9 to 0.01 (two standard errors).
+Prints Markdown tables. `benchmarks/verdicts.py` measures the same rules by code that shares nothing with Quorum. Every
+figure comes from `--studies` simulated studies with a fixed seed; with 4,000 of them, a share of 0.05 is measured to
+0.007, and one of 0.9 to 0.01 (two standard errors).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from quorum.comparison.statistics.flips import about_boards, sign_flip_test
 from quorum.comparison.statistics.room import room_closed
 from quorum.study.anytime import LIMIT, Plan, anytime_interval, evidence_path, futile
-from quorum.study.noise import NoiseVerdict, noise_verdict
-from quorum.study.power import Sampler, binary, boards_for_half_width, boards_for_power, normal, power
+from quorum.study.noise import NoiseVerdict, noise_floor, noise_verdict
+from quorum.study.power import binary, boards_for_half_width, boards_for_power, power
 
 Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 POWER = 0.9
 MOST = 1.5
 """Boards at which a sequential study ends at the latest, as a multiple of those of the fixed design."""
@@ -31,48 +33,50 @@ class Case:
 
     Attributes:
         name: kind of the differences.
-        kind: draws them.
         effect: their mean.
         deviation: their standard deviation.
-        share: whether they are differences of shares.
+        bound: the largest possible size of a difference: 1 for those of success, which are -1, 0 or 1.
     """
 
     name: str
-    kind: Callable[[float, float], Sampler]
     effect: float
     deviation: float
-    share: bool = False
+    bound: float
 
-    @property
-    def sampler(self) -> Sampler:
-        """Return a function that draws them."""
-        return self.kind(self.effect, self.deviation)
+    def draw(self, random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        """Draw differences."""
+        if self.bound == 1:
+            return binary(random, *shape, self.effect, np.array(self.deviation**2))
+        return np.clip(random.normal(self.effect, self.deviation, shape), -self.bound, self.bound)
+
+    def studies(self, random: np.random.Generator, studies: int, boards: int) -> tuple[Floats, Floats]:
+        """Draw studies of a deterministic team, whose verdict rests on the test alone."""
+        return self.draw(random, (studies, boards)), np.zeros((studies, boards))
 
     def boards(self, wanted: float = POWER) -> int:
         """Return the boards of the fixed design."""
-        return boards_for_power(self.sampler, about_boards(self.effect, self.deviation, wanted), wanted)
+        found = boards_for_power(self.studies, about_boards(self.effect, self.deviation, wanted), wanted)
+        assert found is not None
+        return found
 
 
 CASES = (
-    Case("normal, 1 deviation", normal, 1.0, 1.0),
-    Case("normal, 0.7 deviations", normal, 0.7, 1.0),
-    Case("normal, 0.5 deviations", normal, 0.5, 1.0),
-    Case("normal, 0.4 deviations", normal, 0.4, 1.0),
-    Case("normal, 0.3 deviations", normal, 0.3, 1.0),
-    Case("normal, 0.2 deviations", normal, 0.2, 1.0),
-    Case("success, +0.5", binary, 0.5, 0.6, share=True),
-    Case("success, +0.3", binary, 0.3, 0.6, share=True),
-    Case("success, +0.15", binary, 0.15, 0.5, share=True),
+    *(Case(f"normal, {effect} deviations, range 4", effect, 1.0, 4.0) for effect in (1.0, 0.7, 0.5, 0.4, 0.3, 0.2)),
+    Case("normal, 0.5 deviations, range 10", 0.5, 1.0, 10.0),
+    Case("normal, 0.5 deviations, range 40", 0.5, 1.0, 40.0),
+    Case("success, +0.5", 0.5, 0.6, 1.0),
+    Case("success, +0.3", 0.3, 0.6, 1.0),
+    Case("success, +0.15", 0.15, 0.5, 1.0),
 )
-NULLS: dict[str, tuple[Sampler, bool]] = {
-    "normal": (lambda random, shape: random.normal(0, 1, shape), False),
-    "Student's t, 2 degrees of freedom": (lambda random, shape: random.standard_t(2, shape), False),
-    "Cauchy": (lambda random, shape: random.standard_cauchy(shape), False),
-    "gamma, minus such": (lambda random, shape: random.gamma(0.5, 2, shape) - random.gamma(0.5, 2, shape), False),
-    "success: -1, 0 or 1": (lambda random, shape: random.choice([-1.0, 0.0, 1.0], p=[0.2, 0.6, 0.2], size=shape), True),
+NULLS: dict[str, tuple[Draw, float]] = {
+    "normal": (lambda random, shape: np.clip(random.normal(0, 1, shape), -4, 4), 4),
+    "Student's t, 2 degrees of freedom": (lambda random, shape: np.clip(random.standard_t(2, shape), -20, 20), 20),
+    "nine boards -1, one +9": (lambda random, shape: random.choice([-1.0, 9.0], p=[0.9, 0.1], size=shape), 9),
+    "nine boards +1, one -9": (lambda random, shape: random.choice([1.0, -9.0], p=[0.9, 0.1], size=shape), 9),
+    "success: -1, 0 or 1": (lambda random, shape: random.choice([-1.0, 0.0, 1.0], p=[0.2, 0.6, 0.2], size=shape), 1),
     "success, rarely differs": (
         lambda random, shape: random.choice([-1.0, 0.0, 1.0], p=[0.03, 0.94, 0.03], size=shape),
-        True,
+        1,
     ),
 }
 PLANS = {
@@ -85,9 +89,9 @@ PLANS = {
 
 def error(name: str, plan: Plan | None, studies: int, boards: int = 150) -> float:
     """Return how often a study without an effect is ever significant, with a look after every board."""
-    draw, share = NULLS[name]
+    draw, bound = NULLS[name]
     differences = draw(np.random.default_rng(1), (studies, boards))
-    return float((evidence_path(differences, plan, share=share).max(axis=1) >= LIMIT).mean())
+    return float((evidence_path(differences, bound, plan).max(axis=1) >= LIMIT).mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +120,11 @@ def played(case: Case, fixed: int, block: int, studies: int, *, effect: bool = T
     """
     random = np.random.default_rng(2)
     most = -(-round(MOST * fixed) // block) * block
-    differences = case.sampler(random, (studies, most))
+    differences = case.draw(random, (studies, most))
     if not effect:
         differences *= random.choice([-1.0, 1.0], size=differences.shape)
     plan = Plan(planned * case.effect, case.deviation)
-    significant = evidence_path(differences, plan, share=case.share) >= LIMIT
+    significant = evidence_path(differences, case.bound, plan) >= LIMIT
     ends = np.stack([_first(significant), _first(futile(differences, plan)), np.full(studies, most)])
     ends = -(-ends // block) * block
     stop = ends.min(axis=0)
@@ -132,22 +136,22 @@ def _first(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.where(marks.any(axis=1), marks.argmax(axis=1) + 1, marks.shape[1] + 1)
 
 
-def coverage(draw: Sampler, truth: float, plan: Plan | None, studies: int, *, share: bool, width: float) -> float:
-    """Return how often the interval contains the true value if a study of at most 60 boards stops at a half-width."""
+def coverage(draw: Draw, bound: float, plan: Plan | None, studies: int, width: float) -> float:
+    """Return how often the interval contains 0, the truth, if a study of at most 60 boards stops at a half-width."""
     random = np.random.default_rng(3)
     held = 0
     for row in draw(random, (studies, 60)):
         for boards in range(10, 61, 10):
-            low, high = anytime_interval(row[:boards], plan, share=share)
+            low, high = anytime_interval(row[:boards], bound, plan)
             if (high - low) / 2 < width:
                 break
-        held += not (truth < low or truth > high)
+        held += not (low > 0 or high < 0)
     return held / studies
 
 
 def actual_power(case: Case, boards: int, studies: int) -> float:
     """Return how often the test itself finds an effect over this many boards, in samples that no plan has seen."""
-    samples = case.sampler(np.random.default_rng(4), (studies, boards))
+    samples = case.draw(np.random.default_rng(4), (studies, boards))
     return float(np.mean([sign_flip_test(row) <= 0.05 for row in samples]))
 
 
@@ -181,22 +185,19 @@ def room_coverage(name: str, boards: int, studies: int) -> float:
     for _ in range(studies):
         gains, rooms = draw(random, boards)
         found = room_closed(gains, np.zeros(boards), rooms, lower_is_better=False).share
-        held += [found.low <= truth <= found.high] if found.low <= found.high else []
+        held += [found.low <= truth <= found.high] if found.low <= found.high else []  # else no share is stated
     return float(np.mean(held))
 
 
 def same_called_above(boards: int, studies: int) -> float:
-    """Return how often an arm equal to two others exceeds their noise floor, with unequal draws."""
+    """Return how often an arm equal to two others is called an effect, with unequal draws."""
     random = np.random.default_rng(6)
     draws = np.where(np.arange(boards) % 2, 1, 3)
     above = 0
     for _ in range(studies):
         treatment, again, other = (random.gamma(4, 5 / np.sqrt(draws)) - 20 / np.sqrt(draws) for _ in range(3))
-        effect = treatment - other
-        verdict = noise_verdict(
-            float(effect.mean()), sign_flip_test(effect), int(np.count_nonzero(effect)), again - treatment
-        )
-        above += verdict is NoiseVerdict.ABOVE
+        effect, floor = treatment - other, float(noise_floor(again - treatment))
+        above += noise_verdict(float(effect.mean()), sign_flip_test(effect), boards, floor) is NoiseVerdict.FOUND
     return above / studies
 
 
@@ -228,7 +229,7 @@ def powers(studies: int) -> Iterator[list[str]]:
         cells = []
         for wanted in (0.8, 0.9):
             boards = case.boards(wanted)
-            stated, actual = power(case.sampler, boards), actual_power(case, boards, studies)
+            stated, actual = power(case.studies, boards), actual_power(case, boards, studies)
             about = about_boards(case.effect, case.deviation, wanted)
             cells.append(f"{boards} ({about}): {stated:.3f}, {actual:.3f}")
         yield [case.name, *cells]
@@ -267,9 +268,9 @@ def main() -> None:
     _print("Boards (normal approximation): power stated, actual", ["differences", "0.8", "0.9"], powers(studies))
     _print("Coverage of the share of the room", ["gains", *(f"{n} boards" for n in (6, 10, 20, 40))], rooms(studies))
     same = ", ".join(f"{same_called_above(boards, studies):.3f} ({boards} boards)" for boards in (6, 10, 20, 40))
-    print(f"\nEqual arms called above the noise floor: {same}")
+    print(f"\nEqual arms called an effect: {same}")
     width = boards_for_half_width(1.0, 0.4)
-    held = coverage(NULLS["normal"][0], 0.0, Plan(0.4, 1.0, directed=False), studies // 8, share=False, width=0.4)
+    held = coverage(*NULLS["normal"], Plan(0.4, 1.0, directed=False), studies // 8, 0.4)
     print(f"\nStopped at a half-width of 0.4 deviations (fixed: {width} boards): interval holds the mean in {held:.3f}")
 
 

@@ -178,9 +178,9 @@ def same_team(studies: Iterable[Studied], boards: int) -> Iterator[Figure]:
     """Yield how often a study calls a team different from itself."""
     found = list(studies)
     significant = [one.talk.same is not None and one.talk.same.p <= LEVEL for one in found]
-    above = [_above(one.twin) for one in found]
+    above = [_found(one.twin) for one in found]
     yield Figure(f"A/A, {boards} boards: p <= 0.05", _shares(significant), most=0.05)
-    yield Figure(f"A/A, {boards} boards: above the noise floor", _shares(above), most=0.05)
+    yield Figure(f"A/A, {boards} boards: called an effect", _shares(above), most=0.05)
 
 
 def ignoring(studies: Sequence[Studied]) -> Iterator[Figure]:
@@ -192,7 +192,7 @@ def ignoring(studies: Sequence[Studied]) -> Iterator[Figure]:
     yield Figure(f"{first.name}: p <= 0.05", _shares(one.effect(first.name).p <= LEVEL for one in studies), most=0.05)
     some = (any(effect.difference.p_holm <= LEVEL for effect in one.talk.effects[1:]) for one in studies)
     yield Figure("some other effect: p (Holm) <= 0.05", _shares(some), most=0.05)
-    yield Figure("some effect at all: above the noise floor", _shares(_above(one.talk) for one in studies), most=0.1)
+    yield Figure("some effect at all", _shares(_found(one.talk) for one in studies), most=0.1)
 
 
 def using(studies: Sequence[Studied]) -> Iterator[Figure]:
@@ -213,8 +213,8 @@ def using(studies: Sequence[Studied]) -> Iterator[Figure]:
     yield Figure("studies with truth >= 0.9 content", _shares(truth >= 0.9 * content))
 
 
-def _above(judged: Judged) -> bool:
-    return any(effect.verdict is NoiseVerdict.ABOVE for effect in judged.effects)
+def _found(judged: Judged) -> bool:
+    return any(effect.verdict is NoiseVerdict.FOUND for effect in judged.effects)
 
 
 def _shares(values: Iterable[bool]) -> Floats:

@@ -33,7 +33,7 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 def tables(comparison: Comparison) -> list[Table]:
     """Return every table: runs, metrics, differences from the baseline, draws, and published results."""
     shown = _levels if comparison.across is None else _across
-    others = (_bounds, _differences, _noise, at_budgets, _room, coordination_table, _published)
+    others = (_bounds, _differences, _noise, at_budgets, room_tables, coordination_table, _published)
     found = [runs_table(comparison), *(table for make in (shown, *others) for table in make(comparison))]
     if not comparison.simulated:
         return found
@@ -227,7 +227,7 @@ def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
     return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
 
 
-def _room(comparison: Comparison) -> Iterator[Table]:
+def room_tables(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each metric with a better direction: the share of the room that each level closes."""
     silent, reference = comparison.baseline, comparison.room
     if silent is None or reference is None:
@@ -238,13 +238,15 @@ def _room(comparison: Comparison) -> Iterator[Table]:
             cells = {level: group.cells(metric) for (level, at), group in comparison.groups.items() if at == point}
             closed = rooms_closed(cells, silent, reference, lower_is_better=METRICS[metric].better == "lower")
             for level, found in closed.items():
-                lines.append((level, point, (str(found.boards), str(found.without), interval(found.share, 2))))
+                room = interval(found.room, decimals([found.room]))
+                lines.append((level, point, (str(found.room.boards), room, interval(found.share, 2))))
         title = f"{metric}: share of the room between {silent} and {reference}"
         caption = (
             f"Room of a board: how much better {reference} is than {silent}. Gain: how much better the level is."
-            " Share: the sum of gains divided by the sum of room, over the boards with room, with its 95 % interval."
+            " Share: the mean gain divided by the mean room, over all boards; none where the room is not significantly"
+            " above 0. All with 95 % intervals."
         )
-        header = ("boards with room", "without", "share closed")
+        header = ("boards", "room", "share closed")
         yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} room")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -36,7 +37,7 @@ class Effect:
         file: its definition.
         difference: difference of its two arms over the same boards. The first effect answers the question and is tested
             alone; Holm's method corrects p of the others.
-        verdict: whether it is above the noise floor.
+        verdict: whether it is significant, and above the noise floor if that is known.
     """
 
     file: EffectFile
@@ -54,7 +55,7 @@ class Analysis:
         metric: the main metric.
         effects: in the order of the question; effects of arms that were not played are missing.
         same: the treatment against itself, in other draws; None without such runs.
-        floor: the noise floor: a mean difference that two equal arms exceed in 5 % of cases; NaN if it is unknown.
+        floor: the noise floor, a mean difference that two equal arms exceed in at most 5 % of cases; NaN if unknown.
         tries: number of tries of one mind that cost as much as the team; the best of them makes the arm `best_of`.
         room: the share of the room that each arm closes, by arm; empty without a reference.
         acted: differences over the steps before which some agent had read a message, for effects with such steps in
@@ -101,10 +102,10 @@ class Analysis:
         return _by_board(plus.cells(metric), minus.cells(metric))
 
 
-def _anytime(found: Difference, boards: Floats, metric: Metric, planned: Plan | None) -> Difference:
+def _anytime(found: Difference, boards: Floats, bound: float, planned: Plan | None) -> Difference:
     """Return a difference with the anytime-valid p-value and interval."""
-    p = 1 / evidence(boards, planned, share=metric.rate)
-    low, high = anytime_interval(boards, planned, share=metric.rate)
+    p = 1 / float(evidence(boards, bound, planned))
+    low, high = anytime_interval(boards, bound, planned)
     # A rejected centre stays rejected, so the mean itself can end up outside. A wider interval is valid as well.
     mean = replace(found.mean, low=min(low, found.mean.value), high=max(high, found.mean.value))
     return replace(found, p=p, p_holm=p, mean=mean)
@@ -144,7 +145,8 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
     tries = _tries(groups, cells.get(SOLO, {}))
     if tries:
         cells[BEST_OF] = {cell: [best_of(values, tries, metric)] for cell, values in cells[SOLO].items()}
-    found = judge(study.question.effects, cells, metric, study.planned, anytime=study.until is not None)
+    bound = study.bound(metric.name) if study.until is not None else None
+    found = judge(study.question.effects, cells, metric, study.planned, bound=bound)
     return Analysis(
         study=study,
         comparison=comparison,
@@ -180,7 +182,7 @@ def judge(
     metric: Metric,
     planned: Plan | None = None,
     *,
-    anytime: bool = False,
+    bound: float | None = None,
 ) -> Judged:
     """Compare effects with the noise floor.
 
@@ -189,23 +191,24 @@ def judge(
         cells: the values of each arm, by board.
         metric: the metric.
         planned: what was expected of the first effect.
-        anytime: whether p and interval of the first effect must be valid however often the study is looked at.
+        bound: the largest possible difference, if p and interval of the first effect must be valid however often the
+            study is looked at; None: one look.
     """
     there = [file for file in files if file.plus in cells and file.minus in cells]
     pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in there]
     alone = int(files[0] in there)  # without the first effect's arms, no other becomes the answer
     found = [*differences(metric, pairings[:alone]), *differences(metric, pairings[alone:])]
-    if anytime and alone:
-        found[0] = _anytime(found[0], _by_board(pairings[0].level_cells, pairings[0].baseline_cells), metric, planned)
-    noise, same = np.array([]), None
+    if bound is not None and alone:
+        found[0] = _anytime(found[0], _by_board(pairings[0].level_cells, pairings[0].baseline_cells), bound, planned)
+    floor, same = math.nan, None
     if AGAIN in cells:
-        noise = _by_board(cells[AGAIN], cells[TREATMENT])
+        floor = float(noise_floor(_by_board(cells[AGAIN], cells[TREATMENT])))
         same = differences(metric, [Pairing(AGAIN, None, cells[AGAIN], cells[TREATMENT])])[0]
     effects = (
-        Effect(file, difference, noise_verdict(difference.mean.value, difference.p_holm, difference.differing, noise))
+        Effect(file, difference, noise_verdict(difference.mean.value, difference.p_holm, difference.differing, floor))
         for file, difference in zip(there, found, strict=True)
     )
-    return Judged(tuple(effects), same, noise_floor(noise))
+    return Judged(tuple(effects), same, floor)
 
 
 def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:

@@ -1,4 +1,4 @@
-"""The findings of a study in words: effects above the noise floor, and effects below it, which are findings too."""
+"""The findings of a study in words: effects, and the absence of effects above the noise floor, also a finding."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from maeil.metrics import METRICS
 from quorum.comparison.findings import boards_needed, p_words, unit_of
 from quorum.comparison.statistics.flips import LEVEL
+from quorum.comparison.statistics.room import rooms_closed
 from quorum.comparison.tables import SIMULATED, decimals, interval
 from quorum.study.analysis import Analysis, Effect, tokens_of
 from quorum.study.askable import floors_not_exceeded
@@ -71,13 +72,14 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
         return f"{says}: no board differs."
     if effect.verdict is NoiseVerdict.TOO_FEW:
         return f"{says}: too few boards for a verdict. {measured}."
-    if effect.verdict is NoiseVerdict.ABOVE:
+    if effect.verdict is NoiseVerdict.FOUND:
         better = (found.mean.value > 0) == (analysis.metric.better == "higher")
         return f"{says}: {'better' if better else 'worse'}. {measured}."
     needed = boards_needed(found) or 0
     within_reach = found.mean.boards < needed <= _MANY
     more = f" To find one of this size, you need about {needed} boards." if within_reach else ""
-    return f"{says}: no effect above the noise floor. {measured}.{more}"
+    none = "no significant effect" if math.isnan(analysis.floor) else "no effect above the noise floor"
+    return f"{says}: {none}. {measured}.{more}"
 
 
 def _parts(analysis: Analysis) -> Iterator[str]:
@@ -90,32 +92,38 @@ def _parts(analysis: Analysis) -> Iterator[str]:
     if {part.difference.mean.boards for part in parts} == {total.boards}:
         said = ", ".join(f"{part.difference.mean.value:+.3g} from {part.file.says}" for part in parts)
         yield f"Talk as a whole gives {total.value:+.3g}{unit_of(analysis.metric.name)}: {said}."
-    if "truth" in found and found["content"].verdict is NoiseVerdict.ABOVE:
-        share = found["truth"].difference.mean.value / found["content"].difference.mean.value
-        yield f"True statements instead of messages have {share:.0%} of the effect of what messages say."
+    if "truth" in found and found["content"].verdict is NoiseVerdict.FOUND:
+        groups = analysis.comparison.groups
+        cells = {arm: groups[arm, None].cells(analysis.metric.name) for arm in ("truth", "null", TREATMENT)}
+        lower = analysis.metric.better == "lower"
+        share = rooms_closed(cells, "null", TREATMENT, lower_is_better=lower)["truth"].share
+        yield f"True statements instead of messages have {interval(share, 2)} of the effect of what messages say."
 
 
 def _noise(analysis: Analysis) -> Iterator[str]:
-    if analysis.same is None or math.isnan(analysis.floor):
-        yield "The noise floor is unknown: there are too few runs of the same team with other draws."
+    same = analysis.same
+    if same is None or math.isnan(analysis.floor):
+        few = f"differs on {same.differing} of {same.mean.boards} boards" if same is not None else "has no runs"
+        yield f"The noise floor is unknown: the same team with other draws {few}. Verdicts rest on the test alone."
         return
-    own = interval(analysis.same.mean, decimals([analysis.same.mean]), signed=True)
+    own = interval(same.mean, decimals([same.mean]), signed=True)
     yield (
-        f"The noise floor is {analysis.floor:.3g}{unit_of(analysis.metric.name)}: the means of two equal arms differ by"
-        f" more in 5 % of cases. The same team with other draws differs from itself by {own}."
+        f"The noise floor is {analysis.floor:.3g}{unit_of(analysis.metric.name)}: over {same.mean.boards} boards, the"
+        " means of two equal arms differ by more in at most 5 % of cases. The same team with other draws differs from"
+        f" itself by {own}."
     )
 
 
 def _room(analysis: Analysis) -> Iterator[str]:
     if TREATMENT not in analysis.room:
         return
-    found = analysis.room[TREATMENT]
-    without = f" {found.without} of {found.boards + found.without} boards have no room." if found.without else ""
-    if not found.boards:
-        yield f"No board has room: the reference is never better than the silent team.{without}"
+    share, room = analysis.room[TREATMENT].share, analysis.room[TREATMENT].room
+    size = f"{interval(room, decimals([room]))}{unit_of(analysis.metric.name)}, {room.boards} boards"
+    if math.isnan(share.value):
+        yield f"There is no room to share: the reference is not significantly better than the silent team ({size})."
         return
-    share = interval(found.share, 2)
-    yield f"The team closes {share} of the room between the silent team and the reference with full knowledge.{without}"
+    two = "between the silent team and the reference with full knowledge"
+    yield f"The team closes {interval(share, 2)} of the room {two} ({size})."
 
 
 def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:

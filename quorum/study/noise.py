@@ -1,9 +1,16 @@
-"""The noise floor: how much two equal arms differ.
+"""The noise floor: how much two equal arms differ, and the verdict on an effect.
 
-The same team in other draws differs from itself by chance alone. With random signs, the mean of these differences
-exceeds the noise floor in 5 % of cases. An effect is **above** it if the mean difference is greater and the sign-flip
-test is significant. The first condition asks whether it exceeds what draws alone can do, the second whether it holds
-over boards.
+The same team in other draws differs from itself by chance alone. These differences have the mean 0, so their root mean
+square shows how far the mean difference of two equal arms strays over as many boards: it exceeds the **noise floor** in
+at most 5 % of cases. The floor is a prediction bound, Student's 97.5 % quantile times that standard error. The quantile
+allows for the few boards that show the spread: its degrees of freedom are half of Satterthwaite's (1946, An Approximate
+Distribution of Estimates of Variance Components), 2 n / (kurtosis - 1), and at most n / 2. They are fewer the heavier
+the tails, and the more boards tie. `benchmarks/verdicts.py` measures the share of cases.
+
+An effect is **found** if its sign-flip test is significant, and its mean difference is greater than the floor. The test
+alone bounds the error. The floor asks in addition whether the effect is larger than what draws alone can do. If the
+draws cannot bound the floor (of a deterministic team `again` equals the treatment on every board), the verdict rests on
+the test, and the findings say so.
 """
 
 from __future__ import annotations
@@ -13,42 +20,52 @@ from enum import StrEnum
 
 import numpy as np
 
-from quorum.comparison.statistics.flips import FEWEST, LEVEL, random_means
-from quorum.comparison.statistics.intervals import Floats
+from quorum.comparison.statistics.flips import FEWEST, LEVEL
+from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
+
+_FEWEST_FREEDOM = 2
+"""Fewest degrees of freedom of a floor: two boards that differ by the same size have as many."""
+_MOST_FREEDOM = 100
+"""With more degrees of freedom, the quantile hardly changes."""
 
 
 class NoiseVerdict(StrEnum):
-    """Whether an effect is above the noise floor."""
+    """Whether an effect is significant, and above the noise floor if that is known."""
 
-    ABOVE = "above"
-    WITHIN = "within"
+    FOUND = "found"
+    NOT_FOUND = "not found"
     TOO_FEW = "too few boards"
 
 
-def noise_floor(noise: Floats) -> float:
-    """Return the size that the mean difference of two equal arms exceeds in at most 5 % of cases.
+def noise_floor(noise: Floats) -> Floats:
+    """Return the size that the mean difference of two equal arms exceeds in at most 5 % of cases, shape (...).
 
-    NaN over fewer than six boards, for which there is no such size.
+    NaN if it is unknown: over fewer than six boards, and if too few of them differ to show the spread.
 
     Args:
-        noise: differences of two equal arms, one per board, shape (boards,).
+        noise: differences of two equal arms over the boards, shape (..., boards).
     """
-    if len(noise) < FEWEST:
-        return math.nan
-    sizes = np.sort(np.abs(random_means(noise)))
-    return float(sizes[math.ceil((1 - LEVEL) * len(sizes)) - 1])
+    boards = noise.shape[-1]
+    if boards < FEWEST:
+        return np.full(noise.shape[:-1], math.nan)
+    squares = (noise**2).sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        kurtosis = (boards + 2) * (noise**4).sum(axis=-1) / squares**2  # NaN if no board differs
+    freedom = np.minimum(boards / np.maximum(kurtosis - 1, 2) + 1e-9, _MOST_FREEDOM)
+    quantiles = [t_quantile(1 - TAIL, int(own)) if own >= _FEWEST_FREEDOM else math.nan for own in freedom.ravel()]
+    return np.asarray(np.reshape(quantiles, freedom.shape) * np.sqrt(squares) / boards)
 
 
-def noise_verdict(mean: float, p: float, differing: int, noise: Floats) -> NoiseVerdict:
+def noise_verdict(mean: float, p: float, differing: int, floor: float) -> NoiseVerdict:
     """Judge an effect.
 
     Args:
         mean: mean of its differences over boards.
         p: p-value of its sign-flip test, corrected for all judged effects.
         differing: number of boards on which its arms differ.
-        noise: differences of two equal arms, over as many boards with as many draws, shape (boards,).
+        floor: the noise floor over as many boards with as many draws; NaN if it is unknown.
     """
-    floor = noise_floor(noise)
-    if differing < FEWEST or math.isnan(floor):
+    if differing < FEWEST:
         return NoiseVerdict.TOO_FEW
-    return NoiseVerdict.ABOVE if p <= LEVEL and abs(mean) > floor else NoiseVerdict.WITHIN
+    within = abs(mean) <= floor  # never within an unknown floor
+    return NoiseVerdict.FOUND if p <= LEVEL and not within else NoiseVerdict.NOT_FOUND

@@ -16,6 +16,10 @@ from quorum.study.play import Played
 from quorum.study.tables import tables
 
 PAGE = "study.html"
+_DASHED = (
+    "The dashed lines show the noise floor: the mean difference of two equal arms lies between them in at least 95 % of"
+    " cases. Without these lines, it is unknown."
+)
 
 
 def page(played: Played) -> str:
@@ -34,19 +38,12 @@ def page(played: Played) -> str:
             runs=len(analysis.comparison.pool.rows),
             simulated=SIMULATED if analysis.simulated else "",
             findings=[finding for finding in findings(played) if finding != SIMULATED],
-            figure=(_describe(analysis), drawn),
+            figure=(f"Effects on {analysis.metric.title}, each with its 95 % interval. {_DASHED}", drawn),
             notes=[note for note in notes(analysis.comparison) if not note.startswith(SIMULATED)],
             tables=tables(played),
             looks=played.record.looks,
             command=study.request.command,
         )
-    )
-
-
-def _describe(analysis: Analysis) -> str:
-    return (
-        f"Effects on {analysis.metric.title}, each with its 95 % interval. The dashed lines show the noise floor: the"
-        " differences of two equal arms lie between them in 95 % of cases."
     )
 
 

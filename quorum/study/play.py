@@ -112,7 +112,7 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
     if until is None:
         return "by design"
     found = analysis.by_board(until.metric)
-    if until.holds(found, study.planned):
+    if until.holds(found, study.bound(until.metric), study.planned):
         return f"until {study.request.until}"
     return "an effect of the expected size is out of reach" if until.hopeless(found, study.planned) else ""
 
@@ -149,7 +149,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
     """Check new boards for room, with a draw that is not analysed.
 
     A board has room if the reference is better than the silent team. Choosing boards by the analysed runs would select
-    those on which the silent team was unlucky.
+    those on which the silent team was unlucky, so the analysis selects no further.
 
     Raises:
         UserError: the question or the world has no such arms.

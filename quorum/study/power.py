@@ -1,7 +1,9 @@
-"""How many boards and draws a study needs, before paying for them: simulates the test that will be run.
+"""How many boards a study needs, before paying for them: simulates the verdict that the study will reach.
 
-The normal approximation of a paired test gives the starting point: see `about_boards`. The sign-flip test of that many
-boards is then simulated, `_SAMPLES` times, seeded.
+A simulated study draws the differences of the effect, and those of the treatment's other draws, from which it gets its
+noise floor. The effect is found if the sign-flip test is significant after the study's correction, and the mean is
+above the floor. What a pilot leaves open is drawn as well, once for each simulated study, so that the power is the mean
+over all effects that are compatible with the pilot (assurance: O'Hagan, Stevens and Campbell 2005).
 """
 
 from __future__ import annotations
@@ -16,57 +18,68 @@ from numpy.typing import NDArray
 
 from quorum.comparison.statistics.flips import FEWEST, LEVEL
 from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
+from quorum.study.noise import noise_floor
 
-Sampler = Callable[[np.random.Generator, tuple[int, ...]], Floats]
-"""Draws differences of boards with a given shape."""
+Sampler = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
+"""Draws studies: differences of the effect, and of the treatment's other draws, each shape (studies, boards)."""
 _SAMPLES = 4_000
 _SEED, _SEED_OF_SIGNS = 20_261_126, 20_260_302
-_SIGNS = 999
+_SIGNS = 1_999
 """Number of signs drawn when many samples are tested at once."""
-_BLOCK = 1 << 22
-"""Maximum number of sums in memory at once."""
-_MOST_BOARDS = 20_000
-"""Above this, a size is approximate: a simulation would take minutes, and the approximation is good there."""
+_MANY = 200
+"""Above this number of boards, no signs are drawn."""
+MOST_BOARDS = 2_000
+"""Most boards that are simulated."""
 _NORMAL = NormalDist()
 
 
-def normal(effect: float, deviation: float) -> Sampler:
-    """Return a sampler of normal differences with this mean and standard deviation."""
-    return lambda random, shape: random.normal(effect, deviation, shape)
-
-
-def binary(effect: float, deviation: float) -> Sampler:
-    """Return a sampler of differences of binary outcomes (-1, 0 or 1) with this mean and standard deviation.
-
-    Raises:
-        ValueError: no such differences have this mean and deviation.
-    """
-    differing = deviation**2 + effect**2
-    if not abs(effect) <= differing <= 1:
-        raise ValueError(f"differences of -1, 0 and 1 cannot have the mean {effect} and the deviation {deviation}")
-    chances = [(differing - effect) / 2, 1 - differing, (differing + effect) / 2]
-    return lambda random, shape: random.choice([-1.0, 0.0, 1.0], p=chances, size=shape)
-
-
-def power(differences: Sampler, boards: int) -> float:
-    """Return how often the sign-flip test detects such differences over this many boards, to about 0.01."""
-    return float(significant(differences(np.random.default_rng(_SEED), (_SAMPLES, boards))).mean())
-
-
-def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
-    """Return the fewest boards over which the sign-flip test has the wanted power.
+def binary(random: np.random.Generator, studies: int, boards: int, effect: Floats | float, variance: Floats) -> Floats:
+    """Draw differences of binary outcomes (-1, 0 or 1) with this mean and variance, or the nearest ones.
 
     Args:
-        differences: draws differences.
+        random: draws them.
+        studies: number of studies.
+        boards: number of boards.
+        effect: shape (studies, 1) or ().
+        variance: the same shape.
+    """
+    mean = np.clip(effect, -1, 1)
+    differing = np.clip(variance + mean**2, np.abs(mean), 1)
+    place = random.random((studies, boards))
+    return np.asarray((place < (differing + mean) / 2).astype(np.float64) - (place > 1 - (differing - mean) / 2))
+
+
+def power(studies: Sampler, boards: int, tests: int = 1) -> float:
+    """Return how often a study of this many boards finds the effect, to about 0.01.
+
+    Args:
+        studies: draws studies.
+        boards: number of boards.
+        tests: number of tests by which Holm's method multiplies the p-value of the effect.
+    """
+    differences, noise = studies(np.random.default_rng(_SEED), _SAMPLES, boards)
+    within = np.abs(differences.mean(axis=1)) <= noise_floor(noise)  # never within an unknown floor
+    return float((significant(differences, LEVEL / tests) & ~within).mean())
+
+
+def boards_for_power(studies: Sampler, about: int, wanted: float, tests: int = 1) -> int | None:
+    """Return the fewest boards with which a study finds the effect in the wanted share of cases.
+
+    Args:
+        studies: draws studies.
         about: starting point, from `about_boards`.
         wanted: power, between 0 and 1.
+        tests: number of tests by which Holm's method multiplies the p-value of the effect.
+
+    Returns:
+        None if `MOST_BOARDS` do not suffice.
     """
-    if about > _MOST_BOARDS:
-        return about
-    low, high = FEWEST, max(FEWEST, about)
-    while power(differences, high) < wanted:
-        low, high = high + 1, high + max(2, high // 4)
-    return bisect_left(range(high), True, lo=low, key=lambda boards: power(differences, boards) >= wanted)
+    low, high = FEWEST, min(max(FEWEST, about), MOST_BOARDS)
+    while power(studies, high, tests) < wanted:
+        if high == MOST_BOARDS:
+            return None
+        low, high = high + 1, min(high + max(2, high // 2), MOST_BOARDS)
+    return bisect_left(range(high), True, lo=low, key=lambda boards: power(studies, boards, tests) >= wanted)
 
 
 def boards_for_half_width(deviation: float, wanted: float) -> int:
@@ -84,24 +97,24 @@ def boards_for_half_width(deviation: float, wanted: float) -> int:
     return boards
 
 
-def significant(samples: Floats) -> NDArray[np.bool_]:
-    """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
+def significant(samples: Floats, level: float = LEVEL) -> NDArray[np.bool_]:
+    """Return whether the sign-flip test finds a difference, for many samples at once, shape (samples,).
 
     It draws fewer signs than `flips.sign_flip_test`, and the same for all samples: simulations of power need thousands.
+    Over many boards, the sums over all signs are as good as normal.
 
     Args:
         samples: of paired differences, shape (samples, boards).
+        level: the greatest significant p-value.
     """
     boards = samples.shape[1]
+    least = np.abs(samples.sum(axis=1)) - 1e-12 * np.abs(samples).sum(axis=1)
+    if boards > _MANY:
+        return np.asarray(least > _NORMAL.inv_cdf(1 - level / 2) * np.sqrt((samples**2).sum(axis=1)))
     if 2**boards // 2 <= _SIGNS:
         signs = 1.0 - 2 * (np.arange(2**boards // 2)[:, None] >> np.arange(boards) & 1)  # the last board keeps its sign
     else:
         drawn = np.random.default_rng(_SEED_OF_SIGNS).integers(0, 2, (_SIGNS, boards))
         signs = 1.0 - 2 * np.concatenate([np.zeros((1, boards)), drawn])
-    found = np.empty(len(samples), dtype=np.bool_)
-    size = max(1, _BLOCK // len(signs))
-    for start in range(0, len(samples), size):
-        block = samples[start : start + size]
-        least = np.abs(block.sum(axis=1)) - 1e-12 * np.abs(block).sum(axis=1)
-        found[start : start + size] = (np.abs(block @ signs.T) >= least[:, None]).mean(axis=1) <= LEVEL
-    return found
+    counts = [np.count_nonzero(np.abs(row @ signs.T) >= own) for row, own in zip(samples, least, strict=True)]
+    return np.asarray(np.array(counts) <= level * len(signs))

@@ -18,7 +18,7 @@ from quorum.study.anytime import Plan
 from quorum.study.arms import Arm, ArmsPlanner, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
 from quorum.study.question import AGAIN, TREATMENT, Question, load_question
-from quorum.study.until import Until
+from quorum.study.until import Until, largest_difference
 from quorum.sweeps.plan import plan_experiment
 from quorum.sweeps.run import SweepRequest
 from quorum.sweeps.sweep_folder import SweepFolder
@@ -134,6 +134,14 @@ class Study:
         """
         return Until.parse(self.request.until) if self.request.until else None
 
+    def bound(self, metric: str) -> float:
+        """Return the largest possible difference of a metric.
+
+        Raises:
+            UserError: it has no known range.
+        """
+        return largest_difference(metric, self.treatment.configuration)
+
     @property
     def planned(self) -> Plan | None:
         """What was expected before the first board; None: nothing."""
@@ -141,18 +149,20 @@ class Study:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Its metrics, the main one first.
+        """Its metrics, the main one first: as given, else that of `until`, else the default of the world.
 
         Raises:
-            UserError: the first has no better direction.
+            UserError: the first has no better direction, or `until` needs the range of a metric that has none.
         """
         asked = [find_metric(name, f"--metric {name}") for name in self.request.metrics]
-        first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
+        also = [self.until.metric] if self.until is not None else []
+        first = asked or also or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
         if METRICS[first[0]].better is None:
             raise UserError(
                 f"--metric {first[0]}: neither more nor less of it is better", "Choose one with a better direction."
             )
-        also = [self.until.metric] if self.until is not None else []
+        for name in (first[0], *also) if also else ():
+            self.bound(name)
         return tuple(dict.fromkeys((*first, *also, *_AS_WELL)))
 
     def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:

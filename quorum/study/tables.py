@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -10,9 +11,9 @@ from quorum.comparison.differences import Difference
 from quorum.comparison.factors import NONE
 from quorum.comparison.formats import Table
 from quorum.comparison.metrics import arrow
-from quorum.comparison.tables import SIMULATED, coordination_table, decimals, interval, p_value
+from quorum.comparison.tables import SIMULATED, coordination_table, decimals, interval, p_value, room_tables
 from quorum.comparison.tables import tables as comparison_tables
-from quorum.study.analysis import Analysis
+from quorum.study.analysis import REFERENCE, SILENT, Analysis
 from quorum.study.audit import ControlAudit
 from quorum.study.play import Played
 
@@ -20,7 +21,8 @@ from quorum.study.play import Played
 def tables(played: Played) -> list[Table]:
     """Return the tables: effects, arms, room, and those of a comparison of the arms."""
     analysis = played.analysis
-    own = [_effects(analysis), *_room(analysis), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
+    between = replace(analysis.comparison, baseline=SILENT, room=REFERENCE, metrics=(analysis.metric.name,))
+    own = [_effects(analysis), *room_tables(between), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
     single = analysis.study.question.single
     if single in analysis.comparison.levels:
         own += coordination_table(replace(analysis.comparison, baseline=single))
@@ -37,16 +39,17 @@ def _effects(analysis: Analysis) -> Table:
         for one in found
     )
     caption = (
-        f"Noise floor: {analysis.floor:.{places}f}. Mean paired difference over boards with its 95 % interval; p by the"
-        " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise"
-        " floor: p (Holm) is at most 0.05, and the difference is greater than that of two equal arms in 95 % of cases."
+        f"Noise floor: {'unknown' if math.isnan(analysis.floor) else f'{analysis.floor:.{places}f}'}. Mean paired"
+        " difference over boards with its 95 % interval; p by the sign-flip test: the first row answers the question,"
+        " and the others are corrected by Holm. Found: p (Holm) is at most 0.05, and the difference is greater than the"
+        " floor if it is known. Two equal arms differ by more than the floor in at most 5 % of cases."
     )
     if analysis.study.until is not None:
         caption += (
-            " p and interval of the first row hold however often you look at the study; those of the others are as if"
-            " you had planned these boards."
+            " p and interval of the first row are by bets on its mean, and hold however often you look at the study;"
+            " those of the others are as if you had planned these boards."
         )
-    header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
+    header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "verdict")
     name = analysis.metric.name
     return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")
 
@@ -54,21 +57,6 @@ def _effects(analysis: Analysis) -> Table:
 def _paired(found: Difference, places: int) -> tuple[str, ...]:
     """Return the cells of a paired difference: its boards, its size, and its p-values."""
     return str(found.mean.boards), interval(found.mean, places, signed=True), p_value(found.p), p_value(found.p_holm)
-
-
-def _room(analysis: Analysis) -> Iterator[Table]:
-    if not analysis.room:
-        return
-    rows = tuple(
-        (arm, str(found.boards), str(found.without), interval(found.share, 2)) for arm, found in analysis.room.items()
-    )
-    caption = (
-        "Room of a board: how much better the reference with full knowledge is than the silent team. Share: the gains"
-        " over the silent team divided by the room, both summed over boards with room. Boards without room are counted;"
-        " --with-room leaves them out beforehand."
-    )
-    header = ("arm", "boards with room", "without", "share closed")
-    yield Table("share of the room that arms close", header, rows, caption, name="room")
 
 
 def _acted(analysis: Analysis) -> Iterator[Table]:

@@ -70,7 +70,7 @@ def facts(played: Played) -> dict[str, Any]:
             }
             for effect in analysis.effects
         },
-        "room": {arm: {"share": _ends(found.share), "without": found.without} for arm, found in analysis.room.items()},
+        "room": {arm: {"share": _ends(one.share), "room": _ends(one.room)} for arm, one in analysis.room.items()},
         "prompts": [asdict(audit) for audit in played.audits],
         "findings": findings(played),
     }

@@ -13,8 +13,12 @@ from quorum.runs import read_results
 from quorum_base.user_errors import UserError
 from tests.folders import outcome, write_plan, write_run
 
-ARMS = {"silent": (0.0, 0.2, 1.0, 0.0), "talk": (0.5, 0.2, 0.8, 1.0), "reference": (1.0, 1.0, 1.0, 0.5)}
-"""Completion on four boards, the third of which has no room."""
+ARMS = {
+    "silent": (0.0, 0.2, 1.0, 0.0, 0.1, 0.0, 0.2, 0.0),
+    "talk": (0.5, 0.2, 0.8, 1.0, 0.6, 0.5, 0.6, 0.5),
+    "reference": (1.0, 1.0, 1.0, 0.5, 1.0, 1.0, 1.0, 1.0),
+}
+"""Completion on eight boards, the third of which has no room."""
 
 
 def compared(folder: Path, room: str | None, baseline: str | None = "silent") -> list[Table]:
@@ -29,10 +33,13 @@ def compared(folder: Path, room: str | None, baseline: str | None = "silent") ->
     return tables(compare([read_results(folder)], question))
 
 
-def test_the_share_is_of_the_sums_over_boards_with_room(tmp_path: Path) -> None:
-    """Gains of 0.5, 0 and 1 of rooms of 1, 0.8 and 0.5."""
+def test_the_share_is_of_the_means_over_all_boards(tmp_path: Path) -> None:
+    """Gains of 0.5, 0, -0.2, 1, 0.5, 0.5, 0.4 and 0.5 of rooms of 1, 0.8, 0, 0.5, 0.9, 1, 0.8 and 1."""
     (found,) = [table for table in compared(tmp_path, "reference") if "share of the room" in table.title]
-    assert found.rows == (("talk", "3", "1", f"{1.5 / 2.3:.2f}"),)
+    ((level, boards, room, share),) = found.rows
+    assert (level, boards) == ("talk", "8")
+    assert room.startswith("0.750 [")
+    assert share.startswith(f"{3.2 / 6:.2f} [")
 
 
 def test_without_the_option_there_is_no_such_table(tmp_path: Path) -> None:

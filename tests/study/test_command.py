@@ -32,9 +32,12 @@ def test_a_plan_for_a_stated_effect_runs_nothing(tmp_path: Path) -> None:
     words = (*TEAM, "--plan", "--expect", "5,12", "--out", str(tmp_path / "runs"))
     found = json.loads(typed("talk", *words, "--json"))
     (design,) = found["designs"]
-    assert design["boards"] == 65
+    assert design["boards"] == 67
     assert design["to_run"]
     assert not (tmp_path / "runs").exists()
+    content = json.loads(typed("talk", *words, "--for", "content", "--json"))
+    assert (content["for"], found["for"]) == ("content", "total")
+    assert content["designs"][0]["boards"] > design["boards"], "p is corrected for seven tests"
     wider = (*words, "--half-width", "6")
     assert json.loads(typed("talk", *wider, "--json"))["designs"][0]["boards"] == 18
     assert re.search(r"\b1\W+18\b", typed("talk", *wider)), "the row of 1 draw"
@@ -64,6 +67,14 @@ def test_a_plan_without_one_plays_a_pilot_on_boards_that_no_study_has(tmp_path: 
         (("talk", *TEAM, "--expect", "5"), "--expect 5: not an effect with its deviation"),
         (("talk", *TEAM, "--expect", "0,3"), "--expect 0,3: not an effect with its deviation"),
         (("talk", *TEAM, "--until", "soon"), "--until 'soon': not a condition"),
+        (("talk", *TEAM, "--until", "significant(outcome.score)"), "outcome.score has no known range"),
+        (
+            ("talk", *TEAM, "--metric", "outcome.score", "--until", "significant(steps)"),
+            "outcome.score has no known range",
+        ),
+        (("talk", *TEAM, "--plan", "--for", "contents", "--expect", "5,12"), "--for contents: the question has no"),
+        (("talk", *TEAM, "--plan", "--for", "shuffled"), "a pilot cannot play the arm shuffled of shuffled"),
+        (("talk", *TEAM, "--plan", "--expect", "0.01,12"), "2,000 boards do not give a power of 0.9 for total"),
         (("talk", *TEAM, "--metric", "stepz"), "there is no metric stepz"),
         (("talk", *TEAM, "--metric", "communication.messages"), "neither more nor less of it is better"),
         (

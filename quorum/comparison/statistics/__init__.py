@@ -8,9 +8,9 @@
 | interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; for zeros and ones Clopper and Pearson 1934 |
 | interval of an interquartile mean | `intervals` | Efron 1987, Better Bootstrap Confidence Intervals |
 | test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
-| evidence and interval at any time | `anytime` | Ville 1939; Ramdas et al. 2020; Waudby-Smith and Ramdas 2024 |
+| evidence and interval at any time | `anytime` | Ville 1939; Waudby-Smith and Ramdas 2024 |
 | boards for a power | `flips` | Guenther 1981 |
-| share of the room that is closed | `room` | ratio of sums, interval as in `flips`; Hartigan 1969; Fieller 1954 |
-| noise floor | `noise` | quantile over random signs of the differences of equal arms |
+| share of the room that is closed | `room` | ratio of means, interval by inverting the test of `flips`; Fieller 1954 |
+| noise floor | `noise` | Student's quantile with degrees of freedom by kurtosis; Satterthwaite 1946 |
 | many comparisons | `flips` | Holm 1979; Tarone 1990 |
 """  # noqa: E501 - a table

@@ -85,23 +85,30 @@ def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[flo
 
 
 def ratio_interval(parts: Floats, wholes: Floats) -> tuple[float, float]:
-    """Return the interval of the shares for which the test does not reject parts - share * wholes.
+    """Return the outermost shares for which the test does not reject that parts - share * wholes has the mean 0.
 
-    Its ends are quantiles of the ratios of the sums over sets of boards. NaN over fewer than six boards.
+    Whether the sum over a set of boards is below 0 changes only at the share that is the ratio of the set's own sums,
+    so the ends are among these ratios. NaN if there is no end, because the wholes are not significantly above 0, or if
+    the parts are the same share of the wholes on all boards.
 
     Args:
         parts: one per board, shape (boards,).
-        wholes: one per board, above 0, shape (boards,).
+        wholes: one per board, of either sign, shape (boards,).
     """
-    if len(parts) < FEWEST or agree(parts / wholes):
+    if np.ptp(parts * wholes.sum() - wholes * parts.sum()) <= 1e-12 * np.abs(parts).sum() * np.abs(wholes).sum():
         return math.nan, math.nan
-    return _quantiles(*(_sets(values, 0)[0] for values in (parts, wholes)))
-
-
-def random_means(differences: Floats) -> Floats:
-    """Return the means of the differences with random signs: all, or as many as the test draws, shape (means,)."""
-    sums, _ = _sets(differences, 0)
-    return (float(differences.sum()) - 2 * sums) / len(differences)
+    tops, bottoms = (_sets(values, 0)[0] for values in (parts, wholes))
+    rising = np.sign(bottoms[bottoms != 0])  # whether a higher share gains or loses a set
+    ratios = tops[bottoms != 0] / bottoms[bottoms != 0]
+    order = np.argsort(ratios)
+    allowed, ends = len(tops) // _TAIL_SHARE, []
+    for side, places in ((tops <= 0, order), (tops >= 0, order[::-1])):
+        without = np.count_nonzero(bottoms < 0) + np.count_nonzero(side & (bottoms == 0))
+        held = without + np.cumsum(rising[places]) > allowed
+        if without > allowed or not held.any():
+            return math.nan, math.nan
+        ends.append(float(ratios[places[int(np.argmax(held))]]))
+    return ends[0], ends[1]
 
 
 def smallest_p(boards: int) -> float:

@@ -1,13 +1,14 @@
 """Room: the share of the possible gain that an arm achieves.
 
 On a board, the **room** is the advantage of the reference with full knowledge over the silent team, and the **gain** is
-the advantage of the arm over the silent team. If the reference is no better, the board has no room. The share of the
-room is the ratio of the sums over the boards with room, since boards with next to no room would dominate a mean of
-ratios.
+the advantage of the arm over the silent team. The share of the room is the mean gain divided by the mean room, over all
+boards that the three arms share. Boards on which the reference happens to be worse count as well: leaving them out
+would keep the boards on which the silent team was unlucky, so that any arm would seem to gain.
 
-Its interval is that of the sign-flip test, as for differences: a share is rejected if gain - share * room is not
-symmetric about 0 over boards. So it ends at quantiles of the ratio over all sets of boards (Hartigan 1969, Using
-Subsample Values as Typical Values; for normal values it would be the interval of Fieller 1954).
+Its interval consists of the shares for which the sign-flip test does not reject that the mean of gain - share * room is
+0, as Fieller (1954, Some Problems in Interval Estimation) inverts Student's test. It has ends only if the room itself
+is significantly above 0. No interval of a ratio with ends covers the truth without such a condition (Gleser and Hwang
+1987, The Nonexistence of 100(1 - alpha) % Confidence Sets of Finite Expected Diameter), so there is no share otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from quorum.comparison.statistics.flips import ratio_interval
+from quorum.comparison.statistics.flips import LEVEL, ratio_interval, sign_flip_interval, sign_flip_test
 from quorum.comparison.statistics.intervals import Estimate, Floats
 
 _Board = TypeVar("_Board", bound=tuple[object, ...])
@@ -31,18 +32,13 @@ class RoomClosed:
     """The share of the room that an arm closes.
 
     Attributes:
-        share: 0 for the silent team, 1 for the reference; NaN if no board has room. No interval over fewer than six
-            boards with room.
-        without: number of boards without room: the reference is no better there than the silent team.
+        share: 0 for the silent team, 1 for the reference; NaN if the room is not significantly above 0. No interval if
+            the gain is the same share of the room on every board.
+        room: mean room over the boards, with the interval of a difference.
     """
 
     share: Estimate
-    without: int
-
-    @property
-    def boards(self) -> int:
-        """Number of boards with room."""
-        return self.share.boards
+    room: Estimate
 
 
 def rooms_closed(
@@ -76,9 +72,8 @@ def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_bett
     """
     sign = -1.0 if lower_is_better else 1.0
     gain, room = sign * (arm - silent), sign * (reference - silent)
-    there = room > 0
-    gains, rooms = gain[there], room[there]
-    value = float(gains.sum() / rooms.sum()) if len(rooms) else math.nan
-    low, high = ratio_interval(gains, rooms)
-    share = Estimate(value, low, high, len(rooms), len(rooms))
-    return RoomClosed(share, int((~there).sum()))
+    boards, mean = len(room), float(room.mean()) if len(room) else math.nan
+    whole = Estimate(mean, *sign_flip_interval(room), boards, boards)
+    if not mean > 0 or sign_flip_test(room) > LEVEL:
+        return RoomClosed(Estimate(math.nan, math.nan, math.nan, boards, boards), whole)
+    return RoomClosed(Estimate(float(gain.mean()) / mean, *ratio_interval(gain, room), boards, boards), whole)

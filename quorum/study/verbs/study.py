@@ -46,6 +46,10 @@ def study(
     plan: Annotated[
         bool, typer.Option("--plan", help="Show how many boards you need and what they cost; run no study.")
     ] = False,
+    effect: Annotated[
+        str | None,
+        options.value("--for", "EFFECT", "With --plan, find this effect, such as 'content'.", unset="the answer"),
+    ] = None,
     expect: Annotated[
         str | None,
         options.value(
@@ -88,7 +92,7 @@ def study(
       quorum study talk agents=naive topology=debate n=4 'draw=range(0,2)'
       quorum study team agents=naive topology=centralized env=transport
       quorum study topology agents=naive topology=debate --metric completion
-      quorum study talk agents=naive topology=debate --plan --expect 5,12
+      quorum study talk agents=naive topology=debate --plan --expect 5,12 --for content
       quorum study talk agents=naive topology=debate --until 'significant(steps)'
     """
     if name is None:
@@ -115,7 +119,7 @@ def study(
     )
     chosen = Study.of(request, with_keys=not plan)
     if plan:
-        _plan(chosen, power, half_width, as_json=as_json, quiet=quiet)
+        _plan(chosen, effect, power, half_width, as_json=as_json, quiet=quiet)
     else:
         _play(chosen, as_json=as_json, quiet=quiet)
 
@@ -156,7 +160,7 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
     from quorum.study.findings import findings
     from quorum.study.play import Unfinished, play
     from quorum.study.tables import tables
-    from quorum.study.write import write_study
+    from quorum.study.write import facts, write_study
 
     try:
         played = play(study, quiet=quiet)
@@ -165,8 +169,6 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(nothing.sweep.exit_code or 1) from nothing
     files = write_study(played)
     if as_json:
-        from quorum.study.write import facts
-
         echo_json({**facts(played), "sweep": played.sweep.to_json()})
     elif not quiet:
         for finding in findings(played):
@@ -181,19 +183,20 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(played.sweep.exit_code)
 
 
-def _plan(study: Study, power: float, half_width: float | None, *, as_json: bool, quiet: bool) -> None:
+def _plan(study: Study, of: str | None, power: float, half_width: float | None, *, as_json: bool, quiet: bool) -> None:
     from quorum.comparison.formats import print_tables
     from quorum.display.consoles import Console
     from quorum.study.planning import designs, expect, table
 
-    expected = expect(study, quiet=quiet)
+    expected = expect(study, of, quiet=quiet)
     found = designs(study, expected, power=power, half_width=half_width)
     if as_json:
-        plain = [{"boards": one.boards, "draws": one.draws, **one.forecast.to_json()} for one in found]
-        echo_json({"effect": expected.effect, "between": expected.between, "within": expected.within, "designs": plain})
+        plain = [{"boards": boards, "draws": draws, **cost.to_json()} for boards, draws, cost in found]
+        known = {"effect": expected.effect, "between": expected.between, "within": expected.within}
+        echo_json({"for": expected.file.name, **known, "designs": plain})
         return
     wanted = f"a power of {power:g}" if half_width is None else f"an interval of half-width {half_width:g}"
-    print_tables([table(expected, found, wanted)], [], Console())
+    print_tables([table(study, expected, found, wanted)], [], Console())
 
 
 def _questions() -> Iterator[tuple[str, str]]:

@@ -41,7 +41,7 @@ def test_the_planned_power_is_the_actual_one_within_two_points(case: Case) -> No
     for wanted in (0.8, 0.9):
         boards = case.boards(wanted)
         actual = sequential.actual_power(case, boards, 5 * STUDIES)
-        stated = power(case.sampler, boards)
+        stated = power(case.studies, boards)
         assert actual == pytest.approx(stated, abs=0.02)
         if boards > 20:
             assert actual == pytest.approx(wanted, abs=0.03)
@@ -54,7 +54,7 @@ def test_the_interval_of_the_share_of_the_room_holds_the_truth(gains: str, board
 
 
 @pytest.mark.parametrize("boards", [6, 10, 20, 40])
-def test_equal_arms_are_called_above_the_noise_floor_in_at_most_5_percent(boards: int) -> None:
+def test_equal_arms_are_called_an_effect_in_at_most_5_percent(boards: int) -> None:
     assert sequential.same_called_above(boards, STUDIES) <= 0.05 + ERROR
 
 
@@ -69,5 +69,4 @@ def test_equal_arms_are_called_above_the_noise_floor_in_at_most_5_percent(boards
 def test_the_interval_holds_the_truth_where_its_width_stops_the_study(
     null: str, plan: Plan | None, width: float
 ) -> None:
-    draw, share = NULLS[null]
-    assert sequential.coverage(draw, 0.0, plan, 100, share=share, width=width) >= 0.89
+    assert sequential.coverage(*NULLS[null], plan, 100, width) >= 0.89

@@ -89,7 +89,9 @@ def test_effects_of_arms_that_were_not_played_are_left_out() -> None:
     assert talk(treatment=cells(SILENT)).effects == ()
 
 
-@pytest.mark.parametrize(("noise", "expected"), [([1, -1] * 4, NoiseVerdict.ABOVE), ([5, -4] * 4, NoiseVerdict.WITHIN)])
+@pytest.mark.parametrize(
+    ("noise", "expected"), [([1, -1] * 4, NoiseVerdict.FOUND), ([5, -4] * 4, NoiseVerdict.NOT_FOUND)]
+)
 def test_an_effect_counts_only_where_it_is_greater_than_equal_arms_differ(
     noise: list[int], expected: NoiseVerdict
 ) -> None:
@@ -98,7 +100,7 @@ def test_an_effect_counts_only_where_it_is_greater_than_equal_arms_differ(
     found = talk(silent=cells(SILENT), treatment=plus([2] * 8), again=again)
     assert found.effects[0].difference.p == 2 / 2**8
     assert verdict(found, "total") is expected
-    assert (found.floor < 2) == (expected is NoiseVerdict.ABOVE)
+    assert (found.floor < 2) == (expected is NoiseVerdict.FOUND)
     assert found.same is not None
     assert found.same.mean.value == fmean(noise)
 
@@ -109,14 +111,24 @@ def test_an_effect_that_boards_contradict_is_within_the_floor_however_large() ->
     found = talk(silent=cells(SILENT), treatment=treatment, again=plus([gain + 1 for gain in gains]))
     assert found.effects[0].difference.p > 0.05
     assert found.effects[0].difference.mean.value > found.floor
-    assert verdict(found, "total") is NoiseVerdict.WITHIN
+    assert verdict(found, "total") is NoiseVerdict.NOT_FOUND
 
 
-def test_without_runs_of_the_same_team_there_is_no_floor_and_no_verdict() -> None:
+def test_without_runs_of_the_same_team_there_is_no_floor_and_the_verdict_rests_on_the_test() -> None:
     found = talk(silent=cells(SILENT), treatment=plus([2] * 8))
     assert found.same is None
     assert math.isnan(found.floor)
-    assert verdict(found, "total") is NoiseVerdict.TOO_FEW
+    assert verdict(found, "total") is NoiseVerdict.FOUND
+
+
+def test_of_a_team_that_repeats_itself_the_floor_is_unknown_and_the_verdict_rests_on_the_test() -> None:
+    treatment = plus([2] * 8)
+    found = talk(silent=cells(SILENT), treatment=treatment, again=treatment)
+    assert math.isnan(found.floor)
+    assert verdict(found, "total") is NoiseVerdict.FOUND
+    assert verdict(talk(silent=cells(SILENT), treatment=plus([1, -1] * 4), again=plus([1, -1] * 4)), "total") is (
+        NoiseVerdict.NOT_FOUND
+    )
 
 
 @pytest.mark.parametrize("values", [[4.0], [1.0, 2.0], [3.0, 1.0, 2.0, 2.0], [5.0, 0.0, 0.0, 7.0, 3.0, 3.0]])
