@@ -47,6 +47,10 @@ class Arm:
     says: str
     donors: bool = False
 
+    def drawn(self, draws: int) -> Arm:
+        """Return the arm with this many of its draws."""
+        return replace(self, draws=tuple(range(self.draws[0], self.draws[0] + draws)))
+
     def reading(self, donors: Path) -> Arm:
         """Return the arm with the file of the messages that it reads."""
         # A choice with one option: the location of a file is not part of the arm's meaning.

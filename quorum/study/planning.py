@@ -117,7 +117,7 @@ def expect(study: Study, name: str | None, *, quiet: bool) -> Expected:
         if arm not in study.arms or study.arms[arm].donors:
             reason = study.skipped.get(arm, "it is made from other arms")
             raise UserError(f"--plan: a pilot cannot play the arm {arm} of {file.name}: {reason}", _STATE)
-    arms = {name: replace(study.arms[name], draws=tuple(range(_PILOT_DRAWS))) for name in names}
+    arms = {name: study.arms[name].drawn(_PILOT_DRAWS) for name in names}
     pilot = replace(study, arms=arms, request=replace(request, name=f"{study.name}-pilot"))
     run_sweep_command(replace(pilot.request_of(arms, _PILOT), retry_failed=True), quiet=quiet)
     groups = compare_arms(pilot, read_results(pilot.folder), _PILOT).groups
