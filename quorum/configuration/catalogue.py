@@ -128,7 +128,7 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
         config_dir: see `options`.
         place: the key that has this value, if it is not the group.
     """
-    known = {option.name: option.description for option in options(config_dir) if option.group == group}
+    known = sorted((option.name, option.description) for option in options(config_dir) if option.group == group)
     registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
     if name in registered.get(group, ()):
         own = f"It is registered, but its values are missing: write DIR/{group}/{name}.yaml and add --config-dir DIR."
@@ -137,7 +137,8 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
     else:
         own = "To use your own, add --config-dir DIR."
     begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
-    return UserError(begin, f"{choices_hint(name, f'Options of {group}', dict(sorted(known.items())))} {own}")
+    hint = choices_hint(name, f"Options of {group}", [option for option, _ in known], dict(known))
+    return UserError(begin, f"{hint} {own}")
 
 
 def contents(folders: Sequence[Path]) -> str | None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from quorum.display.consoles import Console
 from quorum.runs.recorded_episode import open_episode
-from quorum.storage.outputs import Output
+from quorum.storage.outputs import Output, write_outputs
 from quorum.view.replay.replay import prepare_replay
-from quorum_base.user_errors import UserError
+from quorum_base.user_errors import UserError, choices_hint
 
 FASTEST = 50
 """Maximum steps per second; viewers slow down faster films."""
@@ -65,3 +65,47 @@ def run_replay(
     progress = None if quiet else Console(stderr=True)
     film = make_film(shown, output, encode, fps=fps, width=width, console=progress)
     return [*(run.remark for run in shown.runs if run.remark), *([] if quiet else [film.text()])]
+
+
+_INCH = 200
+"""Pixels of an inch of a figure."""
+_NARROWEST, _WIDEST = 2.5, 20.0
+"""Limits of a figure's width, in inches."""
+
+
+def write_figure(
+    name: str, run: Path, outputs: Sequence[Output], *, first: int, last: int | None, width: int | None
+) -> list[str]:
+    """Draw a figure of a run, write it to files, and return the messages for the user.
+
+    Args:
+        name: its name.
+        run: folder of the run.
+        outputs: files, whose endings choose their formats.
+        first: the first step to show.
+        last: the last step; None: the end.
+        width: width in pixels, of 200 an inch; None: the page of a paper.
+
+    Raises:
+        UserError: the user can fix the problem; no file is written.
+    """
+    from quorum.comparison.figures.style import PAGE, SAVED, rendered, styled  # noqa: PLC0415 - Matplotlib
+    from quorum.view.replay.figures import FIGURES  # noqa: PLC0415
+
+    if name not in FIGURES:
+        raise UserError(f"--figure {name}: there is no such figure", choices_hint(name, "Figures", FIGURES))
+    for output in outputs:
+        if output.target.suffix[1:] not in SAVED:
+            hint = choices_hint(output.target.suffix, "Endings", [f".{form}" for form in SAVED])
+            raise UserError(f"--out {output.target}: this is not an ending of a figure", hint)
+        output.check()
+    inches = PAGE if width is None else width / _INCH
+    if not _NARROWEST <= inches <= _WIDEST:
+        limits = f"{_NARROWEST * _INCH:g} to {_WIDEST * _INCH:g}"
+        raise UserError(f"--width {width}: a figure is {limits} pixels wide, at {_INCH} an inch")
+    shown = prepare_replay([open_episode(run)], first, last)
+    (episode,) = shown.runs
+    with styled():
+        figure = FIGURES[name](episode, shown.first, shown.last, inches)
+        write_outputs({output: rendered(figure, output.target.suffix[1:]) for output in outputs})
+    return [*filter(None, [episode.remark]), f"figure: {', '.join(str(output.target) for output in outputs)}"]

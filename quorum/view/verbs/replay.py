@@ -1,4 +1,4 @@
-"""`quorum replay`: an episode in the terminal, or as a film."""
+"""`quorum replay`: an episode in the terminal, as a film, or as a figure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from quorum.display.terminal import echo
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
+from quorum_base.user_errors import UserError
 
 
 def replay(
@@ -22,7 +23,19 @@ def replay(
     out: Annotated[
         Path | None,
         options.value(
-            "--out", "FILE", "Write a film to this file, which ends in .gif or .mp4.", unset="play in the terminal"
+            "--out",
+            "FILE",
+            "Write a film to this file, which ends in .gif or .mp4; or the figure, .pdf, .png or .svg.",
+            unset="play in the terminal",
+        ),
+    ] = None,
+    figure: Annotated[
+        str | None,
+        options.value(
+            "--figure",
+            "NAME",
+            "Draw this figure of the run instead: trace (stages and messages, actions, constraints).",
+            unset="no figure",
         ),
     ] = None,
     fps: Annotated[
@@ -35,7 +48,10 @@ def replay(
     width: Annotated[
         int | None,
         options.value(
-            "--width", "PIXELS", "Make the film this many pixels wide, from 160 to 4096.", unset="fits the board"
+            "--width",
+            "PIXELS",
+            "Make the film this many pixels wide, from 160 to 4096; or the figure, 200 pixels an inch.",
+            unset="fits the board; a figure fits a page",
         ),
     ] = None,
     force: options.Force = False,
@@ -45,7 +61,8 @@ def replay(
     """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
 
     It needs only the trace, and calls no mind and no model. It fails if the replay differs from the record. Without a
-    terminal, it prints the frames as text. MP4 needs the extra `video`.
+    terminal, it prints the frames as text. MP4 needs the extra `video`. With --figure and without --out, it writes
+    NAME.png and NAME.pdf.
 
     \b
     Examples:
@@ -53,13 +70,22 @@ def replay(
       quorum replay runs/talk/NAME --from 20 --to 40 --speed 2
       quorum replay runs/talk/NAME --out film.gif
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --width 1280
+      quorum replay runs/talk/NAME --figure trace --out trace.pdf --width 660
     """
     from quorum.display.consoles import Console
     from quorum.storage.outputs import Output
-    from quorum.view.replay.command import run_replay
+    from quorum.view.replay.command import run_replay, write_figure
 
     runs = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
+    if figure is not None:
+        if other is not None:
+            raise UserError(f"--figure {figure}: it shows one run", f"Leave out {other}.")
+        outputs = [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
+        for line in write_figure(figure, run, outputs, first=first, last=last, width=width):
+            if not quiet:
+                echo(line, err=True)
+        return
     try:
         messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
     except KeyboardInterrupt:
