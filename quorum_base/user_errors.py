@@ -102,9 +102,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
-def choices_hint(
-    word: str, label: str, choices: Iterable[str], descriptions: Mapping[str, str] | None = None
-) -> str:
+def choices_hint(word: str, label: str, choices: Iterable[str], descriptions: Mapping[str, str] | None = None) -> str:
     """Return a hint with the closest choices and the list of all: `Did you mean 'cube'? Options of env: cube.`."""
     names = list(dict.fromkeys(choices))
     listing = f"{label}: {', '.join(names)}." if names else ""

@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cube_env import (
-    CubeState, Face, Idle, MoveToBlock, PushBlock, PushTowards, Rendezvous, Wait, is_aligned_with_block,
-)  # fmt: skip
+    CubeState,
+    Face,
+    Idle,
+    MoveToBlock,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    Wait,
+    is_aligned_with_block,
+)
 from maeil import Plan, Task, Thought
 from maeil.metrics import compute_metrics
 from maeil.tasks import Constraint

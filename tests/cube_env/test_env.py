@@ -23,6 +23,7 @@ from cube_env import (
     curriculum,
     place,
 )
+from cube_env.observation import HISTORY_LENGTH
 from tests.cube_env.boards import board, dense_layout, drawing, herd_actions, play
 
 EMCOOP = Scenario(side=15, agents=6, blocks={1: 3, 2: 3, 3: 3})
@@ -527,7 +528,9 @@ def test_symbolic_infos_hold_each_agents_last_primitives_as_symbolic_actions():
 
     def histories(infos):
         seen = [infos[agent]["symbolic"].history for agent in env.possible_agents]
-        return [[(entry.action, *entry.args.values(), *entry.primitives, entry.status) for entry in own] for own in seen]
+        return [
+            [(entry.action, *entry.args.values(), *entry.primitives, entry.status) for entry in own] for own in seen
+        ]
 
     _, _, _, _, infos = env.step({"agent_0": 4, "agent_1": 0})
     walks, stays = ("move", "right", 1, 4, "success"), ("idle", 1, 0, "success")

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from cube_env import (
-    CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous, YieldBlock,
-)  # fmt: skip
+    CubeState,
+    Face,
+    Idle,
+    Layout,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    YieldBlock,
+)
 from cube_env.observation import symbolic_blocks
 from cube_env.symbolic.actions import Entity
 from cube_env.symbolic.tasks import TaskBoard, open_tasks

@@ -67,24 +67,30 @@ def run_replay(
     return [*(run.remark for run in shown.runs if run.remark), *([] if quiet else [film.text()])]
 
 
-_INCH = 200
-"""Pixels of an inch of a figure."""
-_NARROWEST, _WIDEST = 2.5, 20.0
-"""Limits of a figure's width, in inches."""
+_INCH, _NARROWEST, _WIDEST = 200, 500, 4000
+"""Pixels of an inch of a figure, and limits of its width."""
 
 
 def write_figure(
-    name: str, run: Path, outputs: Sequence[Output], *, first: int, last: int | None, width: int | None
+    name: str,
+    runs: Sequence[Path],
+    files: Sequence[Output],
+    *,
+    first: int,
+    last: int | None,
+    width: int | None,
+    quiet: bool,
 ) -> list[str]:
     """Draw a figure of a run, write it to files, and return the messages for the user.
 
     Args:
         name: its name.
-        run: folder of the run.
-        outputs: files, whose endings choose their formats.
+        runs: folder of the run.
+        files: their endings choose the formats.
         first: the first step to show.
         last: the last step; None: the end.
         width: width in pixels, of 200 an inch; None: the page of a paper.
+        quiet: whether to hide the result.
 
     Raises:
         UserError: the user can fix the problem; no file is written.
@@ -94,18 +100,17 @@ def write_figure(
 
     if name not in FIGURES:
         raise UserError(f"--figure {name}: there is no such figure", choices_hint(name, "Figures", FIGURES))
-    for output in outputs:
-        if output.target.suffix[1:] not in SAVED:
-            hint = choices_hint(output.target.suffix, "Endings", [f".{form}" for form in SAVED])
-            raise UserError(f"--out {output.target}: this is not an ending of a figure", hint)
-        output.check()
-    inches = PAGE if width is None else width / _INCH
-    if not _NARROWEST <= inches <= _WIDEST:
-        limits = f"{_NARROWEST * _INCH:g} to {_WIDEST * _INCH:g}"
-        raise UserError(f"--width {width}: a figure is {limits} pixels wide, at {_INCH} an inch")
-    shown = prepare_replay([open_episode(run)], first, last)
-    (episode,) = shown.runs
+    if len(runs) > 1:
+        raise UserError(f"--figure {name}: it shows one run", f"Leave out {runs[1]}.")
+    for file in files:
+        if (ending := file.target.suffix[1:]) not in SAVED:
+            raise UserError(f"--out {file.target}: a figure has another ending", choices_hint(ending, "Endings", SAVED))
+        file.check()
+    if width is not None and not _NARROWEST <= width <= _WIDEST:
+        raise UserError(f"--width {width}: a figure is {_NARROWEST} to {_WIDEST} pixels wide, of {_INCH} an inch")
+    shown = prepare_replay([open_episode(runs[0])], first, last)
+    run, inches = shown.runs[0], PAGE if width is None else width / _INCH
     with styled():
-        figure = FIGURES[name](episode, shown.first, shown.last, inches)
-        write_outputs({output: rendered(figure, output.target.suffix[1:]) for output in outputs})
-    return [*filter(None, [episode.remark]), f"figure: {', '.join(str(output.target) for output in outputs)}"]
+        figure = FIGURES[name](run, shown.first, shown.last, inches)
+        write_outputs({file: rendered(figure, file.target.suffix[1:]) for file in files})
+    return [*filter(None, [run.remark]), *([] if quiet else [f"figure: {', '.join(str(f.target) for f in files)}"])]

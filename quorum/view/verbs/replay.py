@@ -10,7 +10,6 @@ import typer
 from quorum.display.terminal import echo
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
-from quorum_base.user_errors import UserError
 
 
 def replay(
@@ -25,19 +24,11 @@ def replay(
         options.value(
             "--out",
             "FILE",
-            "Write a film to this file, which ends in .gif or .mp4; or the figure, .pdf, .png or .svg.",
+            "Write a film (.gif, .mp4), or the figure (.pdf, .png, .svg).",
             unset="play in the terminal",
         ),
     ] = None,
-    figure: Annotated[
-        str | None,
-        options.value(
-            "--figure",
-            "NAME",
-            "Draw this figure of the run instead: trace (stages and messages, actions, constraints).",
-            unset="no figure",
-        ),
-    ] = None,
+    figure: Annotated[str | None, options.value("--figure", "NAME", "Draw a figure: trace.", unset="no figure")] = None,
     fps: Annotated[
         float, options.value("--fps", "STEPS", "Show this many steps a second, at most 50.", also="--speed")
     ] = 8,
@@ -50,8 +41,8 @@ def replay(
         options.value(
             "--width",
             "PIXELS",
-            "Make the film this many pixels wide, from 160 to 4096; or the figure, 200 pixels an inch.",
-            unset="fits the board; a figure fits a page",
+            "Make a film 160 to 4096 pixels wide, a figure 500 to 4000.",
+            unset="fits board or page",
         ),
     ] = None,
     force: options.Force = False,
@@ -78,16 +69,12 @@ def replay(
 
     runs = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
-    if figure is not None:
-        if other is not None:
-            raise UserError(f"--figure {figure}: it shows one run", f"Leave out {other}.")
-        outputs = [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
-        for line in write_figure(figure, run, outputs, first=first, last=last, width=width):
-            if not quiet:
-                echo(line, err=True)
-        return
     try:
-        messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
+        if figure is not None:
+            files = [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
+            messages = write_figure(figure, runs, files, first=first, last=last, width=width, quiet=quiet)
+        else:
+            messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:
