@@ -115,8 +115,8 @@ def trace_figure(run: RecordedEpisode, first: int, last: int, width: float) -> F
         axes.tick_params(labelsize=6, pad=1.5, left=False, length=2, labelbottom=axes is drawn.panels[-1])
     axes.set_xlabel("environment step", fontsize=6.5, labelpad=1)
     drawn.figure.legend(
-        handles=handles, loc="lower center", ncols=columns, frameon=False, fontsize=6, handlelength=1.4, columnspacing=0.9,
-        borderpad=0, labelspacing=0.25, bbox_to_anchor=(0.5, (0.06 + _LINE * len(foot)) / height),
+        handles=handles, loc="lower center", bbox_to_anchor=(0.5, (0.06 + _LINE * len(foot)) / height), ncols=columns,
+        frameon=False, fontsize=6, handlelength=1.4, columnspacing=0.9, borderpad=0, labelspacing=0.25,
     )  # fmt: skip
     drawn.figure.text(0.5, 0.04 / height, "\n".join(foot), ha="center", va="bottom", fontsize=6, linespacing=1.2)
     return drawn.figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from PIL import Image
@@ -59,7 +60,7 @@ def test_every_message_is_a_line_to_each_of_its_readers(played):
 def test_a_run_without_messages_says_so(played):
     _, figure, (panel, *_) = drawn(played("transport").folder)
     assert "No messages." in texts(figure.texts)[0].replace("\n", " ")
-    assert [one for one in panel.collections if type(one).__name__ == "LineCollection"][0].get_segments() == []
+    assert next(one for one in panel.collections if type(one).__name__ == "LineCollection").get_segments() == []
 
 
 def test_the_stages_cover_the_whole_time_without_a_gap(played):
@@ -69,7 +70,7 @@ def test_the_stages_cover_the_whole_time_without_a_gap(played):
     for row in range(4):
         spans = sorted((bar.x0, bar.x1) for bar in bars if bar.y0 < row < bar.y1)
         assert (spans[0][0], spans[-1][1]) == pytest.approx((low, high))
-        assert all(math.isclose(end, begin) for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+        assert all(math.isclose(end, begin) for (_, end), (begin, _) in pairwise(spans))
 
 
 @pytest.mark.parametrize("name", ["crafter", "transport_hard", "squeeze", "centralized"])
