@@ -242,7 +242,7 @@ class Composer:
 
 def _implied(plain: Mapping[str, Any]) -> Mapping[str, int]:
     """Return the shared keys that the values of the world imply; none if they name no world."""
-    values = plain[worlds.group]
+    values = plain.get(worlds.group)
     is_world = isinstance(values, Mapping) and values.get("name") in worlds.names()
     return worlds.get(values["name"]).config.implied(values) if is_world else {}
 
