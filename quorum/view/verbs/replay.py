@@ -22,7 +22,7 @@ def replay(
     out: Annotated[
         Path | None,
         options.value(
-            "--out", "FILE", "Write a film (.gif, .mp4) or figure (.pdf, .png) to this file.", unset="play in the terminal"
+            "--out", "FILE", "Write this file: film (.gif, .mp4) or figure (.pdf, .png).", unset="play in the terminal"
         ),
     ] = None,
     figure: Annotated[str | None, options.value("--figure", "NAME", "Draw a figure: trace.", unset="no figure")] = None,
