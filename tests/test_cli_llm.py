@@ -281,7 +281,7 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         ),
         (
             ["turn=talk", "agent=0", "max_steps=3"],
-            "agent_0 does not get such a prompt in this episode\nThese have a turn: agent_0 (turn=plan), agent_1..agent_3 (",
+            "agent_0 does not get such a prompt in this episode\nThese have a turn: agent_0 (turn=plan), agent_1",
         ),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],

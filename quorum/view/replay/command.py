@@ -8,6 +8,7 @@ from pathlib import Path
 
 from quorum.display.consoles import Console
 from quorum.runs.recorded_episode import open_episode
+from quorum.runs.run_folder import contradicts_itself
 from quorum.storage.outputs import Output, write_outputs
 from quorum.view.replay.replay import prepare_replay
 from quorum_base.user_errors import UserError, choices_hint
@@ -111,6 +112,9 @@ def write_figure(
     shown = prepare_replay([open_episode(runs[0])], first, last)
     run, inches = shown.runs[0], PAGE if width is None else width / _INCH
     with styled():
-        figure = FIGURES[name](run, shown.first, shown.last, inches)
+        try:
+            figure = FIGURES[name](run, shown.first, shown.last, inches)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise contradicts_itself(run.folder, f"{type(error).__name__}: {error}") from error
         write_outputs({file: rendered(figure, file.target.suffix[1:]) for file in files})
     return [*filter(None, [run.remark]), *([] if quiet else [f"figure: {', '.join(str(f.target) for f in files)}"])]

@@ -53,12 +53,8 @@ ENDS: Mapping[str | None, Look] = {
     None: ("not ended", "running", 0.46, ""),
 }
 """The look of actions, by their end."""
-CONSTRAINTS: Sequence[Look] = (
-    ("spatial", "met-0", 0.2, ""),
-    ("temporal", "met-1", 0.2, ""),
-    ("participation", "met-2", 0.2, ""),
-    ("dependency", "met-3", 0.2, ""),
-)
+_NAMES = ("spatial", "temporal", "participation", "dependency")
+CONSTRAINTS: Sequence[Look] = [(name, f"met-{place}", 0.2, "") for place, name in enumerate(_NAMES)]
 TITLES = ("Cognitive activity and messages", "Primitive execution", "Constraints, capabilities and score")
 _MARKERS = {"up": "^", "down": "v", "left": "<", "right": ">", "stay": "_", "noop": "_", "nothing": "_"}
 """The markers of primitives; the others are squares."""
@@ -96,10 +92,7 @@ def trace_figure(run: RecordedEpisode, first: int, last: int, width: float) -> F
     handles.append(Line2D([], [], color=_colours()["message"], lw=0.6, marker="o", ms=2, label="message"))  # type: ignore[arg-type]
     columns = int(width / 0.88)
     foot = wrap(lanes.remark(), int(width * 19))
-    heights = [
-        min(_HIGHEST, high * abs(a.get_ylim()[1] - a.get_ylim()[0]))
-        for a, high in zip(drawn.panels, _ROWS, strict=True)
-    ]
+    heights = [min(_HIGHEST, high * abs(a.viewLim.height)) for a, high in zip(drawn.panels, _ROWS, strict=True)]
     lines = len(foot) - (-len(handles) // columns)
     height = top = sum(heights) + 3 * _TITLE + _TICKS + _LINE * lines + 0.14
     drawn.figure.set_size_inches(width, height)
@@ -195,14 +188,13 @@ class _Lanes:
     def remark(self) -> str:
         """Return what a reader must know about the figure."""
         silent = not any(self._first <= message["t"] <= self._last for message in self._page["messages"])
-        parts = [
-            "Simulated language model." if self._run.answering_models.simulated else "",
-            f"{label_of(self._run)}. Shaded: the team thinks while the world stands still.",
-            "No messages." if silent else "",
-            "Framed: all constraints at once." if self._tasks else "No task of several agents.",
-            f"{_MOST_TASKS} of {len(self._all)} tasks, those with most work." if len(self._all) > _MOST_TASKS else "",
-        ]
-        return " ".join(filter(None, parts))
+        model = "Simulated language model. " if self._run.answering_models.simulated else ""
+        shaded = f"{label_of(self._run)}. Shaded: the team thinks while the world stands still."
+        framed = "Framed: all constraints at once." if self._tasks else "No constraints."
+        most = (
+            f" {_MOST_TASKS} of {len(self._all)} tasks, those with most work." if len(self._all) > _MOST_TASKS else ""
+        )
+        return f"{model}{shaded} {framed}{most}{' No messages.' if silent else ''}"
 
     def draw_stages(self, axes: Axes) -> None:
         """Draw the stages of all participants, and their messages."""
@@ -239,7 +231,7 @@ class _Lanes:
             kind = status if status in ENDS else None
             spans[agent, kind].append((begin, end))
             if (room := int((end - begin) * scale / 0.056)) > 2 and len(agents) <= _LARGE_TEAM:
-                text = name if len(name) <= room else f"{name[: room - 1]}…"
+                text = sanitize(name, room)
                 box = {"fc": _colours()[ENDS[kind][1]], "pad": 0.4, "lw": 0}
                 axes.text(
                     begin + 0.03 / scale, agent - 0.2, text, fontsize=5, color="w", va="center", bbox=box, clip_on=True

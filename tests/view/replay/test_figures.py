@@ -12,6 +12,7 @@ from maeil.trace.events import MessageSent
 from quorum.comparison.figures.style import rendered, styled
 from quorum.runs.recorded_episode import open_episode
 from quorum.view.replay.figures import CONSTRAINTS, STAGES, TITLES, TimeAxis, trace_figure
+from tests.view.replay.conftest import edit_trace
 
 TEXTS = ["agent_0", "agent_1", "agent_2", "agent_3"]
 
@@ -121,3 +122,20 @@ def test_a_mistake_is_one_message_and_no_file(quorum, run, tmp_path, arguments, 
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_run_that_breaks_off_is_drawn_up_to_its_end(copied):
+    folder = copied("debate")
+    lines = (folder / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    for kept in (1, len(lines) // 3, len(lines) // 2):
+        (folder / "trace.jsonl").write_bytes(b"".join(lines[:kept]))
+        assert len(drawn(folder)[2]) == len(TITLES)
+
+
+def test_a_trace_that_contradicts_itself_is_one_message_and_no_file(copied, quorum, tmp_path):
+    folder = copied("debate")
+    edit_trace(folder, lambda event: {**event, "agent": 77} if event["event"] == "stage" else event)
+    done = quorum("replay", str(folder), "--figure", "trace")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "debate: damaged: its events contradict each other" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["debate"]
