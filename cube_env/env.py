@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
 from cube_env.generator import place
 from cube_env.layout import Layout
-from cube_env.observation import COUNTS, HistoryEntry, SymbolicObservation, observe
+from cube_env.observation import COUNTS, HISTORY_LENGTH, HistoryEntry, SymbolicObservation, observe
 from cube_env.scenario import Scenario, curriculum
 from cube_env.state import CubeState, Snapshot, StepReport, render_ansi
 from cube_env.symbolic.picture import image
@@ -57,6 +58,12 @@ def wrong_action(who: str, action: object) -> ActionError:
     return checks.wrong_action(who, action, _NAMES)
 
 
+def _as_symbolic(action: Action) -> HistoryEntry:
+    """A primitive as the symbolic action that it carries out: a `move` of a step, which succeeds even if blocked."""
+    name, args = ("idle", {}) if action is Action.STAY else ("move", {"direction": action.name.lower()})
+    return HistoryEntry(name, {**args, "steps": 1}, (int(action),), "success")
+
+
 Observation = npt.NDArray[np.float32]
 
 
@@ -68,6 +75,7 @@ class SavedEnv:
     report: StepReport | None
     running: bool
     generator: Mapping[str, Any]
+    past: tuple[ActionArray, ...]
 
 
 class CubeEnv(SharedRewardEnv[Box, Discrete]):
@@ -79,10 +87,11 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         view, which later steps overwrite.
     Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
     Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
-    Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
+    Episode end: terminated when no block is left, else truncated at `max_steps`; for all agents at once.
     Infos: `action_mask`, int8 (5,), see `action_masks`; and `step`, `blocks_left` and `delivered_weight` (of the last
         step), int. Empty with `infos="none"`. With `infos="symbolic"` they are replaced by `symbolic`, the agent's
-        `SymbolicObservation`, and `report`, the step's `StepReport`, None after a reset.
+        `SymbolicObservation`, whose history has its last primitives as `move` and `idle`; and `report`, the step's
+        `StepReport`, None after a reset.
 
     Example:
         ```python
@@ -144,6 +153,8 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         self._state: CubeState | None = None
         self._seen: SymbolicObservation | None = None
         """The symbolic observation of an outside observer between two steps, with the parts that agents share."""
+        self._past: deque[ActionArray] = deque(maxlen=HISTORY_LENGTH if infos == "symbolic" else 0)
+        """The last joint actions, for the history of symbolic infos."""
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -169,6 +180,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             layout = place(self.scenario, generator)
         self._state = CubeState.from_layout(layout, observed=True)
         self.report = self._seen = None
+        self._past.clear()
         return self._started()
 
     def step(self, actions: Mapping[str, int]) -> Step:
@@ -228,12 +240,15 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             raise no_state()
         return self._state
 
-    def symbolic_observation(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
+    def symbolic_observation(
+        self, index: int | None, history: tuple[HistoryEntry, ...] | None = None
+    ) -> SymbolicObservation:
         """Return the symbolic observation of one agent.
 
         Args:
             index: The agent's index; None for an outside observer.
-            history: The agent's recent symbolic actions, which the symbolic layer keeps.
+            history: The agent's recent symbolic actions, which the symbolic layer keeps; None: with symbolic infos its
+                last primitives, else none.
         """
         if self._seen is None:
             self._seen = observe(self.cube_state, self.max_steps)
@@ -241,6 +256,8 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         if index is not None and not 0 <= index < len(seen.agents):
             raise WorldError(f"no agent has index {index}; indices are 0 to {len(seen.agents) - 1}")
         name, cell = (agent_name(index), seen.agents[index]) if index is not None else ("", None)
+        if history is None:
+            history = tuple(_as_symbolic(Action(actions[index])) for actions in self._past) if index is not None else ()
         return SymbolicObservation(  # much faster than `dataclasses.replace`
             seen.side, seen.goal_col, seen.step, seen.max_steps, name, cell, seen.agents, seen.blocks, history
         )
@@ -249,7 +266,8 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         """Save this moment of the environment, including its stream of layouts; later steps do not affect it."""
         state = self.cube_state
         assert self._generator is not None
-        return SavedEnv(state.copy(), self.report, bool(self.agents), self._generator.bit_generator.state)
+        generator = self._generator.bit_generator.state
+        return SavedEnv(state.copy(), self.report, bool(self.agents), generator, tuple(self._past))
 
     def load(self, saved: SavedEnv) -> None:
         """Restore a saved moment of this environment or of one made with the same arguments.
@@ -263,6 +281,8 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         else:
             self._state = saved.state.copy(observed=True)
         self._seen = None
+        self._past.clear()
+        self._past.extend(saved.past)
         if self._generator is None:
             self._generator = np.random.default_rng(0)
         self._generator.bit_generator.state = saved.generator
@@ -306,6 +326,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         if wrong >= 0:
             raise wrong_action(agent_name(wrong), int(actions[wrong]))
         self._seen = None
+        self._past.append(actions)
         self.report = report = StepReport(
             state,
             actions,

@@ -111,7 +111,7 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
             read.
         rewards: Shape (W,): reward of every agent of each world, 0 where an episode starts; written.
         terminations: Shape (W,): whether no block is left; written.
-        truncations: Shape (W,): whether the step count has reached `max_steps`; written.
+        truncations: Shape (W,): whether the step count has reached `max_steps` with a block left; written.
         step_cost: Cost of a step for every agent.
         deliver_reward: Reward per unit of delivered weight, shared by the agents.
         max_steps: Steps after which an episode is truncated.
@@ -140,7 +140,7 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
             _step_one(worlds, w, actions)
             rewards[w] = deliver_reward * counters[w, arrays.COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
             terminations[w] = counters[w, arrays.COUNT_LIVE] == 0
-            truncations[w] = counters[w, arrays.COUNT_STEP] >= max_steps
+            truncations[w] = not terminations[w] and counters[w, arrays.COUNT_STEP] >= max_steps
     return -1
 
 

@@ -15,6 +15,8 @@ from cube_env.state import BlockView, CubeState
 
 RUNNING = "running"
 """History status of a running action."""
+HISTORY_LENGTH = 5
+"""Number of ended symbolic actions that an observation shows."""
 
 NOT_SHOWN: Cell = (-1, -1)
 """Cell of an agent missing from the prompt, in an observation read from that prompt."""

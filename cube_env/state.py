@@ -311,7 +311,7 @@ class StepReport:
     terminated: bool
     """No block is left."""
     truncated: bool
-    """The step count has reached `max_steps`."""
+    """The step count has reached `max_steps`, and a block is left."""
     delivered: tuple[int, ...]
     """Ids of the blocks delivered in this step, ascending."""
     delivered_weight: int
@@ -323,7 +323,7 @@ class StepReport:
         step, live, weight, attempts, _ = state.world.counters.tolist()
         self.reward = deliver_reward * weight / len(actions) - step_cost
         self.terminated = live == 0
-        self.truncated = step >= max_steps
+        self.truncated = live > 0 and step >= max_steps
         self.delivered_weight = weight
         self.delivered = ()
         if weight:

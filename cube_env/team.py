@@ -18,7 +18,7 @@ class CubeTeamEnv(TeamEnv):
     Observation: float32 `(K, K, 5)`, the channels of `CubeEnv`.
     Action: integers 0..4, shape `(n,)`, by agent index.
     Reward: the shared reward of the agents.
-    Episode end: terminated when no block is left, truncated at `max_steps`.
+    Episode end: terminated when no block is left, else truncated at `max_steps`.
     Info: as in `CubeVecEnv`: `step`, `blocks_left` and `delivered_weight` (of the last step); `action_mask`, int8
         `(n, 5)`; `alive`, bool `(n,)`. Empty with `infos="none"`.
 

@@ -73,6 +73,14 @@ class CubeConfig(ComponentConfig):
     observation: Annotated[ObservationForm, Usual("text")]
     """Whether a prompt shows the board as text, as a picture, or both."""
 
+    @classmethod
+    def implied(cls, values: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return the number of agents on a given board."""
+        try:
+            return {"n": len(layout_from(values["layout"]).agents)} if values.get("layout") else {}
+        except (WorldError, AttributeError, TypeError):
+            return {}  # the checks of the values name what is wrong
+
     @field_validator("blocks")
     @classmethod
     def _are_those_of_the_level(

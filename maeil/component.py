@@ -37,6 +37,15 @@ class ComponentConfig(BaseModel):
     name: str
     """Name under which the component is registered."""
 
+    @classmethod
+    def implied(cls, _values: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return the shared keys that a world's values determine unless the user sets them: a board has its own `n`.
+
+        Args:
+            _values: the values before they are checked.
+        """
+        return {}
+
 
 @dataclass(frozen=True, slots=True)
 class Usual:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -73,25 +73,37 @@ def shown_path(file: str | Path) -> str:
         return str(file)
 
 
-def nearest(word: str, choices: Iterable[str], most: int = 2) -> str:
+_SHORTEST_NAME = 4
+"""Letters of a word from which on `nearest` looks for it in descriptions."""
+
+
+def nearest(word: str, choices: Iterable[str], most: int = 2, descriptions: Mapping[str, str] | None = None) -> str:
     """Return the question "Did you mean ...?" with the choices closest to a word; empty if none is close.
 
-    A dotted choice whose last part equals the word comes first: `env.blocks` for `blocks`.
+    A dotted choice whose last part equals the word comes first, `env.blocks` for `blocks`; then choices whose
+    description contains the word, as a paper writes it: `ma_crafter` for `MA-Crafter`.
 
     Args:
         word: what the user wrote.
         choices: valid words.
         most: maximum number of choices in the question.
+        descriptions: descriptions of choices, which may contain other names of them.
     """
     names = list(dict.fromkeys(choices))
     found = [name for name in names if "." in name and name.rpartition(".")[2] == word]
+    if len(letters := _letters(word)) >= _SHORTEST_NAME:
+        found = found or [name for name, text in (descriptions or {}).items() if letters in _letters(text)][:most]
     found = found or get_close_matches(word, names, n=most)
     shown = [repr(name) for name in found]
     return f"Did you mean {' or '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}?" if found else ""
 
 
-def choices_hint(word: str, label: str, choices: Iterable[str]) -> str:
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def choices_hint(word: str, label: str, choices: Iterable[str], descriptions: Mapping[str, str] | None = None) -> str:
     """Return a hint with the closest choices and the list of all: `Did you mean 'cube'? Options of env: cube.`."""
     names = list(dict.fromkeys(choices))
     listing = f"{label}: {', '.join(names)}." if names else ""
-    return " ".join(part for part in (nearest(word, names), listing) if part)
+    return " ".join(part for part in (nearest(word, names, descriptions=descriptions), listing) if part)

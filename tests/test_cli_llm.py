@@ -281,12 +281,14 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         ),
         (
             ["turn=talk", "agent=0", "max_steps=3"],
-            "agent_0 does not get such a prompt in this episode\nIts turns: plan",
+            "agent_0 does not get such a prompt in this episode\nThese have a turn: agent_0 (turn=plan), agent_1",
         ),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],
-            "Did you mean 'assessor'? Its roles: actor, assessor, exploiter, explorer.",
+            "nobody gets such a prompt in this episode\nDid you mean 'assessor'? These have a turn: ",
         ),
+        ([*LLAMAC, "role=assesor", "max_steps=3"], "coordinator (role=assessor, exploiter, explorer; turn=talk"),
+        ([*LLAMAC, "role=explorer", "agent=0", "max_steps=3"], "coordinator (role=assessor, exploiter, explorer"),
         (["at=runs"], "at=runs: give the folder of a run and a step"),
         (["at=nowhere:3"], "nowhere: there is no such folder"),
     ],

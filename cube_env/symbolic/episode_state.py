@@ -10,7 +10,7 @@ import numpy as np
 from cube_env import paths
 from cube_env.arrays import ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, ROW, IntArray
 from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
-from cube_env.observation import HistoryEntry
+from cube_env.observation import HISTORY_LENGTH, HistoryEntry
 from cube_env.state import CubeState, Push
 
 
@@ -40,10 +40,6 @@ class Meeting:
         if here > self._released_with:
             self._released_with = here
             self.released.update(agent for agent, count in self.waiting.items() if count <= here)
-
-
-HISTORY_LENGTH = 5
-"""Number of ended symbolic actions that an observation shows."""
 
 
 class Roster:
@@ -101,6 +97,16 @@ class Roster:
         """Return the last actions of an agent, oldest first; a running one comes last, with the status `running`."""
         running = self._running[agent]
         return (*self._ended[agent], *(() if running is None else (running(),)))
+
+
+def is_aligned(state: CubeState, agent: int, block: int, face: Face) -> bool:
+    """Whether an agent is on a face cell of a block or in a gap-free line of agents behind one."""
+    return paths.place_in_line(state.grid, state.agents, agent, block, *STEP_TOWARDS[face]) >= 0
+
+
+def face_of(state: CubeState, agent: int, block: int) -> Face | None:
+    """Return the face of a block that an agent is aligned with; if two, the first of left, right, up, down."""
+    return next((face for face in Face if is_aligned(state, agent, block, face)), None)
 
 
 FindTargets = Callable[[], tuple[IntArray, bool]]
@@ -281,12 +287,11 @@ class EpisodeState:
 
     def is_aligned(self, agent: int, key: FaceKey) -> bool:
         """Whether an agent is on a face cell of a block or in a gap-free line of agents behind one."""
-        block, face = key
-        return paths.place_in_line(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face]) >= 0
+        return is_aligned(self.state, agent, *key)
 
     def face_of(self, agent: int, block: int) -> Face | None:
-        """Return the face of a block that an agent is aligned with; if two, the first of left, right, up, down."""
-        return next((face for face in Face if self.is_aligned(agent, (block, face))), None)
+        """Return the face of a block that an agent is aligned with; see `face_of`."""
+        return face_of(self.state, agent, block)
 
     def way_on(self, agent: int, key: FaceKey, last: int) -> int:
         """Return the next step along the face for an agent that entered its face cell by `last`; STAY to stop."""

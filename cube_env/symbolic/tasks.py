@@ -13,6 +13,7 @@ from cube_env.constants import PUSH_DIRECTION, Face, PushOutcome
 from cube_env.constraints import DIRECTIONS, NUMBERS, task_changes
 from cube_env.state import CubeState, Snapshot, StepReport
 from cube_env.symbolic.actions import Entity, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous
+from cube_env.symbolic.episode_state import face_of
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, TaskState
 from maeil.world import NEAREST
@@ -36,7 +37,7 @@ class TaskBoard:
     def __init__(self, state: CubeState) -> None:
         self._state = state
         self._plans: list[Plan | None] = [None] * len(state.agents)
-        self._faces: list[list[_Key]] = [[] for _ in state.agents]
+        self._faces: list[_Faces] = [{} for _ in state.agents]
         self._numbers = np.empty((0, NUMBERS), dtype=np.int32)
         self.grow()
 
@@ -80,15 +81,14 @@ class TaskBoard:
 
     def _served(self, plans: Sequence[Plan | None]) -> IntArray:
         """Return the task row that each plan serves, (n,), -1 for none; each plan is read once."""
-        live = self._state.block_table[:, ALIVE].tolist()
+        live = self._state.block_table[:, ALIVE].nonzero()[0].tolist()
         served = np.full(len(plans), -1, dtype=np.int32)
         for agent, plan in enumerate(plans):
             if plan is not self._plans[agent]:
-                self._plans[agent], self._faces[agent] = plan, list(_faces_of(plan).items()) if plan is not None else []
-            for block, face in self._faces[agent]:
-                if block < len(live) and live[block]:
-                    served[agent] = DIRECTIONS * block + PUSH_DIRECTION[face] - 1
-                    break
+                self._plans[agent], self._faces[agent] = plan, _faces_of(plan) if plan is not None else {}
+            key = _key_of(self._state, agent, self._faces[agent], live)
+            if key is not None:
+                served[agent] = DIRECTIONS * key[0] + PUSH_DIRECTION[key[1]] - 1
         return served
 
     def attempts(self, report: StepReport, joint: ActionArray, pushing: IntArray) -> tuple[Attempt, ...]:
@@ -114,6 +114,8 @@ class TaskBoard:
 
 
 _Key = tuple[int, Face]
+_Faces = dict[int, Face | None]
+"""The faces at which a plan works, by block in the order of first mention; None: where its agent stands."""
 _TARGET = re.compile(rf"\bblock[_ ](\d{{1,9}})(?:/({'|'.join(Face)}))?\b")
 
 
@@ -130,12 +132,12 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None], text: str = "") -
     live = np.flatnonzero(state.block_table[:, ALIVE]).tolist()
     planned: dict[_Key, list[int]] = {}
     for agent, plan in enumerate(plans):
-        key = _key_of(plan, live) if plan is not None else None
+        key = _key_of(state, agent, _faces_of(plan), live) if plan is not None else None
         if key is not None:
             planned.setdefault(key, []).append(agent)
     for block, face in _named(text):
         if block in live:
-            planned.setdefault((block, face), [])
+            planned.setdefault((block, face or Face.left), [])
     named = {block for block, _ in planned}
     others = [block for block in live if block not in named]
     others.sort(key=lambda block: (_distance(state, block), block))
@@ -144,27 +146,31 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None], text: str = "") -
     return [_open_task(snapshot, key, tuple(planned.get(key, ()))) for key in keys]
 
 
-def _named(text: str) -> list[_Key]:
-    """The faces that a text names; for a block alone, its left face."""
-    return [(int(block), Face(face or Face.left)) for block, face in _TARGET.findall(text)]
+def _named(text: str) -> list[tuple[int, Face | None]]:
+    """The faces that a text names; None for a block alone."""
+    return [(int(block), Face(face) if face else None) for block, face in _TARGET.findall(text)]
 
 
-def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
-    """The face that a plan works at: of the first live block named in its actions, else the one named in its task."""
-    return next(((block, face) for block, face in _faces_of(plan).items() if block in live), None)
+def _key_of(state: CubeState, agent: int, faces: _Faces, live: Collection[int]) -> _Key | None:
+    """The face that a plan works at: of the first live block; by default the left face, from which it is delivered."""
+    found = next(((block, face) for block, face in faces.items() if block in live), None)
+    return found and (found[0], found[1] or face_of(state, agent, found[0]) or Face.left)
 
 
-def _faces_of(plan: Plan) -> dict[int, Face]:
-    """The face at which a plan works for each block it names, in order of first mention."""
-    faces: dict[int, Face] = {}
+def _faces_of(plan: Plan) -> _Faces:
+    """The face at which a plan works for each block that its actions name, else its task."""
+    faces: _Faces = {}
     for action in plan.actions:
         match action:
             case MoveToBlock(block=block, face=face) | Rendezvous(block=block, face=face):
                 faces.setdefault(block, face)
-            case PushBlock(block=block) | PushTowards(block=block) | Navigate(entity=Entity.block, id=int(block)):
+            case Navigate(entity=Entity.block, id=int(block)):
                 faces.setdefault(block, Face.left)
-    for block, face in _named(plan.task.target) if plan.task is not None else ():
-        faces.setdefault(block, face)
+            case PushBlock(block=block) | PushTowards(block=block):
+                faces.setdefault(block, None)
+    for block, named in _named(plan.task.target) if plan.task is not None else ():
+        if named is not None or block not in faces:
+            faces[block] = faces.get(block) or named or Face.left
     return faces
 
 

@@ -202,18 +202,23 @@ def observation_lines(board: Board) -> list[str]:
 
 
 def local_line(observation: TransportObservation) -> str:
-    """Return the paper's observation of an agent on one line; `read_line` reads it."""
-    grid = observation.grid
+    """Return the paper's observation of an agent on one line; `read_line` reads it.
+
+    The wording is the authors': `Agent[0.5, 0.5]: I am in square[0.5, 0.5], I can observe ['target_red'], I can do
+    ['move(box_blue, position(1.0, 1.0))']`. An agent observes what is in its cell, and corners have round brackets.
+    """
     agent = observation.agent.removeprefix("agent_")
-    seen = [item for items in observation.sees.values() for item in items]
-    moves = [f"move({choice.box}, {choice.to})" for choice in observation.can_do]
-    name = write_agent(grid, int(agent))
-    return f"{name}: in {observation.square}; observes {seen}; can do {moves}"
+    seen = list(observation.sees.get(observation.square, ()))
+    can_do = ((choice.box, _SQUARE.sub(r"position(\1)", choice.to)) for choice in observation.can_do)
+    moves = [f"move({box}, {to})" for box, to in can_do]
+    name = write_agent(observation.grid, int(agent))
+    return f"{name}: I am in {observation.square}, I can observe {seen}, I can do {moves}"
 
 
-_LINE = re.compile(r"(Agent.*?\]): in (square.*?\]); observes \[(.*?)\]; can do \[(.*)\]")
+_LINE = re.compile(r"(Agent.*?\]): I am in (square.*?\]), I can observe \[(.*?)\], I can do \[(.*)\]")
 _SEEN = re.compile(r"'(\w+)'")
 _CAN_DO = re.compile(r"'move\((\w+), ([^']*)\)'")
+_SQUARE, _ROUND = re.compile(r"position\[(.*)\]"), re.compile(r"position\((.*)\)")
 
 
 def read_line(grid: Grid, line: str) -> dict[str, Any]:
@@ -226,11 +231,12 @@ def read_line(grid: Grid, line: str) -> dict[str, Any]:
     if found is None:
         raise ValueError(f"{line!r} is not an observation")
     name, square, seen, moves = found.groups()
+    can_do = (Choice(box, _ROUND.sub(r"position[\1]", to)) for box, to in _CAN_DO.findall(moves))
     return {
         "agent": f"agent_{read_agent(grid, name)}",
         "square": square,
         "sees": {square: _SEEN.findall(seen)} if seen else {},
-        "can_do": moves_by_box(Choice(box, to) for box, to in _CAN_DO.findall(moves)),
+        "can_do": moves_by_box(can_do),
     }
 
 

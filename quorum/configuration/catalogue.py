@@ -118,7 +118,9 @@ def option_names(group: str, config_dir: ConfigDir = ()) -> list[str]:
 
 
 def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = "") -> UserError:
-    """Return the error for an unknown option of a group; it names the flag that may be missing.
+    """Return the error for an unknown option of a group; it names near options, and the flag that may be missing.
+
+    An option is also found by the names in its description, such as `topology=broadcast` for the broadcast chain.
 
     Args:
         group: the group.
@@ -126,7 +128,7 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
         config_dir: see `options`.
         place: the key that has this value, if it is not the group.
     """
-    known = option_names(group, config_dir)
+    known = sorted((option.name, option.description) for option in options(config_dir) if option.group == group)
     registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
     if name in registered.get(group, ()):
         own = f"It is registered, but its values are missing: write DIR/{group}/{name}.yaml and add --config-dir DIR."
@@ -135,7 +137,8 @@ def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = ""
     else:
         own = "To use your own, add --config-dir DIR."
     begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
-    return UserError(begin, f"{choices_hint(name, f'Options of {group}', known)} {own}")
+    hint = choices_hint(name, f"Options of {group}", [option for option, _ in known], dict(known))
+    return UserError(begin, f"{hint} {own}")
 
 
 def contents(folders: Sequence[Path]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,8 +30,9 @@ from quorum.configuration.leaves import dotted
 from quorum.configuration.member_values import expand, is_mind
 from quorum.configuration.option_files import broken_yaml, check_option
 from quorum.configuration.option_folders import CONFIGS, SHIPPED, ConfigDir, option_folders
-from quorum.configuration.overrides import HYDRA
+from quorum.configuration.overrides import HYDRA, parse
 from quorum.configuration.provider_hint import provider_hint
+from quorum.configuration.registry import worlds
 from quorum.configuration.secrets import refuse_environment
 from quorum.configuration.templates import Template, is_open, lines, resolved, split, typed_values, with_value
 from quorum_base.user_errors import UserError, choices_hint, nearest
@@ -74,13 +75,19 @@ class Composer:
         return option_names(group, self._folders)
 
     def compose(self, overrides: Sequence[Override]) -> dict[str, Any]:
-        """Compose and resolve a configuration.
+        """Compose and resolve a configuration; the world sets shared keys that its values imply and the user does not.
 
         Results may share parts: do not modify them.
 
         Raises:
             UserError: an override names a group, an option or a key that does not exist, or a value is missing.
         """
+        plain = self._filled(overrides)
+        typed = {override.key_or_group for override in overrides}
+        implied = {key: value for key, value in _implied(plain).items() if key not in typed and plain[key] != value}
+        return self._filled([*overrides, *parse([f"{key}={n}" for key, n in implied.items()])]) if implied else plain
+
+    def _filled(self, overrides: Sequence[Override]) -> dict[str, Any]:
         composed, assigned = split(overrides, self.groups)
         with HYDRA:
             template = self._kept(composed)
@@ -231,6 +238,13 @@ class Composer:
                 hint = provider_hint(key, override.value()) or _key_hint(key, keys)
                 return UserError(f"{key}: there is no such key", hint)
         return None
+
+
+def _implied(plain: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return the shared keys that the values of the world imply; none if they name no world."""
+    values = plain.get(worlds.group)
+    is_world = isinstance(values, Mapping) and values.get("name") in worlds.names()
+    return worlds.get(values["name"]).config.implied(values) if is_world else {}
 
 
 def _refuse_sign(override: Override, what: str) -> None:

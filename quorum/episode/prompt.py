@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from quorum.configuration.option_folders import ConfigDir
 from quorum.episode.built import Parts
 from quorum.episode.in_memory import play_in_memory
 from quorum.episode.models import grounded
-from quorum_base.user_errors import UserError, choices_hint
+from quorum_base.names import fold_names
+from quorum_base.user_errors import UserError, choices_hint, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class _PromptFound(EpisodeStop):
 
 @dataclass
 class _Search:
-    """State of one play: the request, and the participant's calls so far.
+    """State of one play: the request, and the calls so far.
 
     `participant` is the requested participant, once the team is known; `_NOBODY` means any. `callers` are the
     participants with a model. `lasting` are those whose plans continue with `idle` actions, up to `most`. `interrupts`
@@ -219,12 +220,11 @@ class _Search:
 
     def look(self, request: Request, asked: str) -> None:
         self.questions += 1
-        if self.participant in (_NOBODY, asked):
-            origin = request.origin or Origin("", 0)
-            if self.wanted.fits(origin):
-                self.found = self.found or request  # others who think at the same time come later
-                raise _PromptFound
-            self.asked.append(origin)
+        origin = request.origin or Origin(asked, 0)
+        if self.participant in (_NOBODY, asked) and self.wanted.fits(origin):
+            self.found = self.found or request  # others who think at the same time come later
+            raise _PromptFound
+        self.asked.append(origin)
         if self.questions > _SHOWN:
             raise _PromptFound
 
@@ -320,14 +320,14 @@ def find_prompt(wanted: Wanted, config_dir: ConfigDir = ()) -> Prompt:
         asked += search.asked
         interrupts |= search.interrupts
         if not (wanted.role or wanted.turn):
-            raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode")
+            raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode", choices(wanted, asked))
     if wanted.turn == _INTERRUPTED and not interrupts:
         verb = "interrupts" if participant == _NOBODY else "does not interrupt"
         silent = f"topology={cell.configuration.topology.name} {verb} {participant} in this episode"
         hint = "An agent that carries out a plan gets no message there. Choose another, for example topology=debate."
         raise UserError(f"{wanted.words}: {silent}", hint)
     who = "nobody gets" if participant == _NOBODY else f"{participant} does not get"
-    raise UserError(f"{wanted.words}: {who} such a prompt in this episode", _choices(wanted, asked))
+    raise UserError(f"{wanted.words}: {who} such a prompt in this episode", choices(wanted, asked))
 
 
 def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
@@ -351,20 +351,24 @@ def _prompt(request: Request, how: _Play) -> Prompt:
     return Prompt(origin.agent, origin.t, origin.role, origin.turn, request.messages, request.answer, how.words)
 
 
-def _choices(wanted: Wanted, asked: Sequence[Origin]) -> str:
-    """List the roles and turns of a participant's calls instead."""
-    return choices(wanted, sorted({origin.role for origin in asked if origin.role}), [o.turn for o in asked])
+def choices(wanted: Wanted, calls: Iterable[Origin]) -> str:
+    """Return a hint that names who has a turn, in which roles and of which kinds.
 
-
-def choices(wanted: Wanted, roles: Sequence[str], turns: Sequence[Sequence[str]]) -> str:
-    """Return a hint with the available roles and turns."""
-    parts = []
-    if wanted.role:
-        parts.append(choices_hint(wanted.role, "Its roles", roles) or "It has no roles.")
-    found = {sort for turn in turns for sort in turn}
-    if wanted.turn:
-        parts.append(choices_hint("", "Its turns", [sort for sort in TURNS if sort in found]))
-    return " ".join(part for part in parts if part)
+    `Did you mean 'assessor'? These have a turn: agent_0..agent_3 (role=actor; turn=plan).`
+    """
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for call in calls:
+        roles, turns = found.setdefault(call.agent, (set(), set()))
+        roles.update([call.role] if call.role else [])
+        turns.update(call.turn)
+    alike: dict[str, list[str]] = {}
+    for agent in sorted(found, key=lambda name: (name.rstrip("0123456789"), len(name), name)):
+        roles, turns = found[agent]
+        kinds = (("role", sorted(roles)), ("turn", [turn for turn in TURNS if turn in turns]))
+        alike.setdefault("; ".join(f"{key}={', '.join(own)}" for key, own in kinds if own), []).append(agent)
+    shown = ", ".join(f"{', '.join(fold_names(agents))} ({kinds})" for kinds, agents in alike.items())
+    near = nearest(wanted.role, {role for roles, _ in found.values() for role in roles})
+    return f"{near} These have a turn: {shown}.".strip() if shown else "Nobody has one."
 
 
 def find_participant(agent: str, names: Sequence[str]) -> str:

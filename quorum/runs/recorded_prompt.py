@@ -43,7 +43,8 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     participant = find_participant(wanted.agent, [*episode.trace.start.agents, *episode.trace.start.coordinators])
     calls = [call for call in calls_of(folder) if call.get("agent") == participant]
     if not calls:
-        raise UserError(f"at={wanted.at}: {participant} asked no language model in this run")
+        hint = choices(wanted, map(_origin, calls_of(folder)))
+        raise UserError(f"at={wanted.at}: {participant} asked no language model in this run", hint)
     in_step = [call for call in calls if call.get("t") == step]
     if not in_step:
         steps = {int(call["t"]) for call in calls}
@@ -60,10 +61,12 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     ]
     if fits:
         return _prompt(folder, fits[0], participant, step, len(fits))
-    hint = choices(
-        wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
-    )
+    hint = choices(wanted, (call for call in map(_origin, calls_of(folder)) if call.t == step))
     raise UserError(f"{wanted.words}: {participant} got no such prompt in step {step}", hint)
+
+
+def _origin(call: Mapping[str, Any]) -> Origin:
+    return Origin(call["agent"], call["t"], call.get("role", ""), tuple(call.get("turn", ())))
 
 
 def _place(wanted: Wanted) -> tuple[Path, int]:
@@ -139,6 +142,5 @@ def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = 
     )
     form = request["answer"]
     answer = AnswerFormat(form["name"], form["schema"], in_words) if form else None
-    who = Origin(call["agent"], call["t"], call.get("role", ""), tuple(call.get("turn", ())))
     sampling, carry = read_sampling(request["sampling"]), request.get("carry", False)
-    return Request(messages, answer, sampling, request["sample"], origin=who, carry=carry)
+    return Request(messages, answer, sampling, request["sample"], origin=_origin(call), carry=carry)

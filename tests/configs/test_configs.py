@@ -79,7 +79,7 @@ def test_experiments_that_repeat_a_page_have_its_settings_and_its_figures() -> N
     assert "env.level=easy,medium,hard" in emcoop["grid"]
     assert ("n=1,2,4,8" in baselines["grid"], "max_steps=200" in baselines["fixed"]) == (True, True)
     assert baselines["arms"]["heuristic"] == ["agents=heuristic", "agents.teams=one"]
-    assert "prompts=cube_paper" in baselines["arms"]["naive"]
+    assert "prompts=cube_code" in baselines["arms"]["naive"]
     published = {(arm, n): steps for arm, model, n, _, steps, _ in baselines["published"]["rows"] if model is None}
     assert published == {("heuristic", 1): 29, ("heuristic", 2): 100, ("heuristic", 4): 105.5, ("heuristic", 8): 165}
 

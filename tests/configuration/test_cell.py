@@ -57,6 +57,15 @@ def test_a_board_stands_in_the_yaml_line_by_line() -> None:
     assert yaml.safe_load(cell.as_yaml())["env"]["layout"] == board
 
 
+@pytest.mark.parametrize(("board", "agents"), [("misaligned_line", 3), ('"...|\n.0A|\n1..|\n...|\n"', 2)])
+def test_a_given_board_sets_n_unless_the_user_does(board: str, agents: int) -> None:
+    cell = Cell.compose([f"env.layout={board}"])
+    assert (cell.configuration.n, cell.plain["env"]["n"]) == (agents, agents)
+    assert cell.hash == Cell.compose([f"env.layout={board}", f"n={agents}"]).hash
+    assert Cell.compose([f"env.layout={board}", "n=4"]).configuration.n == 4
+    assert Cell.compose(["env.layout=null"]).configuration.n == Cell.compose([]).configuration.n
+
+
 OPERATIONAL = (
     "llm.deadline=5", "llm.tries=1", "llm.rate_limited_tries=1", "llm.max_wait=1", "llm.max_concurrency=2",
     "llm.requests_per_minute=7", "llm.tokens_per_minute=7", "llm.cache=true", "llm.cache_path=x",

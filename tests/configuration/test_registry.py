@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from maeil.component import Component, ComponentConfig
+from quorum.configuration.cell import Cell
 from quorum.configuration.plugins import load_plugins
 from quorum.configuration.registry import REGISTRIES
 from quorum.installation.extension_errors import ExtensionError
@@ -103,3 +104,25 @@ def test_the_nearest_is_by_spelling_or_by_the_last_part_of_a_dotted_name() -> No
     assert nearest("cubee", ["cube", "crafter"]) == "Did you mean 'cube'?"
     assert nearest("blocks", ["n", "env", "env.blocks"]) == "Did you mean 'env.blocks'?"
     assert nearest("zzz", ["n", "env"]) == ""
+
+
+def test_a_name_in_a_description_comes_before_a_similar_spelling() -> None:
+    names = {"crafter": "Crafter itself.", "coop": "The open world (MA-Crafter)."}
+    assert nearest("ma_crafter", names, descriptions=names) == "Did you mean 'coop'?"
+    assert nearest("macrafte", names, descriptions={}) == "Did you mean 'crafter'?"
+    assert nearest("the", names, descriptions=names) == "", "short words are in every description"
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "option"),
+    [
+        ("env", "ma_crafter", "crafter_coop"),
+        ("agents", "triplet_critic", "llamac"),
+        ("agents", "TripletCritic", "llamac"),
+        ("topology", "broadcast", "chain"),
+        ("topology", "broadcast_chain", "chain"),
+    ],
+)
+def test_a_component_is_found_by_the_name_of_its_paper(group: str, name: str, option: str) -> None:
+    with pytest.raises(UserError, match=f"^{group}: there is no option {name!r}\nDid you mean '{option}'"):
+        Cell.compose([f"{group}={name}"])

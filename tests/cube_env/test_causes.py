@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cube_env import CubeState, Face, Idle, MoveToBlock, PushBlock, PushTowards, Rendezvous, Wait
+from cube_env import (
+    CubeState,
+    Face,
+    Idle,
+    MoveToBlock,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    Wait,
+    is_aligned_with_block,
+)
 from maeil import Plan, Task, Thought
 from maeil.metrics import compute_metrics
 from maeil.tasks import Constraint
@@ -96,17 +106,23 @@ def test_of_several_refusals_in_one_instant_the_last_counts():
 IN_VAIN = {"push_block": "not_aligned", "rendezvous": ("not_aligned", "too_few_agents")}
 
 
-def served(plan, snapshot):
-    """The face that a plan works at, from its record: of the first block there that it names."""
+def served(agent, plan, snapshot):
+    """The face that a plan works at, from its record: of the first block there that it names.
+
+    A push names no face: it counts for the one where its agent stands, else for the left one.
+    """
+    there = {block.id for block in snapshot.blocks}
     faces = {}
     for action in plan.actions:
-        if action["action"] in ("push_block", "push", "move_to_block", "rendezvous"):
-            faces.setdefault(action["block"], Face(action.get("face", "left")))
+        if action["action"] in ("move_to_block", "rendezvous"):
+            faces.setdefault(action["block"], Face(action["face"]))
+        elif action["action"] in ("push_block", "push") and action["block"] in there:
+            at = [face for face in Face if is_aligned_with_block(snapshot, agent, action["block"], face)]
+            faces.setdefault(action["block"], at[0] if at else LEFT)
         elif action["action"] == "navigate" and action["entity"] == "block":
             faces.setdefault(action["id"], Face.left)
     if plan.task is not None:
         faces.setdefault(int(plan.task["target"].removeprefix("block_")), LEFT)
-    there = {block.id for block in snapshot.blocks}
     return next(((block, face) for block, face in faces.items() if block in there), None)
 
 
@@ -133,7 +149,7 @@ def check_trace(layout, trace):
         elif event.kind == "step":
             after = trace.events[place + 1].event
             tried = [one for one in after.attempts if one["unmet"]] if after.kind == "outcome" else []
-            keys = [served(plan, state.snapshot()) for plan in plans]
+            keys = [served(agent, plan, state.snapshot()) for agent, plan in enumerate(plans)]
             for one in tried:
                 block, face = one["task"]["target"].removeprefix("block_").split("/")
                 for agent in one["agents"]:

@@ -23,6 +23,7 @@ from cube_env import (
     curriculum,
     place,
 )
+from cube_env.observation import HISTORY_LENGTH
 from tests.cube_env.boards import board, dense_layout, drawing, herd_actions, play
 
 EMCOOP = Scenario(side=15, agents=6, blocks={1: 3, 2: 3, 3: 3})
@@ -225,11 +226,10 @@ def test_the_episode_is_truncated_at_max_steps():
     assert env.snapshot().step == 3
 
 
-def test_the_last_delivery_at_max_steps_is_both_ends():
+def test_the_last_delivery_at_max_steps_terminates_and_does_not_truncate():
     env = play("..0A|", max_steps=1)
     report = env.step_array([4])
-    assert report.terminated
-    assert report.truncated
+    assert (report.terminated, report.truncated) == (True, False)
 
 
 def test_a_step_outside_an_episode_is_an_error():
@@ -521,6 +521,29 @@ def test_symbolic_infos_hold_the_observation_and_the_report_of_each_agent():
     assert later["agent_1"]["symbolic"].step == 1
     assert later["agent_1"]["symbolic"].agent == "agent_1"
     assert later["agent_1"]["report"] is env.report
+
+
+def test_symbolic_infos_hold_each_agents_last_primitives_as_symbolic_actions():
+    env = play("0.A.|\n1...|", infos="symbolic")
+
+    def histories(infos):
+        seen = [infos[agent]["symbolic"].history for agent in env.possible_agents]
+        return [
+            [(entry.action, *entry.args.values(), *entry.primitives, entry.status) for entry in own] for own in seen
+        ]
+
+    _, _, _, _, infos = env.step({"agent_0": 4, "agent_1": 0})
+    walks, stays = ("move", "right", 1, 4, "success"), ("idle", 1, 0, "success")
+    assert histories(infos) == [[walks], [stays]]
+    saved = env.save()
+    for _ in range(HISTORY_LENGTH):
+        _, _, _, _, infos = env.step({"agent_0": 0, "agent_1": 1})
+    assert histories(infos) == [[stays] * HISTORY_LENGTH, [("move", "up", 1, 1, "success")] * HISTORY_LENGTH]
+    env.load(saved)
+    assert [entry.action for entry in env.symbolic_observation(0).history] == ["move"]
+    assert env.symbolic_observation(None).history == ()
+    _, infos = env.reset()
+    assert histories(infos) == [[], []]
 
 
 def test_possible_agents_outlive_the_callers_changes_to_agents():

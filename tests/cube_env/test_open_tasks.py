@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from cube_env import CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, Rendezvous, YieldBlock
+from cube_env import (
+    CubeState,
+    Face,
+    Idle,
+    Layout,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    YieldBlock,
+)
 from cube_env.observation import symbolic_blocks
 from cube_env.symbolic.actions import Entity
 from cube_env.symbolic.tasks import TaskBoard, open_tasks
@@ -58,6 +69,22 @@ def test_what_stands_in_front_is_named_and_blocks_in_front_add_their_weight():
 def test_a_plan_names_its_task_by_its_actions_or_its_words(plan, target):
     found = [task.task.target for task in reported("0A..|\n.B..|", plan) if task.planned]
     assert found == ([] if target is None else [target])
+
+
+@pytest.mark.parametrize(
+    ("plan", "target"),
+    [
+        (Plan((PushBlock(block=0),)), "block_0/up"),
+        (Plan((PushTowards(block=0),)), "block_0/up"),
+        (Plan((PushBlock(block=0),), Task("push", "block_0")), "block_0/up"),
+        (Plan((PushBlock(block=0),), Task("push", "block_0/down")), "block_0/down"),
+        (Plan((Rendezvous(block=0, face=Face.right, count=1), PushBlock(block=0))), "block_0/right"),
+        (Plan((Idle(),), Task("deliver", "block_0")), "block_0/left"),
+    ],
+)
+def test_a_push_without_a_named_face_is_at_the_face_where_its_agent_stands(plan, target):
+    (found,) = [task.task.target for task in reported("0..|\nA..|\n...|", plan) if task.planned]
+    assert found == target
 
 
 def test_of_tasks_that_nobody_plans_the_nearest_are_shown():

@@ -95,6 +95,13 @@ def test_an_agent_with_another_action_ends_a_line():
     assert failures(env) == [(0, "agent")]
 
 
+def test_pushers_at_the_free_part_of_a_front_block_do_not_add_to_the_block_behind():
+    check(
+        "01ABB..|\n..2BB..|", "RRR", "01ABB..|\n..2BB..|",
+        (0, "RIGHT", (0, 1), 2, 3, "force"), (1, "RIGHT", (2,), 1, 2, "force"),
+    )  # fmt: skip
+
+
 def test_an_agent_outside_the_blocks_rows_adds_nothing():
     check(
         """

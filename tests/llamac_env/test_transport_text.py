@@ -59,9 +59,19 @@ def test_the_format_is_that_of_the_paper():
     assert list(write_joint(EASY.grid, moves(EASY.grid, a0="move(box_red, square[0.5, 1.5])")).values()) == [
         "move(box_red, square[0.5, 1.5])"
     ]
-    assert observation_line(HARD, 3) == "Agent[1.5, 1.5]: in square[1.5, 1.5]; observes []; can do []"
+
+
+def test_an_observation_is_the_line_of_the_figure_with_the_cells_contents_and_round_corners():
+    assert observation_line(HARD, 3) == "Agent[1.5, 1.5]: I am in square[1.5, 1.5], I can observe [], I can do []"
+    assert observation_line(HARD, 0) == (
+        "Agent[0.5, 0.5]: I am in square[0.5, 0.5], I can observe ['target_green'], I can do "
+        "['move(box_green, position(0.0, 1.0))', 'move(box_green, position(1.0, 0.0))', "
+        "'move(box_green, position(1.0, 1.0))', 'move(box_green, target_green)', "
+        "'move(box_orange, position(0.0, 0.0))', 'move(box_orange, position(0.0, 1.0))', "
+        "'move(box_orange, position(1.0, 1.0))']"
+    )
     assert observation_line(EASY, 2) == (
-        "Agent[1.5, 0.5]: in square[1.5, 0.5]; observes ['box_green', 'target_green']; can do "
+        "Agent[1.5, 0.5]: I am in square[1.5, 0.5], I can observe ['box_green', 'target_green'], I can do "
         "['move(box_green, square[0.5, 0.5])', 'move(box_green, square[1.5, 1.5])', 'move(box_green, target_green)']"
     )
 

@@ -79,7 +79,7 @@ def test_prompts_and_answers_are_those_of_the_papers_figure():
     asked, answer = next((request, text) for request, text in model.said)
     assert asked.answer is None, "no schema is sent"
     state = orjson.loads(read_blocks(asked.messages[1].content)["state"])
-    assert state["observations"][0].startswith("Agent[0.5, 0.5]: in square[0.5, 0.5]; observes [")
+    assert state["observations"][0].startswith("Agent[0.5, 0.5]: I am in square[0.5, 0.5], I can observe [")
     assert list(state["board"]) == ["0.5_0.5", "0.5_1.5", "1.5_0.5", "1.5_1.5"], "empty places, too"
     assert '"action"' not in asked.messages[0].content + asked.messages[1].content
     words, _, joint = answer.partition("\n")

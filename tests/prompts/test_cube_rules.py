@@ -24,7 +24,7 @@ def legend(prompt_set: str) -> str:
 
 
 def names_shown(prompt_set: str) -> set[str]:
-    if prompt_set == "cube_paper":
+    if prompt_set == "cube_code":
         return {"blocks", "goal_column", "max_steps", "side", "step", "you", "name", "cell"}
     running = (HistoryEntry("idle", {"steps": 2}, (0,), "running"),)
     seen = play("10A.B..|").symbolic_observation(0, running)
@@ -32,6 +32,6 @@ def names_shown(prompt_set: str) -> set[str]:
     return {*found, *found["you"]}
 
 
-@pytest.mark.parametrize("prompt_set", ["default", "cube_paper"])
+@pytest.mark.parametrize("prompt_set", ["default", "cube_code"])
 def test_every_name_that_a_board_shows_is_explained_and_no_other(prompt_set: str) -> None:
     assert set(re.findall(r'"(\w+)"', legend(prompt_set))) == names_shown(prompt_set) - PLAIN

@@ -315,10 +315,10 @@ def test_the_sets_differ_in_words_and_agree_in_data(world):
 
 
 @pytest.mark.parametrize("vocabulary", ["cube", "emcoop"])
-def test_the_set_of_cubes_page_has_its_one_hint_and_shows_no_delivery(vocabulary):
+def test_the_set_of_cubes_authors_has_its_one_hint_and_shows_no_delivery(vocabulary):
     world = cube(3, vocabulary=vocabulary)
     world.reset(0)
-    shown, usual = (text(world, prompt_set=prompt_set) for prompt_set in ("cube_paper", "default"))
+    shown, usual = (text(world, prompt_set=prompt_set) for prompt_set in ("cube_code", "default"))
     assert shown.count('the block with the smallest "distance" to the goal') == 1
     for advice in ("deliver", "To deliver block_k", "two of us"):
         assert advice in usual
@@ -328,8 +328,8 @@ def test_the_set_of_cubes_page_has_its_one_hint_and_shows_no_delivery(vocabulary
     answers_of(AnswerTypes, tuple(world.vocabulary), 8).read(example, view(world))
 
 
-def test_the_set_of_cubes_page_shows_the_blocks_and_where_one_stands_and_no_more(world):
-    blocks = read_blocks(text(world, prompt_set="cube_paper", acts=(Act.PLAN,), outcomes=FULL["outcomes"]))
+def test_the_set_of_cubes_authors_shows_the_blocks_and_where_one_stands_and_no_more(world):
+    blocks = read_blocks(text(world, prompt_set="cube_code", acts=(Act.PLAN,), outcomes=FULL["outcomes"]))
     assert set(blocks) == {"observation", "turn"}
     seen, shown = world.observe(1), orjson.loads(blocks["observation"])
     assert shown == {
@@ -345,8 +345,8 @@ def test_the_set_of_cubes_page_shows_the_blocks_and_where_one_stands_and_no_more
 @pytest.mark.parametrize("options", ["topology=debate agents.predict=true", "agents=tom topology=debate",
                                      "topology=centralized topology.leader=coordinator", "env.observation=both",
                                      "topology=centralized topology.feedback=constraints"])  # fmt: skip
-def test_the_set_of_cubes_page_can_be_played_by_any_team(options, tmp_path: Path):
-    words = ["agents=naive", "n=3", "max_steps=8", "prompts=cube_paper", "llm=simulated"]
+def test_the_set_of_cubes_authors_can_be_played_by_any_team(options, tmp_path: Path):
+    words = ["agents=naive", "n=3", "max_steps=8", "prompts=cube_code", "llm=simulated"]
     named = {word.partition("=")[0] for word in options.split()}
     cell = Cell.compose([*(word for word in words if word.partition("=")[0] not in named), *options.split()])
     assert run_cell(cell, tmp_path).outcome == "truncated"

@@ -264,7 +264,7 @@ def grid(axes: Axes, axis: str = "both") -> None:
     axes.grid(axis=axis, linewidth=0.5)  # type: ignore[arg-type] # 'x', 'y' or 'both'
 
 
-_SAVED: Mapping[str, Mapping[str, Any]] = {
+SAVED: Mapping[str, Mapping[str, Any]] = {
     "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
     "png": {"metadata": {"Software": None}, "dpi": 200, "pil_kwargs": {"compress_level": 1}},
     "svg": {"metadata": {"Date": None}},
@@ -280,5 +280,5 @@ def rendered(figure: Figure, form: str) -> bytes:
         form: `png`, `svg`, or `pdf`, which embeds its fonts.
     """
     file = io.BytesIO()
-    figure.savefig(file, format=form, **_SAVED[form])
+    figure.savefig(file, format=form, **SAVED[form])
     return sanitize_lines(file.getvalue().decode()).encode() if form == "svg" else file.getvalue()

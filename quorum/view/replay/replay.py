@@ -221,7 +221,7 @@ def prepare_replay(runs: Sequence[RecordedEpisode], first: int, last: int | None
 
 
 def _labels(runs: Sequence[RecordedEpisode]) -> list[str]:
-    labels = [_label(run) for run in runs]
+    labels = [label_of(run) for run in runs]
     if len(set(labels)) == len(labels):
         return labels
     one, other = runs
@@ -232,7 +232,8 @@ def _labels(runs: Sequence[RecordedEpisode]) -> list[str]:
     ]
 
 
-def _label(run: RecordedEpisode) -> str:
+def label_of(run: RecordedEpisode) -> str:
+    """Describe a run: world, size, topology, minds and seed."""
     start = run.trace.start
     names = [name for name in run.answering_models.models if name != "simulated"]
     team = label_of_factors(flatten(run.configuration)) or run.name_of("agents")

@@ -1,4 +1,4 @@
-"""`quorum replay`: an episode in the terminal, or as a film."""
+"""`quorum replay`: an episode in the terminal, as a film, or as a figure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def replay(
     out: Annotated[
         Path | None,
         options.value(
-            "--out", "FILE", "Write a film to this file, which ends in .gif or .mp4.", unset="play in the terminal"
+            "--out", "FILE", "Write this file: film (.gif, .mp4) or figure (.pdf, .png).", unset="play in the terminal"
         ),
     ] = None,
+    figure: Annotated[str | None, options.value("--figure", "NAME", "Draw a figure: trace.", unset="no figure")] = None,
     fps: Annotated[
         float, options.value("--fps", "STEPS", "Show this many steps a second, at most 50.", also="--speed")
     ] = 8,
@@ -35,7 +36,10 @@ def replay(
     width: Annotated[
         int | None,
         options.value(
-            "--width", "PIXELS", "Make the film this many pixels wide, from 160 to 4096.", unset="fits the board"
+            "--width",
+            "PIXELS",
+            "Make a film 160 to 4096 pixels wide, a figure 500 to 4000.",
+            unset="fits board or page",
         ),
     ] = None,
     force: options.Force = False,
@@ -45,7 +49,8 @@ def replay(
     """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
 
     It needs only the trace, and calls no mind and no model. It fails if the replay differs from the record. Without a
-    terminal, it prints the frames as text. MP4 needs the extra `video`.
+    terminal, it prints the frames as text. MP4 needs the extra `video`. With --figure and without --out, it writes
+    NAME.png and NAME.pdf.
 
     \b
     Examples:
@@ -53,15 +58,20 @@ def replay(
       quorum replay runs/talk/NAME --from 20 --to 40 --speed 2
       quorum replay runs/talk/NAME --out film.gif
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --width 1280
+      quorum replay runs/talk/NAME --figure trace --out trace.pdf --width 660
     """
     from quorum.display.consoles import Console
     from quorum.storage.outputs import Output
-    from quorum.view.replay.command import run_replay
+    from quorum.view.replay.command import run_replay, write_figure
 
     runs = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
     try:
-        messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
+        if figure is not None:
+            files = [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
+            messages = write_figure(figure, runs, files, first=first, last=last, width=width, quiet=quiet)
+        else:
+            messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:

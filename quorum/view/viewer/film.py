@@ -61,7 +61,7 @@ def film_pages(
             writer = _DifferenceWriter()
             for drawing in instants:
                 writer.add(drawing)
-            named = dict(_named(drawn, primitives)) if canvas is not None else {}
+            named = dict(primitive_names(drawn, primitives)) if canvas is not None else {}
             yield _page(writer.pictures(canvas, first, ways=ways), named, phrases, drawings.problems)
 
 
@@ -90,7 +90,8 @@ def _phrases(world: World) -> dict[str, str]:
 _OFF_TURN = code_of(None)
 
 
-def _named(world: Drawable, codes: Collection[int | str]) -> Iterator[tuple[str, str]]:
+def primitive_names(world: Drawable, codes: Collection[int | str]) -> Iterator[tuple[str, str]]:
+    """Yield each primitive in the format of pages, and its name."""
     for code in sorted(codes, key=str):
         try:
             primitive = code if isinstance(code, int) else orjson.loads(code)

@@ -193,7 +193,7 @@ export function drawScore(view, row, y) {
   c.moveTo(view.x(0), last);
   for (const [t, , , score] of scores) {
     if (t > axis.last) break;
-    const x = view.x(t && t >= axis.first ? axis.step(t) + 1 : 0);
+    const x = view.x(axis.begin(t)); // the score after the step before `t`
     c.lineTo(x, last);
     last = place(score);
     c.lineTo(x, last);
