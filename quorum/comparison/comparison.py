@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import cast
 
 from maeil.metrics import METRICS
+from quorum.agents.simulated import CHANCE as RANDOM
 from quorum.comparison import factors, metrics
-from quorum.comparison.chance import MODELS, command_for_chance, mixes_chance, without_chance
 from quorum.comparison.design import Design, Unit, find_design
 from quorum.comparison.differences import Difference, Pairing, differences
 from quorum.comparison.draws import Noise, noise_of
 from quorum.comparison.families import Family, is_family, refuse_unpaired, with_stand_ins
+from quorum.comparison.floors import MODELS, command_for_floors, mixes_floors, without_floors
 from quorum.comparison.groups import Curve, Group, curve
 from quorum.comparison.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.comparison.spent import AtBudgets
@@ -85,7 +86,7 @@ class Comparison:
         curves: the score along the steps by level and point; empty unless requested.
         radar: what the radar shows of the constraints, one of `RADARS`.
         set_aside: number of runs with random answers, excluded because they would be pooled with a model's.
-        chance_commands: the commands that add the chance level to sweeps of a real model.
+        floor_commands: the commands that add chance and echo to sweeps of a real model.
         family: how branches are paired, if they are compared by their changes; else None.
         budgets: the levels at equal budgets; None unless requested.
         room: the level with full knowledge that bounds the room above the baseline; None: room is not measured.
@@ -110,7 +111,7 @@ class Comparison:
     curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
     set_aside: int = 0
-    chance_commands: tuple[str, ...] = ()
+    floor_commands: tuple[str, ...] = ()
     family: Family | None = None
     budgets: AtBudgets | None = None
     room: str | None = None
@@ -138,13 +139,13 @@ class Comparison:
 
     @property
     def simulated(self) -> frozenset[str]:
-        """The levels with a simulated language model, except those with random answers."""
-        return frozenset(tally.level for tally in self.pool.tallies if tally.simulated and not tally.chance)
+        """The levels with a simulated language model, except the floors."""
+        return frozenset(tally.level for tally in self.pool.tallies if tally.simulated and not tally.floor)
 
     @property
-    def chance(self) -> frozenset[str]:
-        """The levels with random answers."""
-        return frozenset(tally.level for tally in self.pool.tallies if tally.chance)
+    def floors(self) -> Mapping[str, str]:
+        """The levels in which no mind answered, each with `chance` or `echo`."""
+        return {tally.level: tally.floor for tally in self.pool.tallies if tally.floor}
 
 
 def compare(results: Sequence[Results], question: Question) -> Comparison:
@@ -171,11 +172,11 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
-    commands = tuple(filter(None, map(command_for_chance, results))) if family is None else ()
+    commands = tuple(filter(None, map(command_for_floors, results))) if family is None else ()
     set_aside = 0
-    if mixes_chance(every, lambda row: (factors.label_of(row, by), _point(row, across))):
-        set_aside = sum(row.chance for row in every)
-        results = without_chance(results)
+    if mixes_floors(every, lambda row: (factors.label_of(row, by), _point(row, across))):
+        set_aside = sum(bool(row.floor) for row in every)
+        results = without_floors(results)
     found = pool(results, lambda row: factors.label_of(row, by))
     if not question.accept_versions:
         if "version" not in by:
@@ -229,7 +230,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         radar=question.radar,
         room=_room(question.room, baseline, levels),
         set_aside=set_aside,
-        chance_commands=commands,
+        floor_commands=commands,
         family=family,
     )
 
@@ -285,7 +286,7 @@ def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
 
 def _or_chance(baseline: str | None, by: Sequence[str], found: Pool) -> str | None:
     """Return the baseline: by default the chance level if models are compared."""
-    drawn = [tally.level for tally in found.tallies if tally.chance]
+    drawn = [tally.level for tally in found.tallies if tally.floor == RANDOM]
     compares_models = len(by) == 1 and by[0] in MODELS and len(found.tallies) > 1
     return drawn[0] if baseline in (None, FIRST) and compares_models and drawn else baseline
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from quorum.comparison.chance import mixes_chance
+from quorum.comparison.floors import mixes_floors
 from quorum.configuration.origin import Scalar
 from quorum.runs import Row
 from quorum.runs.rows import keys_of
@@ -110,11 +110,11 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 
 def first_that_varies(rows: Sequence[Row]) -> str:
-    """Choose the default factor: the model if any other would pool random answers with a model."""
+    """Choose the default factor: the model if any other would pool a model with answers without a mind."""
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
     found = next((factor for factor in first if varies(factor, rows)), "topology.name")
-    return "model" if mixes_chance(rows, lambda row: value_of(row, found)) else found
+    return "model" if mixes_floors(rows, lambda row: value_of(row, found)) else found
 
 
 def varies(factor: str, rows: Iterable[Row]) -> bool:

@@ -60,7 +60,7 @@ def differences(comparison: Comparison) -> Iterator[Record]:
             "better": METRICS[item.metric].better,
             "baseline": comparison.baseline,
             **_place(comparison, item.level, item.point),
-            "simulated": bool((comparison.simulated | comparison.chance) & {item.level, comparison.baseline}),
+            "simulated": bool((comparison.simulated | comparison.floors.keys()) & {item.level, comparison.baseline}),
             "runs": item.mean.runs,
             **({"over": comparison.unit, "branch_points": item.strata} if comparison.family is not None else {}),
             "boards": item.mean.boards,
@@ -132,7 +132,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
         "across": comparison.across,
         "baseline": comparison.baseline,
         "simulated": sorted(comparison.simulated),
-        "chance": sorted(comparison.chance),
+        "floors": dict(comparison.floors),
         "notes": list(notes),
         "runs": [
             {name: _number(value) if isinstance(value, float) else value for name, value in asdict(tally).items()}
@@ -153,7 +153,7 @@ def records_as_csv(records: Iterable[Record]) -> str:
 
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
     across = {comparison.across: point} if comparison.across is not None else {}
-    return {" / ".join(comparison.by): level, **across, "simulated": level in comparison.simulated | comparison.chance}
+    return {" / ".join(comparison.by): level, **across, "simulated": level in comparison.simulated | comparison.floors.keys()}
 
 
 def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from quorum.agents.simulated import CHANCE, ECHO
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.draws import DRAW, agree, drawn_of, may_draw
 from quorum.comparison.factors import value_of, varies, written
@@ -34,13 +35,15 @@ def _simulated(comparison: Comparison) -> Iterator[str]:
 
 
 def _drawn(comparison: Comparison) -> Iterator[str]:
-    """Report random answers, and how to add the chance level to runs of a real model."""
-    if comparison.chance:
-        yield f"Chance: in {', '.join(sorted(comparison.chance))} every answer is sampled at random from its schema."
+    """Report answers without a mind, and how to add them to runs of a real model."""
+    says = {CHANCE: "is drawn at random from its schema", ECHO: "copies the example in the prompt"}
+    for floor, how in says.items():
+        if levels := sorted(level for level, own in comparison.floors.items() if own == floor):
+            yield f"{floor.capitalize()}: in {', '.join(levels)} every answer {how}."
     if comparison.set_aside:
-        yield f"{comparison.set_aside} runs with random answers are excluded. To include them: --by model."
-    for command in comparison.chance_commands:
-        yield f"To measure the chance level: {command}"
+        yield f"{comparison.set_aside} runs without a mind (chance, echo) are excluded. To include them: --by model."
+    for command in comparison.floor_commands:
+        yield f"To measure chance and echo: {command}"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:

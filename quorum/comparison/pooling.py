@@ -31,8 +31,8 @@ class Tally:
         calls: calls of language models in the runs that count.
         parse_failures: number of these calls whose reply could not be read; NaN if a run does not record it.
         empty_answers: number of these calls without any answer; 0 in runs of versions that did not distinguish them.
-        simulated: whether a language model was simulated, or answers were random.
-        chance: whether all answers were random.
+        simulated: whether a language model was simulated, or no mind answered.
+        floor: `chance` or `echo` if no mind answered; else empty.
         models: names of the language models that answered.
     """
 
@@ -44,7 +44,7 @@ class Tally:
     parse_failures: float
     empty_answers: float
     simulated: bool
-    chance: bool
+    floor: str
     models: tuple[str, ...]
 
 
@@ -165,9 +165,14 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
         parse_failures=_total("model.parse_failures", counted),
         empty_answers=fsum(row.metrics.get("model.empty_answers") or 0.0 for row in counted),
         simulated=any(row.simulated for row in counted),
-        chance={row.chance for row in counted if row.models} == {True},
+        floor=_floor(counted),
         models=tuple(sorted({name for row in counted for name in row.models})),
     )
+
+
+def _floor(rows: Iterable[Row]) -> str:
+    found = {row.floor for row in rows if row.models}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _total(metric: str, rows: Iterable[Row]) -> float:

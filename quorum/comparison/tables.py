@@ -10,7 +10,6 @@ from typing import cast
 import numpy as np
 
 from maeil.metrics import METRICS
-from quorum.agents.simulated import CHANCE
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.coordination import coordination, is_single_mind
 from quorum.comparison.differences import Difference
@@ -269,9 +268,9 @@ def _room(comparison: Comparison) -> Iterator[Table]:
 
 
 def coordination_table(comparison: Comparison) -> Iterator[Table]:
-    """Yield the table of what coordination costs and gains, if the baseline is a single mind and not chance."""
+    """Yield the table of what coordination costs and gains, if the baseline is a single mind that thinks."""
     lines = []
-    if comparison.baseline in comparison.chance:
+    if comparison.baseline in comparison.floors:
         return
     for (level, point), group in comparison.groups.items():
         single = comparison.groups.get((str(comparison.baseline), point))
@@ -371,9 +370,9 @@ def _difference(item: Difference, comparison: Comparison, places: int, *, bounde
 
 
 def level_label(comparison: Comparison, level: str) -> str:
-    """Return the label of a level, marked `simulated` if only some levels are, and `chance` if it is."""
-    if level in comparison.chance:
-        return level if level == CHANCE else f"{level} ({CHANCE})"
+    """Return the label of a level, marked `simulated` if only some levels are, and `chance` or `echo` if it is."""
+    if floor := comparison.floors.get(level):
+        return level if level == floor else f"{level} ({floor})"
     some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
     return f"{level} (simulated)" if some and level in comparison.simulated else level
 

@@ -11,8 +11,10 @@ from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.schema import Configuration, validate
 
-NO_MODELS = ("simulated", "random")
-"""Providers without a model: rules and random answers."""
+FLOORS = ("random", "echo")
+"""Providers without a mind: random answers, and copies of the example in the prompt."""
+NO_MODELS = ("simulated", *FLOORS)
+"""Providers without a model: rules, and those without a mind."""
 
 
 def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
@@ -25,7 +27,7 @@ def models_in(configuration: Configuration) -> Sequence[ModelConfig]:
 
 
 def asks_real_models(configuration: Configuration) -> bool:
-    """Whether minds call a real model, not only rules or random answers."""
+    """Whether minds call a real model, not only rules, random answers or copies."""
     return any(model.name not in NO_MODELS for model in models_in(configuration))
 
 

@@ -15,7 +15,7 @@ from maeil.outcomes import Outcome
 from quorum.agents.llm import errors
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
-from quorum.agents.simulated import CHANCE
+from quorum.agents.simulated import FLOORS
 from quorum.episode.call_ledger import CALLS, RECORDED
 from quorum.installation.provenance import CodeVersion
 from quorum.runs.run_folder import METRICS, RunFolder
@@ -88,7 +88,7 @@ def finished_cell(folder: Path) -> FinishedCell:
         reason=reason,
         seconds=(end - begin) / 1000,
         spent=spent,
-        simulated=meta.simulated and meta.models != [CHANCE],
+        simulated=meta.simulated and (not meta.models or not set(meta.models) <= set(FLOORS)),
         code=meta.code,
         completion=_completion(run),
         memory_before=meta.memory.before if meta.memory is not None else None,

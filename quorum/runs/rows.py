@@ -10,7 +10,7 @@ from sys import intern
 from typing import Any
 
 from maeil.outcomes import Outcome
-from quorum.agents.simulated import CHANCE
+from quorum.agents.simulated import FLOORS
 from quorum.configuration.origin import Origin, Scalar
 from quorum.runs.sweep_file import Sweep, SweepCell
 from quorum_base.digests import digest
@@ -78,9 +78,9 @@ class Row:
     fingerprints: tuple[str, ...] = ()
 
     @property
-    def chance(self) -> bool:
-        """Whether its answers were random (`llm=random`), without any model."""
-        return self.models == (CHANCE,)
+    def floor(self) -> str:
+        """Name of the floor if no mind answered: `chance` (`llm=random`) or `echo` (`llm=echo`); else empty."""
+        return self.models[0] if len(self.models) == 1 and self.models[0] in FLOORS else ""
 
     @property
     def pooled(self) -> bool:

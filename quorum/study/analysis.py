@@ -19,13 +19,13 @@ from quorum.comparison.statistics.room import RoomClosed, rooms_closed
 from quorum.runs import Results, Row
 from quorum.study.anytime import Plan, anytime_interval, evidence
 from quorum.study.noise import NoiseVerdict, noise_floor, noise_verdict
-from quorum.study.question import BEST_OF, TREATMENT, EffectFile
+from quorum.study.question import AGAIN, BEST_OF, TREATMENT, EffectFile
 from quorum.study.study import Study
 from quorum_base.user_errors import UserError
 
 ACTED = ("communication.gain_after_talk", "communication.attempts_after_talk")
 """Metrics over the steps in which talk can have had an effect."""
-AGAIN, SILENT, REFERENCE, SOLO = "again", "silent", "reference", "solo"
+SILENT, REFERENCE, SOLO = "silent", "reference", "solo"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration
 from quorum.episode.planned_cell import PlannedCell
-from quorum.study.question import TREATMENT, ArmFile, Question
+from quorum.study.question import TREATMENT, Question
 from quorum.sweeps.experiment_file import Experiment
 from quorum.sweeps.grid import Axis, axes
 from quorum.sweeps.plan import Planner, SweepPlan, plan_experiment
@@ -27,6 +27,8 @@ SEEDS = "seed=range(0,20)"
 SHUFFLED = "shuffled"
 TRIES = 4
 """Minimum number of draws of an arm with several tries."""
+_APART = 1_000
+"""Distance between the numbers of the draws of two arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,10 @@ def _numbers(axis: Axis) -> tuple[int, ...]:
 def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm]]:
     """Yield the arms of a question by name, the treatment first. Some may not be possible with the team.
 
+    Each arm is played in draws of its own. So any two arms differ by their cause and by chance, `again` by chance alone,
+    and the noise floor is that of the effects. With common draws, a simulated model would give equal answers to equal
+    prompts, as no real one does.
+
     Raises:
         UserError: the question is about talk, and the team does not talk.
     """
@@ -120,8 +126,9 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
     if question.talks and topology == "individual":
         raise UserError(f"topology={topology}: nobody talks in this team", "Choose another: topology=debate.")
     yield TREATMENT, Arm(treatment.words, treatment.draws, "the team that you gave")
-    for name, file in question.arms.items():
-        draws = _draws(file, treatment.draws)
+    for place, (name, file) in enumerate(question.arms.items(), 1):
+        first = range(TRIES) if file.several and len(treatment.draws) < TRIES else treatment.draws
+        draws = tuple(place * _APART + draw for draw in first)
         own = [found for word in file.words for found in _resolved(word, treatment.configuration)]
         if file.control:
             own.append(f"{EXTENSION}=[{','.join((*treatment.extensions, file.control))}]")
@@ -132,14 +139,6 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
                 label,
                 Arm(replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED),
             )
-
-
-def _draws(file: ArmFile, draws: tuple[int, ...]) -> tuple[int, ...]:
-    if file.draws == "other":
-        return tuple(max(draws) + 1 + place for place in range(len(draws)))
-    if file.draws == "several":
-        return draws if len(draws) >= TRIES else tuple(range(min(draws), min(draws) + TRIES))
-    return draws
 
 
 def _resolved(word: str, c: Configuration) -> Sequence[str]:

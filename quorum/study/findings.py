@@ -10,6 +10,7 @@ from quorum.comparison.findings import boards_needed, p_words, unit_of
 from quorum.comparison.statistics.flips import LEVEL
 from quorum.comparison.tables import SIMULATED, decimals, interval
 from quorum.study.analysis import Analysis, Effect, tokens_of
+from quorum.study.askable import not_told_from
 from quorum.study.noise import NoiseVerdict
 from quorum.study.play import Played
 from quorum.study.question import BEST_OF, TREATMENT
@@ -24,7 +25,7 @@ def findings(played: Played) -> list[str]:
     """Return the findings, a sentence or two each; the first answers the question."""
     analysis = played.analysis
     found = [
-        *_effects(analysis),
+        *(_not_askable(analysis) or _effects(analysis)),
         *_noise(analysis),
         *_room(analysis),
         *_at_equal_tokens(analysis),
@@ -32,6 +33,18 @@ def findings(played: Played) -> list[str]:
         *_missing(analysis),
     ]
     return [SIMULATED, *found] if analysis.simulated else found
+
+
+def _not_askable(analysis: Analysis) -> list[str]:
+    """Report that the team acts as without minds, so that no effect on it says anything; else nothing."""
+    floors = not_told_from(analysis)
+    if not floors:
+        return []
+    return [
+        f"This question cannot be asked of this team: none of its arms differs from {' and '.join(floors)} in"
+        f" {analysis.metric.title} over {analysis.boards} boards. Choose a world in which answers without a mind do"
+        " better or worse, or another model."
+    ]
 
 
 def _effects(analysis: Analysis) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,6 +13,8 @@ from quorum_base.user_errors import UserError, choices_hint
 QUESTIONS = Path(__file__).with_name("questions")
 TREATMENT = "treatment"
 """The arm that the user gives."""
+AGAIN = "again"
+"""The arm that is the treatment itself, in other draws."""
 BEST_OF = "best_of"
 """The arm made from the draws of `solo`: the best of several tries on each board."""
 
@@ -35,8 +36,8 @@ class ArmFile(_Part):
     """The option of `extension` that replaces what participants read; empty: none."""
     alone: bool = False
     """Whether one member acts while the others idle: an arm for each kind of mind in the team."""
-    draws: Literal["same", "other", "several"] = "same"
-    """`other`: as many as the treatment has, but different ones. `several`: at least `tries`."""
+    several: bool = False
+    """Whether each board is played at least four times; else as often as the treatment's."""
 
 
 class EffectFile(_Part):

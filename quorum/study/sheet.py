@@ -142,7 +142,7 @@ def sheet_of(results: Results, study: Mapping[str, Any]) -> Sheet:
         "schema": SCHEMA,
         "written_by": __version__,
         "study": study,
-        "simulated": any(row.simulated and not row.chance for row in rows),
+        "simulated": any(row.simulated and not row.floor for row in rows),
         "asked": list({orjson.dumps(model): model for model in asked}.values()),
         "answering": [calls.models[who] for who in sorted(calls.models)],
         "fallbacks": {name for row in rows for name in row.fallbacks},

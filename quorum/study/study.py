@@ -17,7 +17,7 @@ from quorum.configuration.sweep_arguments import split_arguments
 from quorum.study.anytime import Plan
 from quorum.study.arms import Arm, ArmsPlanner, Treatment, arms_of, experiment_of
 from quorum.study.donors import DONORS, write_no_donors
-from quorum.study.question import TREATMENT, Question, load_question
+from quorum.study.question import AGAIN, TREATMENT, Question, load_question
 from quorum.study.until import Until
 from quorum.sweeps.plan import plan_experiment
 from quorum.sweeps.run import SweepRequest
@@ -108,10 +108,10 @@ class Study:
                     raise
                 skipped[name] = str(error).partition("\n")[0]
                 continue
-            if cell in known:
+            if cell in known and name != AGAIN:
                 skipped[name] = f"same as the arm {known[cell]}"
                 continue
-            known[cell] = name
+            known.setdefault(cell, name)
             arms[name] = arm
         return cls(request, question, treatment, arms, skipped)
 
@@ -169,8 +169,11 @@ def _name(request: StudyRequest, treatment: Treatment) -> str:
 
 
 def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_keys: bool) -> str:
-    """Plan the first cell of an arm, build it, run it up to its first request, and return its hash."""
-    one = replace(arm, draws=arm.draws[:1])
+    """Plan the first cell of an arm, build it, run it up to its first request, and return its hash.
+
+    The cell has the treatment's first draw, so that equal arms have equal hashes.
+    """
+    one = replace(arm, draws=treatment.draws[:1])
     with TemporaryDirectory() as folder:
         if arm.donors:
             one = one.reading(write_no_donors(Path(folder) / DONORS))

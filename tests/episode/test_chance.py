@@ -1,4 +1,4 @@
-"""Episodes whose answers are drawn at random: every mind and topology takes them, in every world, in any order."""
+"""Episodes of chance and echo: every mind and topology takes their answers, in every world, in any order."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ WITHOUT_TASKS = {("squeeze", "drwell"), ("squeeze", "tom")}
 MINDS = [mind for mind in TOPOLOGIES if minds.get(mind).uses_models and mind != "naive"]
 
 
-def played(out: Path, *words: str) -> Result:
-    cell = Cell.compose(["llm=random", *(part for word in words for part in word.split())])
+FLOORS = ("random", "echo")
+
+
+def played(out: Path, llm: str, *words: str) -> Result:
+    cell = Cell.compose([f"llm={llm}", *(part for word in words for part in word.split())])
     return run_cell(cell, out)
 
 
@@ -47,19 +50,21 @@ def check(result: Result) -> None:
 
 
 @pytest.mark.conformance
+@pytest.mark.parametrize("llm", FLOORS)
 @pytest.mark.parametrize("world", WORLDS)
-def test_naive_agents_play_a_world_under_every_topology(world: str, tmp_path: Path) -> None:
+def test_naive_agents_play_a_world_under_every_topology(world: str, llm: str, tmp_path: Path) -> None:
     for topology in set(topologies.names()) - {"learned"}:  # which is a graph, from a file
-        check(played(tmp_path, WORLDS[world], f"agents=naive topology={topology}"))
+        check(played(tmp_path, llm, WORLDS[world], f"agents=naive topology={topology}"))
 
 
 @pytest.mark.parametrize(
     "world", [pytest.param(world, marks=[] if world == "cube" else pytest.mark.conformance) for world in WORLDS]
 )
-def test_every_mind_plays_a_world(world: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("llm", FLOORS)
+def test_every_mind_plays_a_world(world: str, llm: str, tmp_path: Path) -> None:
     for mind in MINDS:
         if (world, mind) not in WITHOUT_TASKS:
-            check(played(tmp_path, WORLDS[world], f"agents={mind} {TOPOLOGIES[mind]}"))
+            check(played(tmp_path, llm, WORLDS[world], f"agents={mind} {TOPOLOGIES[mind]}"))
 
 
 @pytest.mark.conformance
@@ -67,7 +72,7 @@ def test_draws_differ_and_neither_order_nor_workers_change_an_episode(tmp_path: 
     team = ("env=cube", "n=2", "agents=naive", "topology=debate", "max_steps=8")
     request = SweepRequest((*team, "llm=random", "draw=0,1", "engine.workers=2"), tmp_path, "s")
     run_sweep_command(request, quiet=True)
-    alone = [played(tmp_path / "alone", *team, f"draw={draw}").folder for draw in (1, 0)]
+    alone = [played(tmp_path / "alone", "random", *team, f"draw={draw}").folder for draw in (1, 0)]
     assert comparable(alone[0]) != comparable(alone[1])
     for folder in alone:
         assert comparable(tmp_path / "s" / folder.name) == comparable(folder)

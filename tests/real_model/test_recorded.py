@@ -54,14 +54,14 @@ def test_every_answer_is_whole_and_nothing_tells_of_the_machine() -> None:
             assert str(Path.home()) not in text
 
 
-def test_the_command_compares_it_with_chance(quorum: Quorum) -> None:
+def test_the_command_compares_it_with_chance_and_echo(quorum: Quorum) -> None:
     ended = quorum("compare", str(SWEEP), "--by", "model", "--out", "compared", "--json")
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
-    assert [(row["level"], row["pooled"], row["chance"]) for row in found["runs"]] == [
-        (MODEL, 12, False),
-        ("chance", 12, True),
-    ]
-    cleared = next(row for row in found["differences"] if row["metric"] == "outcome.success")
-    shown = (cleared["difference"], cleared["difference_low"], cleared["difference_high"])
-    assert tuple(round(value, 2) for value in shown) == (0.75, 0.40, 1.00), "the figures of README"
+    assert {row["level"]: (row["pooled"], row["floor"]) for row in found["runs"]} == {
+        MODEL: (12, ""),
+        "chance": (12, "chance"),
+        "echo": (12, "echo"),
+    }
+    cleared = {row["level"]: row["mean"] for row in found["estimates"] if row["metric"] == "outcome.success"}
+    assert {level: round(12 * share) for level, share in cleared.items()} == CLEARED, "the figures of README"

@@ -23,11 +23,12 @@ def test_the_treatment_is_what_the_user_gives_and_comes_first() -> None:
     assert found[TREATMENT].draws == (0, 1)
 
 
-def test_again_is_the_same_team_in_draws_of_its_own() -> None:
-    found = arms("talk", *TEAM, "draw=range(0,3)")
+def test_again_is_the_same_team_and_every_arm_has_draws_of_its_own_that_more_draws_keep() -> None:
+    found, more = (arms("talk", *TEAM, f"draw=range(0,{draws})") for draws in (3, 5))
     assert found["again"].words == TEAM
-    assert not set(found["again"].draws) & set(found[TREATMENT].draws)
-    assert len(found["again"].draws) == 3
+    every = [draw for arm in more.values() for draw in arm.draws]
+    assert len(every) == len(set(every)) == 5 * len(more)
+    assert all(more[name].draws[:3] == arm.draws for name, arm in found.items())
 
 
 def test_an_option_in_an_arm_takes_the_values_of_its_group_along() -> None:
@@ -105,4 +106,4 @@ def test_arms_are_played_on_the_same_boards_each_in_its_draws() -> None:
     found = arms("talk", *TEAM, "seed=range(0,2)")
     planned = plan_experiment(experiment_of({name: found[name] for name in (TREATMENT, "again")}, [4, 7], ()), ())
     cells = [(cell.arm, cell.cell().seed, cell.cell().configuration.draw) for cell in planned.cells]
-    assert cells == [(TREATMENT, 4, 0), (TREATMENT, 7, 0), ("again", 4, 1), ("again", 7, 1)]
+    assert cells == [(TREATMENT, 4, 0), (TREATMENT, 7, 0), ("again", 4, 1_000), ("again", 7, 1_000)]

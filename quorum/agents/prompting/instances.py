@@ -105,7 +105,7 @@ class _Maker:
             case "array":
                 length = self._length(schema)
                 self._take(length)
-                return _one_each([self.value(schema.get("items"), depth + 1) for _ in range(length)])
+                return one_each([self.value(schema.get("items"), depth + 1) for _ in range(length)])
             case "string":
                 least, most = _bound(schema, "minLength"), _bound(schema, "maxLength")
                 self._take(int(least or 0))
@@ -146,7 +146,7 @@ class _Maker:
         return math.ceil(low) + self.choose(max(int(high - low) + 1, 1))
 
 
-def _one_each(entries: list[Any]) -> list[Any]:
+def one_each(entries: list[Any]) -> list[Any]:
     """Keep only the first entry about each agent."""
     about: dict[object, Any] = {}
     for place, entry in enumerate(entries):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["CHANCE", "NAME", "SimulatedSettings"]
+__all__ = ["CHANCE", "ECHO", "FLOORS", "NAME", "SimulatedSettings"]
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
@@ -15,6 +15,10 @@ NAME = "simulated"
 """Name of the model; all results made from its answers state it."""
 CHANCE = "chance"
 """Name of the model for answers drawn at random."""
+ECHO = "echo"
+"""Name of the model for answers copied from the example in the prompt."""
+FLOORS = (CHANCE, ECHO)
+"""Names of the answers without a mind: the levels that a model must exceed."""
 
 
 class SimulatedSettings(BaseModel):

@@ -1,9 +1,17 @@
-"""Random answers: what the schema alone is worth, without a model that reads the prompt."""
+"""Answers without a mind: drawn at random from the schema, or copied from the example in the prompt.
+
+They are the two levels that a model must exceed before its answers say anything. Random answers show what the schema
+alone is worth. Where decoding is constrained, a model that only copies the worked example and inserts names that exist
+already acts sensibly; the echo shows what that is worth.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import orjson
@@ -12,8 +20,10 @@ from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.prompting.blocks import BLOCK
 from quorum.agents.prompting.instances import random_instance, with_words
-from quorum.agents.simulated import CHANCE
+from quorum.agents.simulated import CHANCE, ECHO
+from quorum.agents.simulated.copying import copied
 from quorum.agents.simulated.model import data_of, embed, name_draw
 from quorum.agents.simulated.reading import find_blocks
 
@@ -35,28 +45,41 @@ class RandomModel(ProvidedModel):
         seed: seed of all its draws.
     """
 
+    option, label = "random", CHANCE
+
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     async def complete(self, request: Request) -> Reply:
-        """Draw an answer.
+        """Make an answer.
 
         Raises:
             BadRequest: the request is for text instead of JSON, or no value matches the schema.
         """
         if wants_embeddings(request):
             vectors = [embed(message.content) for message in request.messages]
-            return reply_with(vectors, request, _FREE, CHANCE, usd=0.0, simulated=True)
+            return reply_with(vectors, request, _FREE, self.label, usd=0.0, simulated=True)
         if request.answer is None:
-            raise BadRequest("llm=random needs the schema of an answer, not free text: choose prompts=default")
-        said = " ".join(message.content for message in request.messages if message.role is not ChatRole.SYSTEM)
-        schema = with_words(request.answer.schema, set(_QUOTED.findall(said)))
-        longest = max(LONGEST, request.agents)
+            raise BadRequest(f"llm={self.option} needs the schema of an answer, not free text: choose prompts=default")
+        schema = with_words(request.answer.schema, set(_QUOTED.findall(self.read(request))))
         try:
-            value = random_instance(schema, schema.get("$defs", {}), self._generator(request), longest)
+            value = self.answer(request, schema, self._generator(request))
         except ValueError as error:
-            raise BadRequest(f"llm=random cannot draw from the schema {request.answer.name!r}: {error}") from error
-        return Reply(orjson.dumps(value).decode(), Finish.STOP, _FREE, 0.0, 0.0, CHANCE, simulated=True)
+            name = request.answer.name
+            raise BadRequest(f"llm={self.option} cannot draw from the schema {name!r}: {error}") from error
+        return Reply(orjson.dumps(value).decode(), Finish.STOP, _FREE, 0.0, 0.0, self.label, simulated=True)
+
+    def read(self, request: Request) -> str:
+        """Return the text whose quoted words may be drawn."""
+        return " ".join(message.content for message in request.messages if message.role is not ChatRole.SYSTEM)
+
+    def answer(self, request: Request, schema: Mapping[str, Any], rng: np.random.Generator) -> Any:
+        """Return an answer that matches the schema.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return random_instance(schema, schema.get("$defs", {}), rng, max(LONGEST, request.agents))
 
     def _generator(self, request: Request) -> np.random.Generator:
         parts = [str(self._seed), name_draw(request)]
@@ -66,3 +89,43 @@ class RandomModel(ProvidedModel):
         parts += [picture.hash for message in request.messages for picture in message.pictures]
         digest = hashlib.sha256("\0".join(parts).encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
+
+
+class EchoModel(RandomModel):
+    """Copies the worked example of the turn (`copied`), and draws what the schema does not allow to be copied.
+
+    The example is about another board, so a grounded schema allows none of its blocks and agents: they are drawn among
+    those that exist. Everything else that it does and says is the example's. Equal requests get equal answers.
+    """
+
+    option, label = "echo", ECHO
+
+    def read(self, request: Request) -> str:
+        """Return the data of the turn: the example's own words are about another board."""
+        return " ".join(find_blocks(request)[0].values())
+
+    def answer(self, request: Request, schema: Mapping[str, Any], rng: np.random.Generator) -> Any:
+        """Return the example, changed as little as the schema requires.
+
+        Raises:
+            ValueError: the prompt has no example, or no value matches the schema.
+        """
+        example = find_example(request)
+        if example is None:
+            raise ValueError("the prompt has no worked example, so choose prompts=default")
+        return copied(example, schema, schema.get("$defs", {}), rng, max(LONGEST, request.agents))
+
+
+def find_example(request: Request) -> Mapping[str, Any] | None:
+    """Return the last worked example of a prompt: a line of JSON, an object, outside the blocks; None without one.
+
+    Examples of an earlier turn come before that of this turn, and what a model has answered is none.
+    """
+    texts = (message.content for message in reversed(request.messages) if message.role is not ChatRole.ASSISTANT)
+    for text in texts:
+        for line in reversed(BLOCK.sub("", text).splitlines()):
+            if line.startswith("{"):
+                with suppress(orjson.JSONDecodeError):
+                    found: Mapping[str, Any] = orjson.loads(line)
+                    return found
+    return None

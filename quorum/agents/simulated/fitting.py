@@ -24,7 +24,7 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
     schema = resolved(schema, definitions)
     if "anyOf" in schema:
         forms = (resolved(form, definitions) for form in schema["anyOf"])
-        schema = next((form for form in forms if _is_meant(value, form)), {})
+        schema = next((form for form in forms if is_meant(value, form)), {})
     if isinstance(value, dict) and "properties" in schema:
         return {key: fit(value.get(key), part, definitions) for key, part in schema["properties"].items()}
     if isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
     return value[: schema.get("maxLength")] if isinstance(value, str) else value
 
 
-def _is_meant(value: Any, form: _Schema) -> bool:
+def is_meant(value: Any, form: _Schema) -> bool:
     """Return whether a non-null value belongs to a variant, judging by its constants."""
     if value is None or form.get("type") == "null":
         return value is None and form.get("type") == "null"

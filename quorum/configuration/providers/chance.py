@@ -1,28 +1,28 @@
-"""`llm=random`: random answers instead of a model's."""
+"""`llm=random` and `llm=echo`: answers drawn at random, or copied from the example in the prompt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
 from maeil.component import Component
-from quorum.agents.simulated import CHANCE
+from quorum.agents.simulated import CHANCE, ECHO
 from quorum.configuration.providers.config import ProviderConfig
 
 if TYPE_CHECKING:
     from quorum.agents.simulated.chance import RandomModel
 
 
-class RandomConfig(ProviderConfig):
-    """Values of `random`."""
+class FloorConfig(ProviderConfig):
+    """Values of `random` and `echo`."""
 
-    name: Literal["random"]
+    name: Literal["random", "echo"]
     seed: int
     """Seed of all its draws."""
 
     @property
     def label(self) -> str:
         """Its label in names and tables."""
-        return CHANCE
+        return CHANCE if self.name == "random" else ECHO
 
     @property
     def priced(self) -> bool:
@@ -30,11 +30,11 @@ class RandomConfig(ProviderConfig):
         return True
 
 
-def build(config: RandomConfig, _context: None) -> RandomModel:
-    """Build the model that draws random answers."""
-    from quorum.agents.simulated.chance import RandomModel  # noqa: PLC0415 (only when it is used)
+def build(config: FloorConfig, _context: None) -> RandomModel:
+    """Build the model."""
+    from quorum.agents.simulated.chance import EchoModel, RandomModel  # noqa: PLC0415 (only when it is used)
 
-    return RandomModel(config.seed)
+    return (RandomModel if config.name == "random" else EchoModel)(config.seed)
 
 
-component = Component(RandomConfig, build)
+component = Component(FloorConfig, build)

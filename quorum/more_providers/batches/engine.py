@@ -13,7 +13,7 @@ from typing import Any
 from maeil.component import Component
 from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
-from quorum.configuration.providers.chance import RandomConfig
+from quorum.configuration.providers.chance import FloorConfig
 from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.schema import Configuration
 from quorum.episode.model_pool import ModelPool, as_user_errors, line_key
@@ -81,8 +81,8 @@ class BatchCourier(Courier):
 
 def _check(configuration: Configuration) -> None:
     for config in models_in(configuration):
-        if isinstance(config, RandomConfig):
-            continue  # random answers need no batch: they cost nothing and never wait
+        if isinstance(config, FloorConfig):
+            continue  # these answers need no batch: they cost nothing and never wait
         service = service_at(config.address) if config.name in OFFER_BATCHES else None
         name = service.name if service is not None else config.name
         if name not in OFFER_BATCHES:

@@ -7,7 +7,7 @@ explains what a difference between two arms means.
 |---|---|
 | `mute` | nothing |
 | `null` | the message without its content |
-| `own` | the reader's own last message |
+| `own` | the message with the reader's own last text |
 | `shuffled` | a message of the same step on another board |
 | `truth` | a true statement about its sender, by the rules of the world |
 

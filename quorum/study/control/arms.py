@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from maeil.component import Component, NamesFile
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
-from maeil.messages import Message, MessageKind
+from maeil.messages import Message
 from maeil.plans import Task
 from maeil.seeds import Seeds
 from maeil.team import Participant
@@ -78,27 +78,26 @@ class Null(Control):
 
 
 class Own(Control):
-    """A participant reads its own messages again, its last one instead of the last message.
+    """A participant reads what it has said itself, its last text instead of the last message.
 
-    If it has not sent enough messages yet, the remaining ones are empty.
+    Sender, kind and time stay those of the message, so that somebody else has still written. If it has not said enough
+    yet, the remaining messages are empty.
     """
 
     def __init__(self) -> None:
-        self._said: dict[int, list[tuple[str, MessageKind]]] = {}
+        self._said: dict[int, list[str]] = {}
 
     def on_event(self, stamped: Stamped) -> None:
         """Record messages."""
         sent = stamped.event
         if isinstance(sent, MessageSent):
-            self._said.setdefault(sent.sender, []).append((sent.content, MessageKind(sent.what)))
+            self._said.setdefault(sent.sender, []).append(sent.content)
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the reader's own messages, with itself as the sender."""
+        """Return the messages, with the reader's own texts."""
         said = self._said.get(reader, [])[-len(messages) :]
-        found = [_saying(message, "") for message in messages]
-        for place, (text, kind) in enumerate(said, len(messages) - len(said)):
-            found[place] = replace(found[place], content=text, sender=reader, kind=kind)
-        return found
+        texts = [*[""] * (len(messages) - len(said)), *said]
+        return [_saying(message, text) for message, text in zip(messages, texts, strict=True)]
 
 
 class Shuffled(Control):

@@ -162,7 +162,7 @@ def sweep_table(folder: Path) -> Json:
         "name": name,
         "problems": problems,
         "missing": missing,
-        "simulated": any(row.simulated and not row.chance for row in rows),
+        "simulated": any(row.simulated and not row.floor for row in rows),
         "factors": [*arms, *varying],
         "implied": _implied(rows, varying) if arms else [],
         "metrics": metric_columns(rows),

@@ -1,4 +1,4 @@
-"""Chance in a comparison: a level apart that models are measured from, and the command that adds it."""
+"""Chance and echo in a comparison: levels apart that models are measured from, and the command that adds them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from tests.folders import outcome, write_plan, write_run
 
 BOARDS = 8
 CHANCE = {"models": ["chance"], "simulated": True}
+ECHO = {"models": ["echo"], "simulated": True}
 REAL = {"models": ["gpt-5-mini"], "simulated": False}
 COMMAND = "quorum sweep agents=naive topology=individual,debate llm=openai llm.model=gpt-5-mini 'seed=range(0,6)'"
-ADDS = "To measure the chance level: "
+ADDS = "To measure chance and echo: "
 
 
 def write(folder: Path, provider: str, meta: dict[str, Any], steps: int, **factors: Any) -> None:
@@ -60,22 +61,37 @@ def test_the_row_is_marked_and_makes_no_real_result_a_simulated_one(sweep: Path)
     assert sorted(level_label(found, level) for level in found.levels) == ["gpt-5", "random (chance)"], "as configured"
     assert not [table.title for table in tables(found) if SIMULATED in table.caption]
     remarks = notes(found)
-    assert "Chance: in random every answer is sampled at random from its schema." in remarks
+    assert "Chance: in random every answer is drawn at random from its schema." in remarks
     assert not [note for note in remarks if SIMULATED in note or ADDS in note]
     written = as_json(found, remarks)
-    assert (written["chance"], written["simulated"]) == (["random"], [])
+    assert (written["floors"], written["simulated"]) == ({"random": "chance"}, [])
     assert {entry["llm"]: entry["simulated"] for entry in written["estimates"]} == {"gpt-5": False, "random": True}
 
 
 def test_chance_is_never_pooled_with_a_model(sweep: Path) -> None:
     found = answer(sweep, "topology")
     assert {group.mean("outcome.steps") for group in found.groups.values()} == {27}
-    assert f"{2 * BOARDS} runs with random answers are excluded. To include them: --by model." in notes(found)
+    assert f"{2 * BOARDS} runs without a mind (chance, echo) are excluded. To include them: --by model." in notes(found)
     apart = answer(sweep, "topology", across="model")
     assert {point: group.mean("outcome.steps") for (_, point), group in apart.groups.items()} == {
         "gpt-5-mini": 27,
         "chance": 67.5,
     }
+
+
+def test_an_echo_is_a_floor_of_its_own_and_chance_stays_the_baseline(sweep: Path) -> None:
+    write(sweep, "echo", ECHO, 25, llm__model=None)
+    found = answer(sweep, "llm")
+    assert (found.baseline, dict(found.floors)) == ("random", {"random": "chance", "echo": "echo"})
+    assert found.simulated == frozenset(), "no rules answered"
+    assert "Echo: in echo every answer copies the example in the prompt." in notes(found)
+    assert answer(sweep, "topology").set_aside == 4 * BOARDS, "neither is pooled with a model"
+
+
+def test_chance_and_echo_are_not_pooled_with_each_other(tmp_path: Path) -> None:
+    write(tmp_path, "random", CHANCE, 50, llm__model=None)
+    write(tmp_path, "echo", ECHO, 25, llm__model=None)
+    assert set(answer(tmp_path).levels) == {"chance", "echo"}, "compared by model, though topology varies as well"
 
 
 def commands(folder: Path) -> list[str]:
@@ -85,14 +101,14 @@ def commands(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "added"),
     [
-        (COMMAND, "quorum sweep agents=naive topology=individual,debate 'seed=range(0,6)' llm=random --name NAME"),
-        ("quorum sweep llm.top_p=1 --out 'my runs' --name a", "quorum sweep --out 'my runs' --name a llm=random"),
+        (COMMAND, "quorum sweep agents=naive topology=individual,debate 'seed=range(0,6)' llm=random,echo --name NAME"),
+        ("quorum sweep llm.top_p=1 --out 'my runs' --name a", "quorum sweep --out 'my runs' --name a llm=random,echo"),
         ("quorum study talk llm=openai", None),
         ("quorum branch runs/a llm=openai", None),
         ("quorum sweep 'n=2", None),
     ],
 )  # fmt: skip
-def test_without_chance_the_command_that_adds_it_is_said(command: str, added: str | None, tmp_path: Path) -> None:
+def test_without_floors_the_command_that_adds_them_is_shown(command: str, added: str | None, tmp_path: Path) -> None:
     write(tmp_path, "openai", REAL, 20)
     write_plan(tmp_path, [], command=command)
     assert commands(tmp_path) == ([added.replace("NAME", shlex.quote(tmp_path.name))] if added else [])

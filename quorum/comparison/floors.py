@@ -1,4 +1,4 @@
-"""Runs with random answers (`llm=random`): the level that a model must exceed, never pooled with a model."""
+"""Runs without a mind (`llm=random`, `llm=echo`): the levels that a model must exceed, never pooled with a model."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from quorum.runs import Results, Row
 
 MODELS = ("model", "llm", "llm.name", "provider")
 """Factors that use the chance level as the default baseline."""
-_WORD = "llm=random"
+_WORD = "llm=random,echo"
 _OF_MODELS = ("llm=", "llm.")
 _BOUNDS = {"--budget-usd", "--budget-tokens", "--budget-calls", "--limit"}
-"""Options with a value that do not apply to random answers, which cost nothing."""
+"""Options with a value that do not apply to answers that cost nothing."""
 
 
-def mixes_chance(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
-    """Whether runs with random answers would be pooled with those of a model.
+def mixes_floors(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
+    """Whether runs without a mind would be pooled with those of a model, or chance with echo.
 
     Args:
         rows: the runs.
         place: returns the pool of a run: its level and its value of `across`.
     """
-    kinds: defaultdict[object, set[bool]] = defaultdict(set)
+    kinds: defaultdict[object, set[str]] = defaultdict(set)
     for row in rows:
         if row.models:
-            kinds[place(row)].add(row.chance)
+            kinds[place(row)].add(row.floor)
     return any(len(found) > 1 for found in kinds.values())
 
 
-def without_chance(results: Sequence[Results]) -> list[Results]:
-    """Return results without runs with random answers."""
-    return [replace(part, rows=tuple(row for row in part.rows if not row.chance)) for part in results]
+def without_floors(results: Sequence[Results]) -> list[Results]:
+    """Return results without runs in which no mind answered."""
+    return [replace(part, rows=tuple(row for row in part.rows if not row.floor)) for part in results]
 
 
-def command_for_chance(part: Results) -> str:
-    """Return the command that repeats a sweep with random answers; empty if it needs none.
+def command_for_floors(part: Results) -> str:
+    """Return the command that repeats a sweep with chance and echo; empty if it needs none.
 
-    A sweep needs one if a real model answered and no answers were random. Studies run their own chance level. If arms
-    set the values of their models, no single argument can override them all.
+    A sweep needs one if a real model answered and it has neither. Studies run their own floors. If arms set the values
+    of their models, no single argument can override them all.
     """
     real = any(row.models and not row.simulated for row in part.rows)
-    if part.sweep is None or not real or any(row.chance for row in part.rows):
+    if part.sweep is None or not real or any(row.floor for row in part.rows):
         return ""
     try:
         program, verb, *words = shlex.split(part.sweep.command)
