@@ -87,7 +87,7 @@ def read_spent(row: Row, kind: str) -> Spent:
     values.append((float(end.outcome == Outcome.SUCCESS), *values[-1][1:]))
     if row.metrics.get("outcome.success") is None:  # the world does not define success
         values = [(math.nan, *own[1:]) for own in values]
-    stopped = end.outcome == Outcome.BUDGET and not (row.chance and kind in ("tokens", "usd"))
+    stopped = end.outcome == Outcome.BUDGET and not (row.floor and kind in ("tokens", "usd"))
     most = least[-1] if stopped else math.inf
     return Spent(np.array(least), np.array(values).T, most)
 

@@ -1,4 +1,4 @@
-"""The points of a published figure, each compared with the runs here and with teams that know nothing, and judged."""
+"""The points of a published figure, each judged for the runs here, and for teams without a mind."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 
 from maeil.metrics import METRICS
+from quorum.agents.simulated import CHANCE, ECHO
 from quorum.comparison import Comparison, Group, Question, compare
 from quorum.comparison.differences import Cells, Pairing, differences
 from quorum.comparison.factors import NONE, short, written
@@ -19,18 +20,20 @@ from quorum.comparison.formats import Table
 from quorum.comparison.statistics.intervals import Estimate
 from quorum.comparison.tables import decimals, interval
 from quorum.configuration.origin import Scalar
-from quorum.runs import Results
+from quorum.runs import Results, Row
 from quorum.runs.sweep_file import Published
 from quorum.study.reproduce.figure_file import Claim, ExperimentPart, PublishedFigure
 from quorum.study.reproduce.verdicts import Judged, Verdict, judge_number, judge_order, read_number
 
 MODELS = ("llm.model", "model")
 """Factors of a published table that name the model. Runs may use another one: the reason names both."""
-HERE, CHANCE, ECHO = TEAMS = ("here", "chance", "echo")
-"""The teams that are judged: ours, and the same with random answers and with copies of the prompt's example."""
+HERE = "here"
+TEAMS = (HERE, CHANCE, ECHO)
+"""The teams that are judged: ours, and its floors, the same with random answers and with copies of the example."""
 _SUCCESS = "outcome.success"
-Compared = Callable[[Sequence[str], str, Mapping[str, Scalar]], Comparison | None]
-"""Compares the runs of a team by factors and across one, where others have given values; None if no run counts."""
+Groups = Mapping[tuple[str, Scalar], Group]
+Compared = Callable[[Sequence[str], str, Mapping[str, Scalar]], Groups]
+"""Groups the runs of a team by factors and across one, where others have given values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,9 @@ class Point:
     Attributes:
         what: description of the point.
         model: the published model; empty: none.
-        control: whether the point is this project's own, stated by no paper.
         published: the published value, or the order that the claim states.
         here: the value of our runs.
+        control: whether the point is this project's own, stated by no paper.
         verdict: the verdict.
         reason: why, in a few words.
         chance: the verdict on random answers; empty if there are none.
@@ -51,11 +54,11 @@ class Point:
 
     what: str
     model: str
-    control: bool
-    published: str
-    here: str
-    verdict: Verdict
-    reason: str
+    published: str = NONE
+    here: str = NONE
+    control: bool = False
+    verdict: Verdict = Verdict.NOT_COMPARABLE
+    reason: str = ""
     chance: Verdict | str = ""
     echo: Verdict | str = ""
 
@@ -76,32 +79,31 @@ def points_of(
     Raises:
         UserError: the runs come from different versions.
     """
+
+    def compared(rows: Sequence[Row]) -> Compared:
+        @cache
+        def groups(by: tuple[str, ...], across: str, where: tuple[tuple[str, Scalar], ...]) -> Groups:
+            chosen = tuple(row for row in rows if all(row.factors.get(k, row.metrics.get(k)) == v for k, v in where))
+            if not any(row.pooled for row in chosen):
+                return {}
+            return compare(
+                [replace(results, rows=chosen)], Question(by, across, metrics, accept_versions=accept_versions)
+            ).groups
+
+        return lambda by, across, where: groups(tuple(by), across, tuple(where.items()))
+
     results = teams[HERE]
     metrics = metrics_of(part, results)
     asked = {row.arm for row in results.rows if row.models}
-    rules = tuple(row for row in results.rows if row.arm not in asked)
-    own = {name: (*(row for row in found.rows if row.arm in asked), *rules) for name, found in teams.items()}
-    numbers = {name: _comparer(found, metrics, accept_versions) for name, found in teams.items()}
-    orders = {name: _comparer(replace(teams[name], rows=rows), metrics, accept_versions) for name, rows in own.items()}
+    rules = [row for row in results.rows if row.arm not in asked]
     if part.numbers and results.sweep is not None and (table := results.sweep.published) is not None:
-        yield from _numbers(figure, table, numbers)
+        yield from _numbers(figure, table, {team: compared(found.rows) for team, found in teams.items()})
+    answered = {team: [row for row in found.rows if row.arm in asked] for team, found in teams.items()}
+    orders = {team: compared([*rows, *rules]) for team, rows in answered.items()}
     for claim in part.claims:
         yield from _orders(figure, part, claim, orders)
     for aside in part.asides:
-        yield Point(aside.says, figure.model, False, NONE, NONE, Verdict.NOT_COMPARABLE, aside.why)
-
-
-def _comparer(results: Results, metrics: Sequence[str], accept_versions: bool) -> Compared:
-    @cache
-    def compared(by: tuple[str, ...], across: str, where: tuple[tuple[str, Scalar], ...]) -> Comparison | None:
-        rows = tuple(
-            row for row in results.rows if all(row.factors.get(key, row.metrics.get(key)) == own for key, own in where)
-        )
-        if not any(row.pooled for row in rows):
-            return None
-        return compare([replace(results, rows=rows)], Question(by, across, metrics, accept_versions=accept_versions))
-
-    return lambda by, across, where: compared(tuple(by), across, tuple(where.items()))
+        yield Point(aside.says, figure.model, reason=aside.why)
 
 
 def metrics_of(part: ExperimentPart, results: Results) -> tuple[str, ...]:
@@ -132,24 +134,16 @@ def _numbers(figure: PublishedFigure, table: Published, teams: Mapping[str, Comp
             metric, trials, only = METRICS[name], table.trials or 1, cast("dict[str, Scalar]", {})
             if name in table.of_successes:
                 only, trials = {_SUCCESS: 1}, round(trials * cast("float", values[_SUCCESS]))
-            groups = {team: _group(compared(by, "none", only), level, None) for team, compared in teams.items()}
-            bounds = _bounds(table, name, groups[HERE])
+            groups = {team: found(by, "none", only).get((level, None)) for team, found in teams.items()}
+            here = groups[HERE]
+            limit = 1.0 if metric.rate else here.limit(name) if here is not None else None
+            bounds = -math.inf if table.least is None else table.least, math.inf if limit is None else limit
             stated = read_number(metric, value, table, trials, bounds)
-            found = {team: _estimate(group, name, bounds) for team, group in groups.items()}
             margin = figure.margin(name, stated.value)
+            found = {team: _estimate(group, name, bounds) for team, group in groups.items()}
             judged = {team: judge_number(metric, own, stated, margin) for team, own in found.items()}
-            texts = str(stated), _written(found[HERE])
-            yield _point(f"{metric.title}: {where}", there, texts, judged, [groups[HERE]])
-
-
-def _group(comparison: Comparison | None, level: str, point: Scalar) -> Group | None:
-    return comparison.groups.get((level, point)) if comparison is not None else None
-
-
-def _bounds(table: Published, metric: str, group: Group | None) -> tuple[float, float]:
-    """Return the smallest and the largest possible value of a published metric."""
-    limit = 1.0 if METRICS[metric].rate else group.limit(metric) if group is not None else None
-    return -math.inf if table.least is None else table.least, math.inf if limit is None else limit
+            point = Point(f"{metric.title}: {where}", there, str(stated), _written(found[HERE]))
+            yield _judged(point, judged, [here])
 
 
 def _estimate(group: Group | None, metric: str, bounds: tuple[float, float]) -> Estimate | None:
@@ -164,23 +158,22 @@ def _orders(
     figure: PublishedFigure, part: ExperimentPart, claim: Claim, teams: Mapping[str, Compared]
 ) -> Iterator[Point]:
     found = {team: compared((claim.by or part.by,), part.across, claim.where) for team, compared in teams.items()}
-    here = found[HERE]
     title = " ".join(METRICS[word].title if word in METRICS else word for word in claim.metric.split())
     title += f" per {METRICS[claim.per].title}" if claim.per else ""
     metric = METRICS[claim.terms[0][0]]
     metric = replace(metric, rate=metric.rate and not claim.per and len(claim.terms) == 1)
     for level, sign, other in claim.pairs:
-        for point in claim.at or (here.points if here is not None else (NONE,)):
-            groups = {team: [_group(one, name, point) for name in (level, other)] for team, one in found.items()}
+        for at in claim.at or dict.fromkeys(at for _, at in found[HERE]) or (NONE,):
+            groups = {team: [own.get((name, at)) for name in (level, other)] for team, own in found.items()}
             paired, judged = {}, {}
             for team, both in groups.items():
                 cells, others = (_cells(claim, group) for group in both)
-                (paired[team],) = differences(metric, [Pairing(level, point, cells, others)])
+                (paired[team],) = differences(metric, [Pairing(level, at, cells, others)])
                 margin = figure.margin(claim.metric, fmean(map(fmean, others.values())) if others else 0.0)
                 judged[team] = judge_order(sign, paired[team], margin, rate=metric.rate)
-            what = f"{claim.says}: {title}, {short(part.across)} = {written(point)}"
-            texts = f"{level} {'>' if sign > 0 else '<'} {other}", _written(paired[HERE].mean, signed=True)
-            yield _point(what, figure.model, texts, judged, groups[HERE], control=claim.control)
+            what = f"{claim.says}: {title}, {short(part.across)} = {written(at)}"
+            order, here = f"{level} {'>' if sign > 0 else '<'} {other}", _written(paired[HERE].mean, signed=True)
+            yield _judged(Point(what, figure.model, order, here, claim.control), judged, groups[HERE])
 
 
 def _cells(claim: Claim, group: Group | None) -> Cells:
@@ -189,16 +182,15 @@ def _cells(claim: Claim, group: Group | None) -> Cells:
     For a ratio of means, T / S, the values are T / S + (T_i - S_i T / S) / S: their mean is the ratio, and they vary as
     it does (Cochran 1977, Sampling Techniques, section 6.3). There are none if S is 0.
     """
-    names, signs = zip(*claim.terms, strict=True)
-    wanted = (*names, claim.per) if claim.per else names
-    rows = [row for row in group.rows if all(row.metrics.get(name) is not None for name in wanted)] if group else []
+    names = [name for name, _ in claim.terms] + [claim.per] * bool(claim.per)
+    rows = [row for row in group.rows if all(row.metrics.get(name) is not None for name in names)] if group else []
     if group is None or not rows:
         return {}
-    found = np.array([[row.metrics[name] for name in wanted] for row in rows], dtype=np.float64)
-    values = found[:, : len(signs)] @ np.array(signs)
+    found = np.array([[row.metrics[name] for name in names] for row in rows], dtype=np.float64)
+    values = found[:, : len(claim.terms)] @ np.array([sign for _, sign in claim.terms])
     if claim.per:
-        whole = float(found[:, -1].mean())
-        if whole == 0:
+        whole = found[:, -1].mean()
+        if not whole:
             return {}
         ratio = values.mean() / whole
         values = ratio + (values - found[:, -1] * ratio) / whole
@@ -212,26 +204,18 @@ def _written(found: Estimate | None, *, signed: bool = False) -> str:
     return interval(found, decimals([found] if found is not None else []), signed=signed)
 
 
-def _point(
-    what: str,
-    there: str,
-    texts: tuple[str, str],
-    judged: Mapping[str, Judged],
-    groups: Sequence[Group | None],
-    *,
-    control: bool = False,
-) -> Point:
-    """Return a point. Its reason adds which teams agree too, and the models here and there if both are known and differ."""
+def _judged(point: Point, judged: Mapping[str, Judged], groups: Sequence[Group | None]) -> Point:
+    """Add the verdicts. The reason names the floors that agree too, and both models if they are known and differ."""
     rows = [row for group in groups if group is not None for row in group.rows]
     names = sorted({name for row in rows for name in row.models})
     here = "simulated" if any(row.simulated for row in rows) else ", ".join(names)
     verdict, reason = judged[HERE].verdict, judged[HERE].reason
-    others = {team: own.verdict for team, own in judged.items() if team != HERE and (names or team != ECHO)}
-    too = [team for team, own in others.items() if own == verdict == Verdict.AGREES]
+    floors = {team: own.verdict for team, own in judged.items() if team != HERE and (names or team != ECHO)}
+    too = [floor for floor, own in floors.items() if own == verdict == Verdict.AGREES]
     reason += f"; {' and '.join(too)} {'agrees' if len(too) == 1 else 'agree'} too" if too else ""
-    if verdict is not Verdict.NOT_COMPARABLE and here and there and here != there:
-        reason += f"; {here} here, {there} there"
-    return Point(what, there, control, *texts, verdict, reason, others.get(CHANCE, ""), others.get(ECHO, ""))
+    if verdict is not Verdict.NOT_COMPARABLE and here and point.model and here != point.model:
+        reason += f"; {here} here, {point.model} there"
+    return replace(point, verdict=verdict, reason=reason, **floors)
 
 
 def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
@@ -254,21 +238,16 @@ def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
 
 def verdict_tables(figure: PublishedFigure, points: Sequence[Point]) -> list[Table]:
     """Return the points as tables: one for each published model, and one for this project's own controls."""
-    parts: dict[tuple[bool, str], list[Point]] = {}
-    for point in points:
-        parts.setdefault((point.control, point.model), []).append(point)
-    return [_verdicts(figure, model, found, control=control) for (control, model), found in sorted(parts.items())]
-
-
-def _verdicts(figure: PublishedFigure, model: str, points: Sequence[Point], *, control: bool) -> Table:
-    rows = tuple(
-        (p.what, p.published, p.here, str(p.verdict), str(p.chance) or NONE, str(p.echo) or NONE, p.reason)
-        for p in points
-    )
-    verdicts = {team: [row[3 + place] for row in rows] for place, team in enumerate(TEAMS)}
-    counts = [f"{team}: {', '.join(f'{found.count(v)} {v}' for v in Verdict)}" for team, found in verdicts.items()]
     margins = ", ".join(f"{metric} {margin}" for metric, margin in figure.margins.items())
-    caption = f"{'; '.join(counts)}. Margins: {margins}. [95 % interval]; for an order, the paired difference here."
-    title = "our control and here" if control else f"published ({model or 'no model'}) and here"
-    header = ("point", "expected" if control else "published", "here", "verdict", "chance", "echo", "reason")
-    return Table(f"{title}, point by point", header, rows, f"{caption} Rules: docs/reproduce.md.", labels=7)
+    found = []
+    for control, model in sorted({(point.control, point.model) for point in points}):
+        own = [point for point in points if (point.control, point.model) == (control, model)]
+        verdicts = {HERE: [p.verdict for p in own], CHANCE: [p.chance for p in own], ECHO: [p.echo for p in own]}
+        counts = [f"{team}: {', '.join(f'{each.count(v)} {v}' for v in Verdict)}" for team, each in verdicts.items()]
+        caption = f"{'; '.join(counts)}. Margins: {margins}. [95 % interval]; for an order, the paired difference here."
+        title = "our control" if control else f"published ({model or 'no model'})"
+        header = ("point", "expected" if control else "published", "here", "verdict", "chance", "echo", "reason")
+        rows = tuple((p.what, p.published, p.here, p.verdict, p.chance or NONE, p.echo or NONE, p.reason) for p in own)
+        text = f"{caption} Rules: docs/reproduce.md."
+        found.append(Table(f"{title} and here, point by point", header, rows, text, labels=7))
+    return found

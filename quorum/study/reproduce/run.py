@@ -20,8 +20,8 @@ from quorum.comparison.notes import notes
 from quorum.comparison.tables import tables
 from quorum.configuration.catalogue import EXPERIMENT
 from quorum.runs import Results, read_results
-from quorum.study.reproduce.controls import MODELS, ControlPlanner
 from quorum.study.reproduce.figure_file import ExperimentPart, PublishedFigure
+from quorum.study.reproduce.floors import MODELS, FloorPlanner
 from quorum.study.reproduce.points import HERE, Point, metrics_of, points_of, shares, verdict_tables
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest, SweepResult
@@ -52,7 +52,7 @@ class Answer:
         """Return it as JSON-ready data."""
         return {
             "sweep": self.sweeps[HERE].to_json(),
-            "controls": {team: swept.to_json() for team, swept in self.sweeps.items() if team != HERE},
+            "floors": {team: swept.to_json() for team, swept in self.sweeps.items() if team != HERE},
             "notes": list(self.notes),
             "points": [asdict(point) for point in self.points],
             "files": [str(file) for file in self.files],
@@ -60,7 +60,7 @@ class Answer:
 
 
 def requests(figure: PublishedFigure, request: SweepRequest) -> list[dict[str, SweepRequest]]:
-    """Return the requests of the sweeps of each experiment of a figure, by team. Control teams are free: no budget.
+    """Return the requests of the sweeps of each experiment of a figure, by team. Floors are free, and need no budget.
 
     Args:
         figure: the figure.
@@ -73,8 +73,8 @@ def requests(figure: PublishedFigure, request: SweepRequest) -> list[dict[str, S
         teams = {HERE: replace(request, words=(f"{EXPERIMENT}={part.experiment}", *words), name=part.experiment)}
         others = tuple(word for word in words if _key(word).lstrip("+").partition(".")[0] != "llm")
         free = replace(request, words=others, budget_usd=None, budget_tokens=None, budget_calls=None)
-        for team in MODELS:
-            teams[team] = replace(free, name=f"{part.experiment}-{team}", planner=ControlPlanner(team, part))
+        for floor in MODELS:
+            teams[floor] = replace(free, name=f"{part.experiment}-{floor}", planner=FloorPlanner(floor, part))
         found.append(teams)
     return found
 

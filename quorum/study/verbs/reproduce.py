@@ -120,7 +120,7 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
     """Show what each sweep of a figure would run, and its expected cost."""
     from quorum.agents.llm.spending import Spent
     from quorum.display.consoles import Console
-    from quorum.study.reproduce.controls import MODELS
+    from quorum.study.reproduce.floors import MODELS
     from quorum.study.reproduce.points import HERE
     from quorum.study.reproduce.run import requests
     from quorum.sweeps.command import beyond, show_plan
@@ -138,7 +138,7 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
             echo(f"{name}:")
             Console().print(expected.table(), soft_wrap=True)
         else:
-            echo(f"{name}: {len(expected.cells)} of {expected.planned} episodes to run, free (llm={MODELS[team]})")
+            echo(f"{name}: {len(expected.cells)} of {expected.planned} episodes to run, free ({MODELS[team]})")
     ours = [expected for (team, _), expected in found.items() if team == HERE]
     if notice := beyond(ours, Spent(), request.budget):
         echo(f"all experiments together are {notice}")

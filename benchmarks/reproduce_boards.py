@@ -1,0 +1,118 @@
+"""What the verdicts of `quorum reproduce` become with more boards, for the simulated model and its floors.
+
+    python -m benchmarks.reproduce_boards                        # all figures, at 6, 12 and 20 boards
+    python -m benchmarks.reproduce_boards llamac-table2 --boards 6 12 --words engine.workers=2
+
+Boards are nested: each size plays the missing ones of the size before. Grid transportation has ten frozen boards, which
+are those of the seeds 0 to 9, so its boards are drawn here. Rows of other figures and sizes in the file stay.
+
+Columns of the file: figure; comparison (the published model, or `our control`); team (`here`, `chance`, `echo`);
+boards; the number of points with each verdict; of those, the points that differed at the size before and agree now,
+those that were undecided and are decided now, and those that were decided and are undecided now.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from quorum.study.reproduce.figure_file import figure_names, load_figure
+from quorum.study.reproduce.points import HERE, TEAMS, Point
+from quorum.study.reproduce.run import answers
+from quorum.study.reproduce.verdicts import Verdict
+from quorum.sweeps.run import SweepRequest
+
+FILE = Path(__file__).resolve().parents[1] / "docs" / "validity" / "reproduce.csv"
+SIZES = (6, 12, 20)
+FROZEN = ("llamac_table2", "llamac_ablations")
+"""The experiments on frozen boards."""
+DECIDED = (Verdict.AGREES, Verdict.DIFFERS)
+KEYS = ("figure", "comparison", "team", "boards")
+CHANGES = ("differs to agrees", "undecided to decided", "decided to undecided")
+COLUMNS = (*KEYS, *(str(verdict) for verdict in Verdict), *CHANGES)
+Row = Mapping[str, str | int]
+
+
+def verdict_of(point: Point, team: str) -> str:
+    """Return the verdict on a team; empty if it has none."""
+    return str(point.verdict if team == HERE else getattr(point, team))
+
+
+def change(before: str, now: str) -> str:
+    """Return the name of the change between two sizes; empty if none is counted."""
+    if (before, now) == (Verdict.DIFFERS, Verdict.AGREES):
+        return CHANGES[0]
+    if before == Verdict.UNDECIDED and now in DECIDED:
+        return CHANGES[1]
+    return CHANGES[2] if before in DECIDED and now == Verdict.UNDECIDED else ""
+
+
+def rows_of(figure: str, boards: int, points: Sequence[Point], before: Sequence[Point]) -> list[Row]:
+    """Return the rows of a figure at one number of boards.
+
+    Args:
+        figure: its name.
+        boards: the number of boards.
+        points: its points.
+        before: the same points over fewer boards; empty for the first size.
+    """
+    counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for place, point in enumerate(points):
+        comparison = "our control" if point.control else point.model or "no model"
+        for team in TEAMS:
+            now = verdict_of(point, team)
+            counts[comparison, team][now] += 1
+            if before:
+                counts[comparison, team][change(verdict_of(before[place], team), now)] += 1
+    return [
+        {"figure": figure, "comparison": comparison, "team": team, "boards": boards}
+        | {name: found[name] for name in COLUMNS[len(KEYS) :]}
+        for (comparison, team), found in counts.items()
+    ]
+
+
+def play(name: str, boards: int, runs: Path, words: Sequence[str]) -> list[Point]:
+    """Play a figure on the first boards, or only the missing ones, and return its points."""
+    figure = load_figure(name)
+    frozen = any(part.experiment in FROZEN for part in figure.parts)
+    given = (f"seed=range(0,{boards})", *(["env.boards=drawn"] if frozen else []), *words)
+    command = "python -m benchmarks.reproduce_boards"
+    request = SweepRequest(given, runs / name, accept_versions=True, resume_command=command)
+    return [point for answer in answers(figure, request, quiet=True) for point in answer.points]
+
+
+def write(rows: Sequence[Row], file: Path) -> None:
+    """Put rows into the file, in the place of those with the same keys."""
+    kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
+    found = {tuple(str(row[key]) for key in KEYS): row for row in (*kept, *rows)}
+    order = sorted(found, key=lambda key: (key[0], key[1], int(key[3]), TEAMS.index(key[2])))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found[key] for key in order)
+
+
+def main() -> None:
+    """Play figures at each number of boards, and write the file after each."""
+    parser = argparse.ArgumentParser(description="Verdicts of quorum reproduce by the number of boards.")
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="the figures (default: all)")
+    parser.add_argument("--boards", type=int, nargs="+", default=SIZES, help="numbers of boards, ascending")
+    parser.add_argument("--runs", type=Path, default=Path("runs/boards"), help="folder of the episodes")
+    parser.add_argument("--out", type=Path, default=FILE, help="the file")
+    parser.add_argument("--words", nargs="*", default=[], metavar="KEY=VALUE", help="arguments of the experiments")
+    given = parser.parse_args()
+    for name in given.figures or figure_names():
+        before: list[Point] = []
+        for boards in given.boards:
+            points = play(name, boards, given.runs, given.words)
+            write(rows_of(name, boards, points, before), given.out)
+            print(f"{name}, {boards} boards: {len(points)} points", flush=True)
+            before = points
+
+
+if __name__ == "__main__":
+    main()
