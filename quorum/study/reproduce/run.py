@@ -113,6 +113,8 @@ def answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> I
 def _answer(figure: PublishedFigure, part: ExperimentPart, swept: Mapping[str, SweepResult]) -> Answer:
     teams = {team: _planned(read_results(own.folder), own.planned) for team, own in swept.items()}
     results, accept = teams[HERE], swept[HERE].request.accept_versions
+    boards = {row.seed for row in results.rows if row.pooled}
+    teams = {team: replace(own, rows=tuple(r for r in own.rows if r.seed in boards)) for team, own in teams.items()}
     question = Question((part.by,), part.across, metrics_of(part, results), accept_versions=accept)
     comparison = compare([results], question)
     points = tuple(points_of(figure, part, teams, accept_versions=accept))

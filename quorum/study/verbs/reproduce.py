@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from quorum.sweeps.run import SweepRequest
 
 
+_DESCRIBED = {"paper", "figure", "shows", "margins", "because"}
+
+
 def reproduce(
     name: Annotated[
         str | None,
@@ -98,7 +101,7 @@ def reproduce(
         unstarted = len(figure.parts) - len(data)
         echo(f"{unstarted} experiments were not started; continue with: {request.command}", err=True)
     if as_json:
-        echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
+        echo_json({"figure": name, **figure.model_dump(include=_DESCRIBED - {"figure"}), "parts": data})
     if code := max(codes):
         raise typer.Exit(code)
 
@@ -108,8 +111,7 @@ def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
     from quorum.display.consoles import Console
 
     if as_json:
-        keys = {"paper", "figure", "shows", "margins", "because"}
-        echo_json({name: figure.model_dump(include=keys) for name, figure in figures.items()})
+        echo_json({name: figure.model_dump(include=_DESCRIBED) for name, figure in figures.items()})
         return
     rows = tuple((name, f.paper, f.figure, f.shows, f.experiments) for name, f in figures.items())
     header = ("name", "paper", "figure", "shows", "experiment")

@@ -51,13 +51,13 @@ def test_two_wide_intervals_that_overlap_are_undecided() -> None:
 
 def test_a_difference_says_by_how_much_and_which_way() -> None:
     assert judge_number(STEPS, HERE, _stated(30), 3).reason == "lower here; difference -10.0 [-12.0, -8.0], margin 3.0"
-    assert judge_number(STEPS, HERE, _stated(10.5), 3).reason.startswith("higher here; difference +9.5 [7.5, 11.5]")
+    assert judge_number(STEPS, HERE, _stated(10.5), 3).reason.startswith("higher here; difference +9.50 [7.50, 11.50]")
 
 
 def test_a_published_share_of_trials_has_the_interval_of_its_trials() -> None:
     found = _stated(0.8, trials=10, bounds=SHARE_BOUNDS, metric=SUCCESS)
     assert (round(found.low, 3), round(found.high, 3)) == (0.444, 0.975)  # Clopper and Pearson
-    assert str(found) == "0.80 [0.44, 0.97]"
+    assert str(found) == "0.800 [0.444, 0.975]"
 
 
 def test_a_published_deviation_is_that_of_its_trials() -> None:
@@ -78,7 +78,7 @@ def test_no_published_value_is_impossible() -> None:
     six = _stated(6, READ, bounds=(0.0, 6.0), metric=METRICS["outcome.reached"])
     assert (six.lowest, six.highest, str(six)) == (pytest.approx(5.7), 6.0, "6.00 (read 5.70 to 6.00)")
     feedback = _stated([6.0, 9.74], trials=8, bounds=(0.0, math.inf))
-    assert (feedback.low, str(feedback)) == (0.0, "6.0 [0.0, 14.7]")
+    assert (feedback.low, str(feedback)) == (0.0, "6.00 [0.00, 14.71]")
     assert str(_stated(23.0)) == "23.0"
 
 
