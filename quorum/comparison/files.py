@@ -153,7 +153,11 @@ def records_as_csv(records: Iterable[Record]) -> str:
 
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
     across = {comparison.across: point} if comparison.across is not None else {}
-    return {" / ".join(comparison.by): level, **across, "simulated": level in comparison.simulated | comparison.floors.keys()}
+    return {
+        " / ".join(comparison.by): level,
+        **across,
+        "simulated": level in comparison.simulated | comparison.floors.keys(),
+    }
 
 
 def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:

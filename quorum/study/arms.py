@@ -113,9 +113,9 @@ def _numbers(axis: Axis) -> tuple[int, ...]:
 def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm]]:
     """Yield the arms of a question by name, the treatment first. Some may not be possible with the team.
 
-    Each arm is played in draws of its own. So any two arms differ by their cause and by chance, `again` by chance alone,
-    and the noise floor is that of the effects. With common draws, a simulated model would give equal answers to equal
-    prompts, as no real one does.
+    Each arm is played in draws of its own. So any two arms differ by their cause and by chance, `again` by chance
+    alone, and the noise floor is that of the effects. With common draws, a simulated model would give equal answers to
+    equal prompts, as no real one does.
 
     Raises:
         UserError: the question is about talk, and the team does not talk.

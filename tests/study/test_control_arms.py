@@ -124,11 +124,11 @@ def test_null_delivers_messages_without_content_and_without_their_structured_par
     assert remembered == message, "it remembers what it has read"
 
 
-def test_own_gives_back_what_the_reader_has_said_last_and_nothing_before_it_has_spoken():
+def test_own_gives_back_what_the_reader_has_said_last_in_the_name_of_the_sender():
     minds, _ = run(Own(), agents=3)
-    assert said(minds[0])[:2] == [[], [(1, ""), (0, "agent_0 in 0")]], "two messages, and it has said one"
+    assert said(minds[0])[:2] == [[], [(1, ""), (2, "agent_0 in 0")]], "two messages, and it has said one"
     assert said(minds[1])[0] == [(0, "")], "it has said nothing yet"
-    assert said(minds[1])[1] == [(2, ""), (1, "agent_1 in 0")]
+    assert said(minds[1])[1] == [(2, ""), (0, "agent_1 in 0")]
 
 
 def test_shuffled_takes_the_step_and_the_sender_then_the_step_then_the_nearest_step():
