@@ -142,7 +142,8 @@ def _numbers(figure: PublishedFigure, table: Published, teams: Mapping[str, Comp
             margin = figure.margin(name, stated.value)
             found = {team: _estimate(group, name, bounds) for team, group in groups.items()}
             judged = {team: judge_number(metric, own, stated, margin) for team, own in found.items()}
-            point = Point(f"{metric.title}: {where}", there, str(stated), _written(found[HERE]))
+            number = str(stated) if here is not None else f"{stated.value:g}"  # without runs, its limit is not known
+            point = Point(f"{metric.title}: {where}", there, number, _written(found[HERE]))
             yield _judged(point, judged, [here])
 
 

@@ -32,15 +32,13 @@ def test_it_plays_what_is_missing_and_judges_every_point(quorum: Quorum, tmp_pat
     assert "Simulated language model: its results say nothing about a real model." in first.stdout
     answer = json.loads(quorum(*FEW, "--json", "--quiet").stdout)
     assert [part["sweep"]["run_now"] for part in answer["parts"]] == [0, 0]
-    assert {floor: swept["run_now"] for floor, swept in answer["parts"][0]["floors"].items()} == {
-        "chance": 0,
-        "echo": 0,
-    }
+    floors = answer["parts"][0]["floors"]
+    assert {floor: swept["run_now"] for floor, swept in floors.items()} == {"chance": 0, "echo": 0}
     points = [point for part in answer["parts"] for point in part["points"]]
-    aside = points.pop(2 if points[2]["reason"].startswith("a single") else 3)
-    assert aside["verdict"] == "not comparable"
+    played = [point for point in points if "score," in point["what"] or "steps," in point["what"]]
+    assert len(played) == 3
     for team in ("verdict", "chance", "echo"):
-        assert {point[team] for point in points} == {"undecided"}  # one board
+        assert {point[team] for point in played} == {"undecided"}  # one board
     assert points[0]["reason"] == "too few boards (1); simulated here, GPT-5.2 there"
     folder = tmp_path / "runs" / "emcoop-rq3" / "feedback_cube" / "comparison" / "arm-across-n"
     assert "point by point" in (folder / "tables.md").read_text()

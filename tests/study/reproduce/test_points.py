@@ -57,7 +57,7 @@ def test_a_published_number_stands_next_to_the_runs_of_its_factors(tmp_path: Pat
     assert alone.here.startswith("20.9 [")
     assert alone.reason.endswith("margin 1.500; simulated here, GPT-4 there")
     assert debate.reason.startswith("higher here; difference +4.86 [")
-    assert (missing.verdict, missing.reason) == ("not comparable", "no such run here")
+    assert (missing.verdict, missing.reason, missing.published) == ("not comparable", "no such run here", "30")
 
 
 def test_what_is_not_comparable_needs_no_remark_on_models(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_means_over_successes_stand_next_to_the_successful_runs(tmp_path: Path) 
     figure = _figure().model_copy(update={"margins": {"outcome.success": 0.1, "outcome.steps": 1.5}})
     _, steps = points_of(figure, figure.parts[0], {"here": read_results(tmp_path)}, accept_versions=False)
     assert steps.here.startswith("11.0 [")
-    assert steps.published == "12.00 [9.22, 14.78]"  # Student over 5 trials: 2.776 * 2 / sqrt(4)
+    assert steps.published == "12.0 [9.2, 14.8]"  # Student over 5 trials: 2.776 * 2 / sqrt(4)
 
 
 def test_a_claim_is_judged_at_every_value_that_it_was_made_for(tmp_path: Path) -> None:
