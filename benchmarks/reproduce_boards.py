@@ -67,9 +67,9 @@ def rows_of(figure: str, boards: int, points: Sequence[Point], before: Sequence[
             counts[comparison, team][now] += 1
             if before:
                 counts[comparison, team][change(verdict_of(before[place], team), now)] += 1
+    rest = COLUMNS[len(KEYS) :]
     return [
-        {"figure": figure, "comparison": comparison, "team": team, "boards": boards}
-        | {name: found[name] for name in COLUMNS[len(KEYS) :]}
+        dict(zip(COLUMNS, (figure, comparison, team, boards, *(found[name] for name in rest)), strict=True))
         for (comparison, team), found in counts.items()
     ]
 

@@ -216,7 +216,7 @@ def _judged(point: Point, judged: Mapping[str, Judged], groups: Sequence[Group |
     reason += f"; {' and '.join(too)} {'agrees' if len(too) == 1 else 'agree'} too" if too else ""
     if verdict is not Verdict.NOT_COMPARABLE and here and point.model and here != point.model:
         reason += f"; {here} here, {point.model} there"
-    return replace(point, verdict=verdict, reason=reason, **floors)
+    return replace(point, verdict=verdict, reason=reason, chance=floors.get(CHANCE, ""), echo=floors.get(ECHO, ""))
 
 
 def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
@@ -243,8 +243,9 @@ def verdict_tables(figure: PublishedFigure, points: Sequence[Point]) -> list[Tab
     found = []
     for control, model in sorted({(point.control, point.model) for point in points}):
         own = [point for point in points if (point.control, point.model) == (control, model)]
-        verdicts = {HERE: [p.verdict for p in own], CHANCE: [p.chance for p in own], ECHO: [p.echo for p in own]}
-        counts = [f"{team}: {', '.join(f'{each.count(v)} {v}' for v in Verdict)}" for team, each in verdicts.items()]
+        verdicts = [[str(p.verdict), str(p.chance), str(p.echo)] for p in own]
+        each = zip(TEAMS, zip(*verdicts, strict=True), strict=True)
+        counts = [f"{team}: {', '.join(f'{given.count(v)} {v}' for v in Verdict)}" for team, given in each]
         caption = f"{'; '.join(counts)}. Margins: {margins}. [95 % interval]; for an order, the paired difference here."
         title = "our control" if control else f"published ({model or 'no model'})"
         header = ("point", "expected" if control else "published", "here", "verdict", "chance", "echo", "reason")
