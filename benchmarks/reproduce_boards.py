@@ -81,7 +81,10 @@ def play(name: str, boards: int, runs: Path, words: Sequence[str]) -> list[Point
     given = (f"seed=range(0,{boards})", *(["env.boards=drawn"] if frozen else []), *words)
     command = "python -m benchmarks.reproduce_boards"
     request = SweepRequest(given, runs / name, accept_versions=True, resume_command=command)
-    return [point for answer in answers(figure, request, quiet=True) for point in answer.points]
+    found = list(answers(figure, request, quiet=True))
+    if stuck := [swept.reason for answer in found for swept in answer.sweeps.values() if swept.stop is not None]:
+        raise SystemExit(f"{name}, {boards} boards: {stuck[0]}")
+    return [point for answer in found for point in answer.points]
 
 
 def write(rows: Sequence[Row], file: Path) -> None:
