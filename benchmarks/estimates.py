@@ -90,7 +90,7 @@ def sweeps() -> dict[str, tuple[str, ...]]:
     for name in figure_names():
         for teams in requests(load_figure(name), SweepRequest((), Path())):
             if (words := tuple(teams[HERE].words)) not in found.values():
-                found[name] = words
+                found[f"{name}, {teams[HERE].name}" if name in found else name] = words
     return found
 
 
