@@ -214,6 +214,7 @@ def _judged(point: Point, judged: Mapping[str, Judged], groups: Sequence[Group |
     floors = {team: own.verdict for team, own in judged.items() if team != HERE and (names or team != ECHO)}
     too = [floor for floor, own in floors.items() if own == verdict == Verdict.AGREES]
     reason += f"; {' and '.join(too)} {'agrees' if len(too) == 1 else 'agree'} too" if too else ""
+    reason += "; rules have no echo" if rows and not names else ""
     if verdict is not Verdict.NOT_COMPARABLE and here and point.model and here != point.model:
         reason += f"; {here} here, {point.model} there"
     return replace(point, verdict=verdict, reason=reason, chance=floors.get(CHANCE, ""), echo=floors.get(ECHO, ""))

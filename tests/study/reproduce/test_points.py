@@ -121,7 +121,8 @@ def test_floors_play_the_same_points_and_the_row_says_where_they_agree_too(tmp_p
         _sweep(folders[team], table, more=more, rules="alone", simulated=True, models=[team])
     here = folders.pop("here")
     alone, debate, order = _points(here, folders, claims=[CLAIM])
-    assert (alone.verdict, alone.chance, alone.echo) == ("agrees", "agrees", "")  # rules have no echo
+    assert (alone.verdict, alone.chance, alone.echo) == ("agrees", "agrees", "")
+    assert alone.reason.endswith("; rules have no echo")
     assert (debate.verdict, debate.chance, debate.echo) == ("agrees", "agrees", "differs")
     assert "; chance agrees too; " in debate.reason
     assert (order.verdict, order.chance, order.echo) == ("agrees", "agrees", "differs")
