@@ -98,6 +98,7 @@ def read_number(metric: Metric, value: Value, table: Published, trials: int, bou
     mean, deviation = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, 0.0)
     assert isinstance(mean, int | float)
     low = high = float(mean)
+    bounds = (bounds[0], math.inf) if mean > bounds[1] else bounds  # the paper had another limit
     if metric.share and trials > 1:
         successes = round(mean * trials)
         low, high = bounded_mean_interval(np.repeat([1.0, 0.0], [successes, trials - successes]), TAIL)

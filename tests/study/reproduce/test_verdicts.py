@@ -80,6 +80,8 @@ def test_no_published_value_is_impossible() -> None:
     feedback = _stated([6.0, 9.74], trials=8, bounds=(0.0, math.inf))
     assert (feedback.low, str(feedback)) == (0.0, "6.00 [0.00, 14.71]")
     assert str(_stated(23.0)) == "23.0"
+    beyond = _stated([30.6, 9.7], trials=6, bounds=(0.0, 30.0))  # the paper had another limit
+    assert beyond.low < 30.6 < beyond.high
 
 
 def test_where_all_boards_agree_the_value_is_its_own_interval_from_six_boards_on() -> None:
