@@ -3,13 +3,15 @@
 | point | `agrees` | `differs` | `undecided` | `not comparable` |
 |---|---|---|---|---|
 | a number | the 95 % interval of here - published lies within the margin | it lies outside | else | wall time; no run; nothing published |
-| an order | the paired difference is significant in that direction, and its 95 % interval is not within the margin | significant in the other direction, or the interval lies within the margin | else | no run of both |
+| an order | the 95 % interval of the paired difference lies beyond the margin in that direction | it lies short of the margin, or in the other direction | else | no run of both |
 
-A figure file states the margins. Agreement is an equivalence test (Schuirmann 1987, A Comparison of the Two One-Sided
-Tests Procedure and the Power Approach for Assessing the Equivalence of Average Bioavailability). His tests at 5 % use
-the 90 % interval; these use the interval of 95 % that all tables show, so each has a level of 2.5 %. An interval cannot
-change from outside a margin to within it while it shrinks, and the margin comes before the significance of an order: so
-more boards decide a point, and a true difference never turns `differs` into `agrees` except by an error of the interval.
+A figure file states the margins, the largest differences that do not matter. Agreement of numbers is an equivalence test
+(Schuirmann 1987, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence
+of Average Bioavailability). His tests at 5 % use the 90 % interval; these use the interval of 95 % that all tables show,
+so each has a level of 2.5 %. An order holds if a difference that matters is significant (Murphy and Myors 1999, Testing
+the Hypothesis That Treatments Have Negligible Effects). In both, what agrees and what differs lie on two sides of the
+margin, so an interval that shrinks around the truth decides a point, and `differs` turns into `agrees` only by an error
+of the interval. A test of an order against 0, with `differs` within the margin, would call a small difference both.
 
 The interval of here - published combines both intervals by MOVER (Zou and Donner 2008, Construction of Confidence
 Limits about Effect Measures), which keeps their asymmetry. The reading tolerance of a plot is a bound, not a deviation,
@@ -30,7 +32,7 @@ import numpy as np
 from maeil.metrics import Metric
 from quorum.comparison.differences import Difference
 from quorum.comparison.statistics.bounded import bounded_mean_interval
-from quorum.comparison.statistics.flips import FEWEST, LEVEL
+from quorum.comparison.statistics.flips import FEWEST
 from quorum.comparison.statistics.intervals import TAIL, Estimate, t_quantile
 from quorum.comparison.tables import decimals, interval
 from quorum.runs.sweep_file import Published, Value
@@ -162,14 +164,13 @@ def judge_order(sign: int, found: Difference | None, margin: float, *, rate: boo
     if found.mean.boards < FEWEST:
         return Judged(Verdict.UNDECIDED, f"too few boards ({found.mean.boards})")
     mean = _with_ends(found, rate=rate)
+    low, high = sorted((sign * mean.low, sign * mean.high))
     reason = _against(mean, margin)
-    if _within(mean, margin):
-        return Judged(Verdict.DIFFERS, f"no difference beyond the margin; {reason}")
-    if found.p > LEVEL:
-        return Judged(Verdict.UNDECIDED, reason)
-    if sign * mean.value > 0:
+    if low > margin:
         return Judged(Verdict.AGREES, reason)
-    return Judged(Verdict.DIFFERS, f"the other way round; {reason}")
+    if high < margin:
+        return Judged(Verdict.DIFFERS, f"{'the other way round' if high < 0 else 'no more than the margin'}; {reason}")
+    return Judged(Verdict.UNDECIDED, reason)
 
 
 def _with_ends(found: Difference, *, rate: bool) -> Estimate:

@@ -111,12 +111,14 @@ def _difference(*deltas: float, metric=STEPS):
     return differences(metric, [Pairing("a", None, level, other)])[0]
 
 
-def test_an_order_agrees_where_the_paired_difference_is_significant_that_way() -> None:
-    up, noise = _difference(1, 2, 3, 2, 1, 2, 3), _difference(1, -1, 2, -2, 1, -1, 0.5)
-    assert judge_order(1, up, 0.5).verdict == "agrees"
+def test_an_order_agrees_where_a_difference_beyond_the_margin_is_significant_that_way() -> None:
+    up, noise = _difference(1, 2, 3, 2, 1, 2, 3), _difference(1, -1, 2, -2, 1, -1, 0.5)  # 2 [1, 3]
+    assert [judge_order(1, up, margin).verdict for margin in (0.9, 1.1, 2.9, 3.1)] == [
+        "agrees", "undecided", "undecided", "differs"
+    ]  # fmt: skip
+    assert judge_order(1, up, 3.1).reason == "no more than the margin; difference +2.00 [1.00, 3.00], margin 3.10"
     down = judge_order(-1, up, 0.5)
-    assert (down.verdict, down.reason[:23]) == ("differs", "the other way round; di")
-    assert judge_order(-1, replace(up, p=0.051), 0.5).verdict == "undecided"
+    assert (down.verdict, down.reason[:21]) == ("differs", "the other way round; ")
     assert judge_order(1, noise, 0.5).verdict == "undecided"
 
 
@@ -124,10 +126,8 @@ def test_an_order_differs_where_no_difference_beyond_the_margin_is_left() -> Non
     noise = _difference(1, -1, 2, -2, 1, -1, 0.5)
     assert judge_order(1, noise, 3.0).verdict == "differs"
     assert judge_order(1, _difference(*[0] * 7), 0.1).verdict == "differs"
-    up = _difference(1, 2, 3, 2, 1, 2, 3)  # significant, but too small to matter
-    assert judge_order(1, up, 3.5).reason.startswith("no difference beyond the margin; ")
     same = _difference(*[2] * 7)
-    assert [judge_order(1, same, margin).verdict for margin in (1.9, 2.0)] == ["agrees", "differs"]
+    assert [judge_order(1, same, margin).verdict for margin in (1.9, 2.1)] == ["agrees", "differs"]
 
 
 def test_boards_that_were_not_played_may_differ_in_a_rate() -> None:
@@ -142,16 +142,23 @@ def test_an_order_over_too_few_boards_is_undecided() -> None:
     assert judge_order(1, _difference(), 0.5).verdict == "not comparable"
 
 
-@pytest.mark.parametrize(("truth", "margin"), [(0.0, 1.0), (0.5, 1.0), (3.0, 1.0), (0.9, 1.0)])
-def test_more_boards_decide_and_never_turn_a_difference_into_agreement(truth: float, margin: float) -> None:
-    """400 studies a case, at 6 to 160 nested boards: at most the 5 % that two intervals may err."""
+@pytest.mark.parametrize("truth", [0.0, 0.5, 0.7, 0.9, 3.0])
+@pytest.mark.parametrize("order", [False, True])
+def test_more_boards_decide_and_never_turn_a_difference_into_agreement(truth: float, order: bool) -> None:
+    """200 studies a case with margin 1, at 6 to 80 nested boards: at most the 5 % that two intervals may err.
+
+    0.7 is the case that a test of orders against 0 gets wrong: within the margin at few boards, significant at more.
+    """
     random = np.random.default_rng(1)
-    sizes, turned, decided = (6, 12, 20, 40, 160), 0, dict.fromkeys((6, 160), 0)
-    for _ in range(400):
-        values = random.normal(20 + truth, 2.0, sizes[-1])
-        found = [judge_number(STEPS, estimate(values[:size]), _stated(20), margin).verdict for size in sizes]
+    sizes, turned, decided = (6, 12, 20, 80), 0, dict.fromkeys((6, 80), 0)
+    for _ in range(200):
+        values = random.normal(truth, 1.0, sizes[-1])
+        if order:
+            found = [judge_order(1, _difference(*values[:size]), 1.0).verdict for size in sizes]
+        else:
+            found = [judge_number(STEPS, estimate(values[:size]), _stated(0), 1.0).verdict for size in sizes]
         turned += any("differs" in found[:place] and own == "agrees" for place, own in enumerate(found))
         for size in decided:
             decided[size] += found[sizes.index(size)] != "undecided"
-    assert turned <= 0.05 * 400
-    assert decided[160] > decided[6]
+    assert turned <= 0.05 * 200
+    assert decided[80] > decided[6]
