@@ -60,8 +60,6 @@ class GuideTable(BaseModel):
     """The sweep to compare, below `runs`; empty: that of the last `--name` or experiment."""
     file: str = ""
     """A file below `runs` that contains the table in Markdown, with the same header."""
-    verdicts: str = ""
-    """The label of rows that count the verdicts of a reproduced figure, by comparison; its sweeps are in `folder`."""
     files: str | None = None
     """Another page with files that the commands need, and which may show them; null: they are on this page."""
     within: str | None = None
@@ -187,33 +185,11 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     _write_files(ROOT / (table.files or table.page), folder)
     printed = [_run(command, folder) for command in table.run]
     runs = folder / "runs"
-    if table.verdicts:
-        found = _count_verdicts(runs / table.folder)
-        return {(table.verdicts, named): [*counts, *[KEEP] * len(table.columns)] for named, counts in found.items()}
     if not table.columns:
         return _printed_rows((runs / table.file).read_text(encoding="utf-8") if table.file else printed[-1], table)
     question = Question(table.by, table.across, _metrics(table), table.baseline)
     comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
     return dict(_rows(table, comparison))
-
-
-_VERDICTS = re.compile(
-    r"(?:published \((?P<model>.+?)\)|our control) and here, point by point.*?"
-    r"here: (\d+) agrees, (\d+) differs, (\d+) undecided, (\d+) not comparable; "
-    r"chance: (\d+) agrees.*?; echo: (\d+) agrees",
-    re.DOTALL,
-)
-
-
-def _count_verdicts(folder: Path) -> dict[str, list[str]]:
-    """Count the verdicts of a figure by comparison: the four of the runs here, then where chance and echo agree."""
-    counts: dict[str, list[int]] = {}
-    for file in sorted(folder.rglob("tables.md")):
-        for found in _VERDICTS.finditer(file.read_text(encoding="utf-8")):
-            named, (_, *numbers) = found["model"] or "our control", found.groups()
-            before = counts.get(named, [0] * len(numbers))
-            counts[named] = [one + int(other) for one, other in zip(before, numbers, strict=True)]
-    return {named: list(map(str, found)) for named, found in counts.items()}
 
 
 def _write_files(page: Path, folder: Path) -> None:

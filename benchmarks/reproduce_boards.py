@@ -1,7 +1,10 @@
 """What the verdicts of `quorum reproduce` become with more boards, for the simulated model and its floors.
 
-    python -m benchmarks.reproduce_boards                        # all figures, at 6, 12 and 20 boards
-    python -m benchmarks.reproduce_boards llamac-table2 --boards 6 12 --words engine.workers=2
+    python benchmarks/reproduce_boards.py                        # all figures, at 6, 12 and 20 boards
+    python benchmarks/reproduce_boards.py llamac-table2 --boards 6 12 --words engine.workers=2
+
+It writes a file for programs, and prints the table of the guide from it: in each cell the numbers of points at each
+size that the file has, in order.
 
 Boards are nested: each size plays the missing ones of the size before. Grid transportation has ten frozen boards, which
 are those of the seeds 0 to 9, so its boards are drawn here. Rows of other figures and sizes in the file stay.
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,7 +83,7 @@ def play(name: str, boards: int, runs: Path, words: Sequence[str]) -> list[Point
     figure = load_figure(name)
     frozen = any(part.experiment in FROZEN for part in figure.parts)
     given = (f"seed=range(0,{boards})", *(["env.boards=drawn"] if frozen else []), *words)
-    command = "python -m benchmarks.reproduce_boards"
+    command = "python benchmarks/reproduce_boards.py"
     request = SweepRequest(given, runs / name, accept_versions=True, resume_command=command)
     found = list(answers(figure, request, quiet=True))
     if stuck := [swept.reason for answer in found for swept in answer.sweeps.values() if swept.stop is not None]:
@@ -99,6 +103,23 @@ def write(rows: Sequence[Row], file: Path) -> None:
         writer.writerows(found[key] for key in order)
 
 
+def markdown(file: Path) -> str:
+    """Return the table of the guide: a row for each comparison, with the counts at each number of boards."""
+    found: defaultdict[tuple[str, str], defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in csv.DictReader(file.open(encoding="utf-8")):
+        own = found[f"`{row['figure']}`", row["comparison"]]
+        if row["team"] == HERE:
+            own["boards"].append(row["boards"])
+            for verdict in Verdict:
+                own[verdict].append(row[verdict])
+        else:
+            own[f"{row['team']} agrees"].append(row[Verdict.AGREES])
+    header = ("boards", *(str(verdict) for verdict in Verdict), *(f"{team} agrees" for team in TEAMS[1:]))
+    lines = [("figure", "compared with", *header), ("---",) * (2 + len(header))]
+    lines += [(*key, *(", ".join(own[name]) for name in header)) for key, own in found.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main() -> None:
     """Play figures at each number of boards, and write the file after each."""
     parser = argparse.ArgumentParser(description="Verdicts of quorum reproduce by the number of boards.")
@@ -113,8 +134,9 @@ def main() -> None:
         for boards in given.boards:
             points = play(name, boards, given.runs, given.words)
             write(rows_of(name, boards, points, before), given.out)
-            print(f"{name}, {boards} boards: {len(points)} points", flush=True)
+            print(f"{name}, {boards} boards: {len(points)} points", file=sys.stderr, flush=True)
             before = points
+    print(markdown(given.out))
 
 
 if __name__ == "__main__":
