@@ -92,7 +92,7 @@ def play(name: str, boards: int, runs: Path, words: Sequence[str]) -> list[Point
 
 
 def write(rows: Sequence[Row], file: Path) -> None:
-    """Put rows into the file, in the place of those with the same keys."""
+    """Put rows into the file; they replace those with the same keys."""
     kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
     found = {tuple(str(row[key]) for key in KEYS): row for row in (*kept, *rows)}
     order = sorted(found, key=lambda key: (key[0], key[1], int(key[3]), TEAMS.index(key[2])))

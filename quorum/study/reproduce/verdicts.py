@@ -16,7 +16,7 @@ of the interval. A test of an order against 0, with `differs` within the margin,
 The interval of here - published combines both intervals by MOVER (Zou and Donner 2008, Construction of Confidence
 Limits about Effect Measures), which keeps their asymmetry. The reading tolerance of a plot is a bound, not a deviation,
 so it is added in full. A published share of trials has the interval of Clopper and Pearson, a mean that of Student;
-other published numbers are points. If all boards agree in a value that is not a share, it is its own interval from six
+other published numbers are points. If all boards agree in a value that is not a share, the interval is that value from six
 boards on: then the sign test excludes any other median.
 """  # noqa: E501 - a table
 
