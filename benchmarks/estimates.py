@@ -22,6 +22,7 @@ import orjson
 from quorum.agents.llm.spending import Spent
 from quorum.configuration.catalogue import EXPERIMENT, options
 from quorum.study.reproduce.figure_file import figure_names, load_figure
+from quorum.study.reproduce.points import HERE
 from quorum.study.reproduce.run import requests
 from quorum.sweeps.command import run_sweep_command, show_plan
 from quorum.sweeps.estimate import Forecast
@@ -87,9 +88,9 @@ def sweeps() -> dict[str, tuple[str, ...]]:
         option.name: (f"{EXPERIMENT}={option.name}",) for option in options() if option.group == EXPERIMENT
     }
     for name in figure_names():
-        for request in requests(load_figure(name), SweepRequest((), Path())):
-            if request.words not in found.values():
-                found[name] = tuple(request.words)
+        for teams in requests(load_figure(name), SweepRequest((), Path())):
+            if (words := tuple(teams[HERE].words)) not in found.values():
+                found[f"{name}, {teams[HERE].name}" if name in found else name] = words
     return found
 
 

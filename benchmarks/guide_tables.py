@@ -60,8 +60,6 @@ class GuideTable(BaseModel):
     """The sweep to compare, below `runs`; empty: that of the last `--name` or experiment."""
     file: str = ""
     """A file below `runs` that contains the table in Markdown, with the same header."""
-    verdicts: str = ""
-    """The label of a row that counts the verdicts of a reproduced figure; its sweeps are in `folder`."""
     files: str | None = None
     """Another page with files that the commands need, and which may show them; null: they are on this page."""
     within: str | None = None
@@ -187,23 +185,11 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     _write_files(ROOT / (table.files or table.page), folder)
     printed = [_run(command, folder) for command in table.run]
     runs = folder / "runs"
-    if table.verdicts:
-        return {(table.verdicts,): [*_count_verdicts(runs / table.folder), *[KEEP] * len(table.columns)]}
     if not table.columns:
         return _printed_rows((runs / table.file).read_text(encoding="utf-8") if table.file else printed[-1], table)
     question = Question(table.by, table.across, _metrics(table), table.baseline)
     comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
     return dict(_rows(table, comparison))
-
-
-def _count_verdicts(folder: Path) -> list[str]:
-    """Count the points of a figure that agree, differ and are not comparable."""
-    counts = [
-        tuple(map(int, found))
-        for file in sorted(folder.rglob("tables.md"))
-        for found in re.findall(r"(\d+) agrees, (\d+) differs, (\d+) not comparable", file.read_text(encoding="utf-8"))
-    ]
-    return [str(sum(column)) for column in zip(*counts, strict=True)]
 
 
 def _write_files(page: Path, folder: Path) -> None:

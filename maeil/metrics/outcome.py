@@ -46,7 +46,7 @@ def completion(trace: Trace) -> Value:
     return score.reached / score.goals if score is not None and score.goals else None
 
 
-@metric("outcome.reached", "goals", better="higher")
+@metric("outcome.reached", "goals", better="higher", limit="outcome.goals")
 def reached(trace: Trace) -> Value:
     """Goals reached at the end of the episode, as reported by the world; None if it has no goals."""
     score = _last_score(trace)

@@ -43,8 +43,8 @@ class Metric:
             statistics bound the effect of excluded runs by counting them as 0 and as 1. Every share is also a rate.
         rate: whether values are from 0 to 1 by definition. The confidence interval of the mean then stays in this
             range, and exists even if all runs agree.
-        limit: configuration key with the upper bound of the values, which are then never below 0; the confidence
-            interval of the mean stays within these bounds. Empty if there is none.
+        limit: configuration key or metric with the upper bound of the values, which are then never below 0; the
+            confidence interval of the mean stays within these bounds. Empty if there is none.
         reproducible: whether equal configuration, seed and replies give an equal value. They do not for wall time and
             effects of the network.
         origin: the source of a definition that differs from this project's own; otherwise empty.

@@ -97,7 +97,7 @@ class Group:
         key = (metric, statistic, left_out)
         if key not in self._estimates:
             values, boards, strata = self._sample(metric, left_out)
-            rate, limit = METRICS[metric].rate, self._limit(metric, values)
+            rate, limit = METRICS[metric].rate, self.limit(metric)
             found = estimate(values, statistic, boards=boards, strata=strata, share=rate, limit=limit)
             self._estimates[key] = found
         return self._estimates[key]
@@ -131,11 +131,12 @@ class Group:
         boards = numbered(self.design.board(row) for row, _ in counted)
         return values, boards, numbered(self.design.stratum(row) for row, _ in counted)
 
-    def _limit(self, metric: str, values: Floats) -> float | None:
+    def limit(self, metric: str) -> float | None:
         """Return the largest possible value of a metric in these runs; None if it has no bounds or exceeds them."""
-        if not METRICS[metric].limit:
+        key, values = METRICS[metric].limit, self.values(metric)
+        if not key:
             return None
-        limits = [row.factors.get(METRICS[metric].limit) for row in self.rows]
+        limits = [row.factors.get(key, row.metrics.get(key)) for row in self.rows]
         known = [float(limit) for limit in limits if isinstance(limit, int | float)]
         if len(known) < len(limits) or not len(values) or values.min() < 0 or values.max() > max(known):
             return None

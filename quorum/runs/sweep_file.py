@@ -31,8 +31,12 @@ class Published(BaseModel):
     """Metrics by their full names: `outcome.success`."""
     trials: int | None = Field(None, gt=0)
     """Number of runs behind each row; None: not published."""
+    of_successes: Sequence[str] = ()
+    """Metrics whose means are over the successful runs only."""
     tolerance: float = Field(0.0, ge=0)
-    """Reading error of the numbers, as a share of each: 0.05 for values read off a plot."""
+    """Reading tolerance of the numbers, as a share of each: 0.05 for values read off a plot."""
+    least: float | None = 0.0
+    """Smallest possible value of the metrics; None: none."""
     rows: Sequence[Sequence[Value]]
     """As many values as factors and metrics; a mean with its standard deviation is `[9.9, 2.74]`."""
 

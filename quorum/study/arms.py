@@ -141,7 +141,7 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
             label = name if len(members) == 1 else f"{name} {agent}"
             yield (
                 label,
-                Arm(_replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED),
+                Arm(replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED),
             )
 
 
@@ -157,7 +157,7 @@ def _resolved(word: str, c: Configuration) -> Sequence[str]:
     return (word,)
 
 
-def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
+def replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
     """Return arguments with others that override them; a new option also removes the values of its group.
 
     The values of extensions stay: a control arm adds an extension.

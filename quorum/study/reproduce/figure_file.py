@@ -1,13 +1,14 @@
 """Published figures: files of `figures/` that define how to reproduce a figure, and its claims.
 
 The file of an experiment holds the published numbers of its runs (`published:`). A figure file holds the claims in
-words, as orders of levels: `order: [debate > individual]` says that the metric is greater for debate.
+words, as orders of levels: `order: [debate > individual]` says that the metric is greater for debate. It also states
+the margin of each metric, the largest difference that does not matter, with the reason.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -27,18 +28,24 @@ class _Part(BaseModel):
 
 
 class Claim(_Part):
-    """A paper's claim about the order of levels in a metric."""
+    """A claim about the order of levels in a metric."""
 
     says: str
     """The claim in words."""
     metric: str
-    """Full name of the metric."""
+    """Full name of the metric, or several that ` + ` and ` - ` combine in each run."""
     order: Sequence[str] = Field(min_length=1)
     """`LEVEL > LEVEL` or `LEVEL < LEVEL`, each judged separately."""
+    per: str = ""
+    """Another metric, by whose mean the mean is divided: `outcome.success` for tokens per success."""
     by: str = ""
-    """The factor of the levels; empty: that of the figure."""
+    """The factor of the levels; empty: that of the part."""
     at: Sequence[Scalar] = ()
     """The values of `across` that the claim covers; empty: all."""
+    where: Mapping[str, Scalar] = {}
+    """Factors with the value that runs must have."""
+    control: bool = False
+    """Whether the claim is this project's own: no paper states it for these runs."""
 
     @model_validator(mode="after")
     def _has_orders(self) -> Claim:
@@ -51,6 +58,12 @@ class Claim(_Part):
         """The orders as level, sign of its difference from the other level, other level."""
         found = (_ORDER.fullmatch(text) for text in self.order)
         return [(match[1], 1 if match[2] == ">" else -1, match[3]) for match in found if match is not None]
+
+    @property
+    def terms(self) -> list[tuple[str, int]]:
+        """The metrics, each with its sign."""
+        names, signs = self.metric.split()[::2], self.metric.split()[1::2]
+        return [(name, -1 if sign == "-" else 1) for name, sign in zip(names, ["+", *signs], strict=True)]
 
 
 class Aside(_Part):
@@ -73,10 +86,12 @@ class ExperimentPart(_Part):
     """The factor whose levels are compared."""
     across: str = "n"
     """The factor to compare across."""
+    numbers: bool = True
+    """Whether the figure shows the published numbers of the experiment."""
     shares: Sequence[str] = ()
     """Metrics that are parts of a whole; a table shows their shares."""
     claims: Sequence[Claim] = ()
-    """The paper's claims about these runs."""
+    """The claims about these runs."""
     asides: Sequence[Aside] = ()
     """Other published results of them."""
 
@@ -92,6 +107,11 @@ class PublishedFigure(_Part):
     """What it shows."""
     model: str = ""
     """The language models in the paper; empty: none, or each row of the published table names its own."""
+    margins: Mapping[str, str | float]
+    """The largest difference that does not matter, by metric: `15 %` of the published value, for an order of the other
+    level's mean; or a number in the metric's unit."""
+    because: str
+    """The reason for the margins."""
     parts: Sequence[ExperimentPart] = Field(min_length=1)
     """The experiments whose runs it shows."""
 
@@ -99,6 +119,16 @@ class PublishedFigure(_Part):
     def experiments(self) -> str:
         """The names of the experiments, for readers."""
         return ", ".join(part.experiment for part in self.parts)
+
+    def margin(self, metric: str, value: float) -> float:
+        """Return the margin of a metric.
+
+        Args:
+            metric: its name, or the expression of a claim.
+            value: the value that a margin in percent refers to.
+        """
+        margin = self.margins[metric]
+        return abs(value) * float(margin.removesuffix("%")) / 100 if isinstance(margin, str) else margin
 
 
 def figure_names() -> list[str]:

@@ -1,11 +1,13 @@
 """Run the experiments of a published figure, and compare: tables, figures and verdicts.
 
-RUNS/FIGURE/EXPERIMENT/     a sweep like any other, with `comparison/` inside
+RUNS/FIGURE/EXPERIMENT/          a sweep like any other, with `comparison/` inside
+RUNS/FIGURE/EXPERIMENT-chance/   its boards, played with random answers
+RUNS/FIGURE/EXPERIMENT-echo/     its boards, played with copies of the example in the prompt
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from quorum.comparison.tables import tables
 from quorum.configuration.catalogue import EXPERIMENT
 from quorum.runs import Results, read_results
 from quorum.study.reproduce.figure_file import ExperimentPart, PublishedFigure
-from quorum.study.reproduce.points import Point, metrics_of, points_of, shares, verdict_table
+from quorum.study.reproduce.floors import MODELS, FloorPlanner
+from quorum.study.reproduce.points import HERE, Point, metrics_of, points_of, shares, verdict_tables
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest, SweepResult
 from quorum.sweeps.stopping import Stop
@@ -33,28 +36,31 @@ class Answer:
         tables: the measured values.
         notes: what a reader must know in addition.
         points: with their verdicts.
+        verdicts: the points as tables.
         files: the tables and figures that were written.
-        sweep: outcome of the sweep.
+        sweeps: outcome of each sweep, by team.
     """
 
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    points: tuple[Point, ...]
-    files: tuple[Path, ...]
-    sweep: SweepResult
+    sweeps: Mapping[str, SweepResult]
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    points: tuple[Point, ...] = ()
+    verdicts: tuple[Table, ...] = ()
+    files: tuple[Path, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         return {
-            "sweep": self.sweep.to_json(),
+            "sweep": self.sweeps[HERE].to_json(),
+            "floors": {team: swept.to_json() for team, swept in self.sweeps.items() if team != HERE},
             "notes": list(self.notes),
             "points": [asdict(point) for point in self.points],
             "files": [str(file) for file in self.files],
         }
 
 
-def requests(figure: PublishedFigure, request: SweepRequest) -> list[SweepRequest]:
-    """Return the request of each sweep of a figure.
+def requests(figure: PublishedFigure, request: SweepRequest) -> list[dict[str, SweepRequest]]:
+    """Return the requests of the sweeps of each experiment of a figure, by team. Floors are free, and need no budget.
 
     Args:
         figure: the figure.
@@ -63,9 +69,13 @@ def requests(figure: PublishedFigure, request: SweepRequest) -> list[SweepReques
     given = {_key(word) for word in request.words}
     found = []
     for part in figure.parts:
-        usual = [word for word in part.words if _key(word) not in given]
-        words = (f"{EXPERIMENT}={part.experiment}", *usual, *request.words)
-        found.append(replace(request, words=words, name=part.experiment))
+        words = (*(word for word in part.words if _key(word) not in given), *request.words)
+        teams = {HERE: replace(request, words=(f"{EXPERIMENT}={part.experiment}", *words), name=part.experiment)}
+        others = tuple(word for word in words if _key(word).lstrip("+").partition(".")[0] != "llm")
+        free = replace(request, words=others, budget_usd=None, budget_tokens=None, budget_calls=None)
+        for floor in MODELS:
+            teams[floor] = replace(free, name=f"{part.experiment}-{floor}", planner=FloorPlanner(floor, part))
+        found.append(teams)
     return found
 
 
@@ -87,28 +97,33 @@ def answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> I
         UserError: an argument is invalid, a sweep cannot run, or none of its runs counts.
     """
     left = request.budget
-    for part, own in zip(figure.parts, requests(figure, request), strict=True):
+    for part, teams in zip(figure.parts, requests(figure, request), strict=True):
         if left.reached(Spent()):
             return
-        swept = run_sweep_command(replace(own, **left.arguments), quiet=quiet)
-        left = left.less(swept.used)
-        if swept.stop in (Stop.INTERRUPTED, Stop.STUCK):
-            yield Answer((), (), (), (), swept)
-            return
+        swept = {}
+        for team, own in teams.items():
+            swept[team] = run_sweep_command(replace(own, **left.arguments) if team == HERE else own, quiet=quiet)
+            if swept[team].stop in (Stop.INTERRUPTED, Stop.STUCK):
+                yield Answer(swept)
+                return
+        left = left.less(swept[HERE].used)
         yield _answer(figure, part, swept)
 
 
-def _answer(figure: PublishedFigure, part: ExperimentPart, swept: SweepResult) -> Answer:
-    results = _planned(read_results(swept.folder), swept.planned)
-    accept = swept.request.accept_versions
-    points = tuple(points_of(figure, part, results, accept_versions=accept))
+def _answer(figure: PublishedFigure, part: ExperimentPart, swept: Mapping[str, SweepResult]) -> Answer:
+    teams = {team: _planned(read_results(own.folder), own.planned) for team, own in swept.items()}
+    results, accept = teams[HERE], swept[HERE].request.accept_versions
+    boards = {row.seed for row in results.rows if row.pooled}
+    teams = {team: replace(own, rows=tuple(r for r in own.rows if r.seed in boards)) for team, own in teams.items()}
     question = Question((part.by,), part.across, metrics_of(part, results), accept_versions=accept)
     comparison = compare([results], question)
-    # The table of verdicts has the published numbers.
+    points = tuple(points_of(figure, part, teams, accept_versions=accept))
+    verdicts = tuple(verdict_tables(figure, points))
+    # The tables of verdicts have the published numbers.
     shown = [*tables(replace(comparison, published=())), *([shares(comparison, part.shares)] if part.shares else [])]
     remarks = notes(comparison)
-    files = write_files(comparison, [*shown, verdict_table(points)], remarks, None)
-    return Answer(tuple(shown), tuple(remarks), points, tuple(files), swept)
+    files = write_files(comparison, [*shown, *verdicts], remarks, None)
+    return Answer(swept, tuple(shown), tuple(remarks), points, verdicts, tuple(files))
 
 
 def _planned(results: Results, planned: int) -> Results:

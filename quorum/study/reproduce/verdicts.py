@@ -1,13 +1,23 @@
-"""The rules by which a published point agrees or differs. They are the same for every figure.
+"""The rules by which a published point agrees, differs or is undecided. They are the same for every figure.
 
-| point | `agrees` | `differs` | `not comparable` |
-|---|---|---|---|
-| a number | both 95 % intervals overlap | they do not | wall time; no run; one board; nothing published |
-| an order | the paired difference is significant, in that direction | it is in the other direction, or none is significant | too few boards for any difference to be significant; no run |
+| point | `agrees` | `differs` | `undecided` | `not comparable` |
+|---|---|---|---|---|
+| a number | the 95 % interval of here - published lies within the margin | it lies outside | else | wall time; no run; nothing published |
+| an order | the 95 % interval of the paired difference lies beyond the margin in that direction | it lies short of the margin, or in the other direction | else | no run of both |
 
-The interval of a published number follows from its standard deviation, or for a share from its trials. For a number
-read off a plot it is the reading tolerance; any other number is a point. A share of trials has the interval of Clopper
-and Pearson, a mean of trials that of Student.
+A figure file states the margins, the largest differences that do not matter. Agreement of numbers is an equivalence test
+(Schuirmann 1987, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence
+of Average Bioavailability). His tests at 5 % use the 90 % interval; these use the interval of 95 % that all tables show,
+so each has a level of 2.5 %. An order holds if a difference that matters is significant (Murphy and Myors 1999, Testing
+the Hypothesis That Treatments Have Negligible Effects). In both, what agrees and what differs lie on two sides of the
+margin, so an interval that shrinks around the truth decides a point, and `differs` turns into `agrees` only by an error
+of the interval. A test of an order against 0, with `differs` within the margin, would call a small difference both.
+
+The interval of here - published combines both intervals by MOVER (Zou and Donner 2008, Construction of Confidence
+Limits about Effect Measures), which keeps their asymmetry. The reading tolerance of a plot is a bound, not a deviation,
+so it is added in full. A published share of trials has the interval of Clopper and Pearson, a mean that of Student;
+other published numbers are points. If all boards agree in a value that is not a share, the interval is that value from six
+boards on: then the sign test excludes any other median.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -22,12 +32,10 @@ import numpy as np
 from maeil.metrics import Metric
 from quorum.comparison.differences import Difference
 from quorum.comparison.statistics.bounded import bounded_mean_interval
-from quorum.comparison.statistics.flips import smallest_p
+from quorum.comparison.statistics.flips import FEWEST
 from quorum.comparison.statistics.intervals import TAIL, Estimate, t_quantile
 from quorum.comparison.tables import decimals, interval
 from quorum.runs.sweep_file import Published, Value
-
-_LEVEL = 2 * TAIL
 
 
 class Verdict(StrEnum):
@@ -35,6 +43,7 @@ class Verdict(StrEnum):
 
     AGREES = "agrees"
     DIFFERS = "differs"
+    UNDECIDED = "undecided"
     NOT_COMPARABLE = "not comparable"
 
 
@@ -51,77 +60,135 @@ class Judged:
     reason: str
 
 
-def judge_number(metric: Metric, value: Value, here: Estimate | None, table: Published) -> Judged:
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A number as a paper states it.
+
+    Attributes:
+        value: the number.
+        low: lower end of the 95 % interval that follows from its trials; the number if they are not published.
+        high: upper end.
+        lowest: the smallest number that the reading tolerance allows; the number if it was printed.
+        highest: the largest one.
+    """
+
+    value: float
+    low: float
+    high: float
+    lowest: float
+    highest: float
+
+    def __str__(self) -> str:
+        known = Estimate(self.value, self.low, self.high, 1, 1) if self.low < self.high else None
+        places = decimals([known or Estimate(self.value, self.lowest, self.highest, 1, 1)])
+        if known is not None:
+            return interval(known, places)
+        read = f" (read {self.lowest:.{places}f} to {self.highest:.{places}f})" if self.lowest < self.highest else ""
+        return f"{self.value:.{places}f}{read}"
+
+
+def read_number(metric: Metric, value: Value, table: Published, trials: int, bounds: tuple[float, float]) -> Stated:
+    """Return a published number with its uncertainty, within the bounds of the metric.
+
+    Args:
+        metric: its metric.
+        value: a mean, or a mean and its standard deviation, which is divided by the number of trials, not by one less.
+        table: its published table.
+        trials: number of trials that it is the mean of; 1 if it is not published.
+        bounds: the smallest and the largest possible value.
+    """
+    mean, deviation = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, 0.0)
+    assert isinstance(mean, int | float)
+    low = high = float(mean)
+    bounds = (bounds[0], math.inf) if mean > bounds[1] else bounds  # the paper had another limit
+    if metric.share and trials > 1:
+        successes = round(mean * trials)
+        low, high = bounded_mean_interval(np.repeat([1.0, 0.0], [successes, trials - successes]), TAIL)
+    elif deviation and trials > 1:
+        reach = t_quantile(1 - TAIL, trials - 1) * deviation / math.sqrt(trials - 1)
+        low, high = mean - reach, mean + reach
+    reading = table.tolerance * abs(mean)
+    return Stated(float(mean), *(float(np.clip(end, *bounds)) for end in (low, high, mean - reading, mean + reading)))
+
+
+def judge_number(metric: Metric, here: Estimate | None, stated: Stated, margin: float) -> Judged:
     """Judge a published number.
 
     Args:
         metric: its metric.
-        value: a mean, or a mean and its standard deviation.
         here: the estimate of our runs; None without any.
-        table: its published table.
+        stated: the published number.
+        margin: the largest difference that does not matter.
     """
     if here is None or not here.runs:
         return Judged(Verdict.NOT_COMPARABLE, "no such run here")
     if not metric.reproducible:
         return Judged(Verdict.NOT_COMPARABLE, "wall time of another machine")
-    if here.boards < 2:
-        return Judged(Verdict.NOT_COMPARABLE, "one board has no interval")
-    published = published_estimate(metric, value, table)
-    if overlap(published, here):
-        return Judged(Verdict.AGREES, "the intervals overlap")
-    side = "higher" if here.value > published.value else "lower"
-    size = abs(here.value - published.value)
-    return Judged(Verdict.DIFFERS, f"{side} here by {size:.{decimals([here, published])}f}")
+    found = difference(here, stated)
+    if found is None:
+        return Judged(Verdict.UNDECIDED, f"too few boards ({here.boards})")
+    reason = _against(found, margin)
+    if _within(found, margin):
+        return Judged(Verdict.AGREES, reason)
+    if found.low > margin or found.high < -margin:
+        return Judged(Verdict.DIFFERS, f"{'higher' if found.value > 0 else 'lower'} here; {reason}")
+    best = difference(Estimate(stated.value, stated.value, stated.value, here.runs, here.boards), stated)
+    alone = "" if best is None or _within(best, margin) else "; the published uncertainty alone exceeds the margin"
+    return Judged(Verdict.UNDECIDED, reason + alone)
 
 
-def published_estimate(metric: Metric, value: Value, table: Published) -> Estimate:
-    """Return a published number with its interval; without ends if only the point is known."""
-    mean, deviation = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, 0.0)
-    assert isinstance(mean, int | float)
-    trials, reading = table.trials or 1, table.tolerance * abs(mean)
-    low = high = float(mean)
-    if metric.share and trials > 1:
-        successes = round(mean * trials)
-        low, high = bounded_mean_interval(np.repeat([1.0, 0.0], [successes, trials - successes]), TAIL)
-    elif deviation and trials > 1:
-        reach = t_quantile(1 - TAIL, trials - 1) * deviation / math.sqrt(trials)
-        low, high = mean - reach, mean + reach
-    low, high = low - reading, high + reading
-    return Estimate(float(mean), *((low, high) if low < high else (math.nan, math.nan)), trials, trials)
+def difference(here: Estimate, stated: Stated) -> Estimate | None:
+    """Return here - published with its interval; None over too few boards for one."""
+    low, high = here.low, here.high
+    if math.isnan(low):
+        if here.boards < FEWEST:
+            return None
+        low = high = here.value
+    below = math.hypot(here.value - low, stated.high - stated.value) + stated.highest - stated.value
+    above = math.hypot(high - here.value, stated.value - stated.low) + stated.value - stated.lowest
+    value = here.value - stated.value
+    return Estimate(value, value - below, value + above, here.runs, here.boards)
 
 
-def judge_order(sign: int, difference: Difference | None) -> Judged:
+def judge_order(sign: int, found: Difference | None, margin: float, *, rate: bool = False) -> Judged:
     """Judge a published order.
 
     Args:
         sign: 1 if the level is published as greater than the other, -1 if as less.
-        difference: difference of the level from the other one, paired over boards; None if either has no runs.
+        found: difference of the level from the other one, paired over boards; None if either has no runs.
+        margin: the largest difference that does not matter.
+        rate: whether values are from 0 to 1.
     """
-    if difference is None or not difference.mean.boards:
+    if found is None or not found.mean.boards:
         return Judged(Verdict.NOT_COMPARABLE, "the two share no boards")
-    boards = difference.mean.boards
-    if smallest_p(boards) > _LEVEL:
-        return Judged(Verdict.NOT_COMPARABLE, f"too few boards ({boards}) for a significant difference")
-    if not difference.differing:
-        return Judged(Verdict.DIFFERS, "no board differs")
-    if difference.p > _LEVEL:
-        return Judged(Verdict.DIFFERS, f"no significant difference (p = {difference.p:.3f})")
-    if sign * difference.mean.value > 0:
-        return Judged(Verdict.AGREES, f"over {boards} boards")
-    return Judged(Verdict.DIFFERS, "significant in the other direction")
+    if found.mean.boards < FEWEST:
+        return Judged(Verdict.UNDECIDED, f"too few boards ({found.mean.boards})")
+    mean = _with_ends(found, rate=rate)
+    low, high = sorted((sign * mean.low, sign * mean.high))
+    reason = _against(mean, margin)
+    if low > margin:
+        return Judged(Verdict.AGREES, reason)
+    if high < margin:
+        return Judged(Verdict.DIFFERS, f"{'the other way round' if high < 0 else 'no more than the margin'}; {reason}")
+    return Judged(Verdict.UNDECIDED, reason)
 
 
-def written_estimate(found: Estimate | None, *, signed: bool = False) -> str:
-    """Write an estimate with its interval."""
-    return interval(found, decimals([found] if found is not None else []), signed=signed)
+def _with_ends(found: Difference, *, rate: bool) -> Estimate:
+    """Return a paired difference with an interval also where no board differs, or all differ by as much.
+
+    If no board of a rate differs, a board that was not played may: the ends are those of 0 of so many boards.
+    """
+    mean = found.mean
+    if found.differing and not (math.isnan(mean.low) and found.deviation <= 1e-12 * abs(mean.value)):
+        return mean
+    reach = 1 - TAIL ** (1 / mean.boards) if rate and not found.differing else 0.0
+    return Estimate(mean.value, mean.value - reach, mean.value + reach, mean.runs, mean.boards)
 
 
-def overlap(one: Estimate, other: Estimate) -> bool:
-    """Return whether two intervals overlap."""
-    (low, high), (lowest, highest) = _ends(one), _ends(other)
-    return low <= highest and lowest <= high
+def _within(found: Estimate, margin: float) -> bool:
+    return -margin <= found.low and found.high <= margin
 
 
-def _ends(found: Estimate) -> tuple[float, float]:
-    """Return the ends of an interval; without one, because all boards agree, both are the value."""
-    return (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
+def _against(found: Estimate, margin: float) -> str:
+    places = decimals([found])
+    return f"difference {interval(found, places, signed=True)}, margin {margin:.{places}f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +14,13 @@ from quorum.verbs import options
 from quorum.verbs.verb import Verb
 
 if TYPE_CHECKING:
+    from quorum.comparison.formats import Table
     from quorum.study.reproduce.figure_file import PublishedFigure
-    from quorum.study.reproduce.points import Point
     from quorum.study.reproduce.run import Answer
     from quorum.sweeps.run import SweepRequest
+
+
+_DESCRIBED = {"paper", "figure", "shows", "margins", "because"}
 
 
 def reproduce(
@@ -27,7 +30,7 @@ def reproduce(
             metavar="FIGURE",
             show_default="list the figures",
             help="Reproduce this figure: cube-tasks, emcoop-rq1, emcoop-rq2, emcoop-rq3, llamac-table2, "
-            "llamac-fig5 or llamac-ablations.",
+            "llamac-fig5, llamac-fig7 or llamac-ablations.",
         ),
     ] = None,
     words: Annotated[
@@ -47,9 +50,12 @@ def reproduce(
     """Run what a published figure shows, and say point by point whether it agrees.
 
     Without a name, lists the figures. Runs the figure's experiments, or their missing cells, into RUNS/FIGURE, and
-    shows the published numbers next to ours. Each point agrees, differs or is not comparable, by the rules of
-    docs/reproduce.md. The exit code does not depend on the verdicts. With paid models, a budget is required; it covers
-    all experiments of the figure.
+    shows the published numbers next to ours. With 95 % confidence, a number agrees if the difference lies within the
+    figure's margin, and an order if it lies beyond it; either differs in the opposite case, and is undecided otherwise.
+    docs/reproduce.md has all rules. Columns chance and echo are the verdicts on the same boards with random answers, and
+    with copies of the prompt's example: where these agree too, a point shows no skill. The exit code does not
+    depend on the verdicts. With paid models, a budget is required; it covers all experiments of the figure. Chance and
+    echo are free.
 
     \b
     Examples:
@@ -90,13 +96,13 @@ def reproduce(
     data, codes = [], [0]
     for answer in answers(figure, request, quiet=quiet):
         data.append(answer.to_json())
-        codes.append(answer.sweep.exit_code)
+        codes += [swept.exit_code for swept in answer.sweeps.values()]
         _show(answer, as_json=as_json, quiet=quiet)
     if len(data) < len(figure.parts) and request.budget.any:
         unstarted = len(figure.parts) - len(data)
         echo(f"{unstarted} experiments were not started; continue with: {request.command}", err=True)
     if as_json:
-        echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
+        echo_json({"figure": name, **figure.model_dump(include=_DESCRIBED - {"figure"}), "parts": data})
     if code := max(codes):
         raise typer.Exit(code)
 
@@ -106,7 +112,7 @@ def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
     from quorum.display.consoles import Console
 
     if as_json:
-        echo_json({name: figure.model_dump(include={"paper", "figure", "shows"}) for name, figure in figures.items()})
+        echo_json({name: figure.model_dump(include=_DESCRIBED) for name, figure in figures.items()})
         return
     rows = tuple((name, f.paper, f.figure, f.shows, f.experiments) for name, f in figures.items())
     header = ("name", "paper", "figure", "shows", "experiment")
@@ -117,16 +123,27 @@ def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) 
     """Show what each sweep of a figure would run, and its expected cost."""
     from quorum.agents.llm.spending import Spent
     from quorum.display.consoles import Console
+    from quorum.study.reproduce.floors import MODELS
+    from quorum.study.reproduce.points import HERE
     from quorum.study.reproduce.run import requests
     from quorum.sweeps.command import beyond, show_plan
+    from quorum.sweeps.pilots import Pilots
 
-    found = [show_plan(own) for own in requests(figure, request)]
+    found = {(team, own.name): show_plan(own, None if team == HERE else Pilots(0.0))
+             for teams in requests(figure, request) for team, own in teams.items()}  # fmt: skip
     if as_json:
-        echo_json([expected.to_json() for expected in found])
+        free = {"answers": 0, "tokens": 0, "usd": 0.0}
+        data = [{"team": team, **plan.to_json(), **({} if team == HERE else free)} for (team, _), plan in found.items()]
+        echo_json(data)
         return
-    for expected in found:
-        Console().print(expected.table(), soft_wrap=True)
-    if notice := beyond(found, Spent(), request.budget):
+    for (team, name), expected in found.items():
+        if team == HERE:
+            echo(f"{name}:")
+            Console().print(expected.table(), soft_wrap=True)
+        else:
+            echo(f"{name}: {len(expected.cells)} of {expected.planned} episodes to run, free ({MODELS[team]})")
+    ours = [expected for (team, _), expected in found.items() if team == HERE]
+    if notice := beyond(ours, Spent(), request.budget):
         echo(f"all experiments together are {notice}")
 
 
@@ -136,22 +153,22 @@ def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
 
     if answer.tables and not (as_json or quiet):
         print_tables(answer.tables, answer.notes, Console())
-        _print_points(answer.points)
-    if answer.sweep.complaint:
-        echo(answer.sweep.complaint, err=True)
+        for table in answer.verdicts:
+            _print_verdicts(table)
+    for swept in answer.sweeps.values():
+        if swept.complaint:
+            echo(swept.complaint, err=True)
     if answer.files and not quiet:
         echo(f"\n{len(answer.files)} files in {answer.files[0].parent}", err=as_json)
 
 
-def _print_points(points: Sequence[Point]) -> None:
-    """Print the verdicts; unlike tables of numbers, their text wraps in a narrow terminal."""
-    from rich.table import Table
+def _print_verdicts(found: Table) -> None:
+    """Print verdicts; unlike tables of numbers, their text wraps in a narrow terminal."""
+    from rich.table import Table as Grid
 
     from quorum.display.consoles import Console, Text
-    from quorum.study.reproduce.points import verdict_table
 
-    found = verdict_table(points)
-    shown = Table(*found.header, title=Text(found.title), caption=Text(found.caption))
+    shown = Grid(*found.header, title=Text(found.title), caption=Text(found.caption))
     shown.title_justify = shown.caption_justify = "left"
     for row in found.rows:
         shown.add_row(*map(Text, row))
