@@ -52,8 +52,8 @@ def reproduce(
     Without a name, lists the figures. Runs the figure's experiments, or their missing cells, into RUNS/FIGURE, and
     shows the published numbers next to ours. With 95 % confidence, a number agrees if the difference lies within the
     figure's margin, and an order if it lies beyond it; either differs in the opposite case, and is undecided otherwise.
-    docs/reproduce.md has all rules. Columns chance and echo are the verdicts on the same boards with random answers, and
-    with copies of the prompt's example: where these agree too, a point shows no skill. The exit code does not
+    docs/reproduce.md has all rules. Columns chance and echo are the verdicts on the same boards with random answers,
+    and with copies of the prompt's example: where these agree too, a point shows no skill. The exit code does not
     depend on the verdicts. With paid models, a budget is required; it covers all experiments of the figure. Chance and
     echo are free.
 
