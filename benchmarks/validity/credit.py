@@ -14,7 +14,7 @@ import resource
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,10 +93,11 @@ def write(out: Path, found: Mapping[tuple[str, str, Kind], Sequence[Ranked]], se
             differ = sum(one.some for one in ranked)
             table.writerow((world, plant, kind, boards, differ, f"{share:.4f}", f"{error:.4f}", CHANCE))
     lines = [
-        f"A team of {N} with one planted agent, another one on each of {boards} boards. `useless` draws its plans at random",
-        "among agents that follow the rules, and must have the lowest credit. `decisive` follows the rules among agents",
-        "that draw theirs, and must have the highest. If k agents share the place, the run counts 1 / k. A ranking by",
-        f"chance gives {CHANCE:.0%}. In brackets one standard error. Measured with {how}.",
+        f"A team of {N} with one planted agent, another one on each board ({boards} boards). `useless` draws its",
+        "plans at random among agents that follow the rules, and must have the lowest credit. `decisive` follows the",
+        "rules among agents that draw theirs, and must have the highest. If k agents share the place, the run counts",
+        f"1 / k. A ranking by chance gives {CHANCE:.0%}. In brackets one standard error. Measured with",
+        f"{how}.",
         "",
         f"| world | planted | {' | '.join(f'`{kind}`' for kind in COLUMNS)} |",
         f"|---|---|{'---|' * len(COLUMNS)}",
