@@ -92,7 +92,7 @@ class PlantedMind:
         """Yield the causes that the agent meets in a turn."""
         if Act.SPEAK in view.turn.acts:
             yield Cause.TURN
-        for message in view.unread:
+        for message in (one for one in view.unread if one.sender != view.agent):
             yield Cause.MESSAGE
             if message.content:
                 yield Cause.WORDS
