@@ -27,7 +27,7 @@ from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.redacting import Redacting
 from quorum.agents.llm.redaction import Redaction
 from quorum.agents.llm.spending import UnderWay
-from quorum.configuration.providers.chance import RandomConfig
+from quorum.configuration.providers.chance import FloorConfig
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.registry import providers
 from quorum_base.user_cache import user_cache
@@ -221,7 +221,7 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         return Redacting(self._asked(client, cell), client.redact)
 
     def _asked(self, client: Client, cell: str) -> Model:
-        if self._delivery is None or isinstance(client.config, RandomConfig):
+        if self._delivery is None or isinstance(client.config, FloorConfig):
             return client.model
         price = client.config.price or client.model.price
         return self._delivery.model(client.model, line_key(client.identity), cell, price)

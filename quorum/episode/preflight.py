@@ -16,7 +16,7 @@ from maeil.world import closing_world
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
 from quorum.configuration.cell import Cell
-from quorum.configuration.providers.chance import RandomConfig
+from quorum.configuration.providers.chance import FloorConfig
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.providers.replay import ReplayConfig
 from quorum.configuration.providers.replay import build as read_replay
@@ -53,7 +53,7 @@ class _Listening:
 
     async def complete(self, request: Request) -> Reply:
         with as_user_errors(self._config):
-            if isinstance(self._config, SimulatedConfig | RandomConfig):
+            if isinstance(self._config, SimulatedConfig | FloorConfig):
                 values = self._config.model_copy(update={"latency": 0})
                 model = providers.get(values.name).build(values, None)
                 await model.complete(replace(request, sampling=sampling_of(self._config)))
