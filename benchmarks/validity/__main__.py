@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.validity.studies import ANY, BOARDS, POOLS, Row, measure
-from benchmarks.validity.teams import EFFECTS, TEAMS, WORLDS, Played, file_of
+from benchmarks.validity.teams import EFFECTS, TEAMS, WORLDS, Played
 
 SHOWN = (12, 40)
 """Numbers of boards in the tables of the page."""
@@ -42,8 +42,8 @@ def _introduction(rows: Sequence[Row], how: str) -> str:
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
-    for world, small in WORLDS.items():
-        yield f"**{world}**, `{small.words}`:\n"
+    for world, words in WORLDS.items():
+        yield f"**{world}**, `{words}`:\n"
         yield f"| team | {' | '.join((*EFFECTS, ANY))} |\n|---|{'---|' * (len(EFFECTS) + 1)}"
         for team in TEAMS:
             cells = (_shown(rows, world, team, effect) for effect in (*EFFECTS, ANY))
@@ -138,9 +138,10 @@ def _mean(values: Iterable[float]) -> float:
 
 def write(folder: Path, out: Path, rows: Sequence[Row], seconds: float) -> None:
     """Write both files, with the commands and the CPU time."""
-    played = [Played.read(file_of(folder, *case)) for case in product(WORLDS, TEAMS)]
-    minutes = sum(one.seconds for one in played) / 60
-    numbers = ", ".join(f"{small.boards:,} in {world}" for world, small in WORLDS.items())
+    played = {case: Played.read(folder, *case) for case in product(WORLDS, TEAMS)}
+    minutes = sum(one.seconds for one in played.values()) / 60
+    least = {world: min(played[world, team].scores.shape[1] for team in TEAMS) for world in WORLDS}
+    numbers = ", ".join(f"{boards:,} in {world}" for world, boards in least.items())
     how = (
         f"`python -m benchmarks.validity.teams DIR` ({minutes:.0f} minutes of CPU), "
         f"`python -m benchmarks.validity DIR --out docs/validity` ({seconds / 60:.0f})"

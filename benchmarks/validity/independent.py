@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.validity.studies import BOARDS, difference, draw, judged, pools
-from benchmarks.validity.teams import TEAMS, WORLDS, Played, file_of
+from benchmarks.validity.teams import TEAMS, WORLDS, Played
 
 Floats = NDArray[np.float64]
 LEVEL = 0.05
@@ -75,7 +75,7 @@ class Agreement:
 def check(folder: Path, case: tuple[str, str, int]) -> tuple[Agreement, Agreement]:
     """Compare p-values before Holm's correction with NumPy's, up to `EXACT` boards, and some with SciPy's."""
     world, team, boards = case
-    played = Played.read(file_of(folder, world, team))
+    played = Played.read(folder, world, team)
     with_numpy: list[tuple[float, float]] = []
     with_scipy: list[tuple[float, float]] = []
     for place, pool in enumerate(pools(played)):

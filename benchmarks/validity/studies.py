@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.validity.teams import ARMS, EFFECTS, Played, expected, file_of
+from benchmarks.validity.teams import ARMS, EFFECTS, Played, expected
 from maeil.metrics import METRICS
 from quorum.comparison.differences import Cells
 from quorum.comparison.statistics.flips import LEVEL
@@ -118,7 +118,7 @@ def difference(scores: Floats, effect: str) -> Floats:
 def measure(folder: Path, studies: int, case: tuple[str, str, int]) -> list[Row]:
     """Return the rows of a team in a world, for studies of a number of boards."""
     world, team, boards = case
-    played, signs = Played.read(file_of(folder, world, team)), expected(team)
+    played, signs = Played.read(folder, world, team), expected(team)
     found = np.empty((POOLS, studies // POOLS, len(EFFECTS), 5), dtype=np.bool_)
     parts = pools(played)
     for place, pool in enumerate(parts):

@@ -1,7 +1,7 @@
 """Planted teams, the signs of their effects, and their boards: python -m benchmarks.validity.teams DIR.
 
 Plays each team in three worlds with the arms that `quorum study talk` makes of it, in the loop and with the control
-extensions, and writes the main metric of each arm and board to DIR. Files that are there stay. Takes half an hour.
+extensions, and writes the main metric of each arm and board to DIR. Blocks of boards that are there stay. Half an hour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import count, product, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,26 +36,12 @@ from quorum.study.question import AGAIN, TREATMENT, load_question
 from quorum.study.study import Study, StudyRequest
 
 CONFIGS = Path(__file__).with_name("configs")
-
-
-@dataclass(frozen=True, slots=True)
-class Small:
-    """A world with small boards and a short limit, so that an episode takes milliseconds.
-
-    Attributes:
-        words: its arguments.
-        boards: number of boards of each team.
-    """
-
-    words: str
-    boards: int
-
-
 WORLDS = {
-    "CUBE": Small("env=cube n=2 env.side=8 env.blocks={1:2,2:1} max_steps=80", 1_000),
-    "foraging": Small("env=foraging n=2 env.side=6 env.foods=3 max_steps=12", 1_000),
-    "open world": Small("env=crafter_coop n=2 max_steps=30", 600),
+    "CUBE": "env=cube n=2 env.side=8 env.blocks={1:2,2:1} max_steps=80",
+    "foraging": "env=foraging n=2 env.side=6 env.foods=3 max_steps=12",
+    "open world": "env=crafter_coop n=2 max_steps=24",
 }
+"""The worlds, with small boards and short limits, so that an episode takes milliseconds."""
 SKILL = 0.5
 """Probability that an agent follows the rules before it has met its cause."""
 
@@ -101,6 +87,8 @@ ARMS = (TREATMENT, AGAIN, "silent", "mute", "null", "own", "shuffled", "truth")
 """The arms that these effects and the noise floor need. The floors `chance` and `echo` need a language model."""
 DONOR_BOARDS = 8
 """Boards with the messages that the arm `shuffled` reads; no study has them."""
+BLOCK = 100
+"""Boards of a file."""
 _APART = 100_000
 """Distance between the first boards of two teams: no two teams share a board."""
 
@@ -154,7 +142,7 @@ def study_of(world: str, team: str, out: Path) -> Study:
     """Return the study of a team, `quorum study talk`, without a check that its arms can be played."""
     planted = TEAMS[team]
     mind = f"agents=planted agents.cause={planted.cause} agents.skill={SKILL} agents.skill_then={planted.skill}"
-    words = (*WORLDS[world].words.split(), *mind.split(), "topology=debate")
+    words = (*WORLDS[world].split(), *mind.split(), "topology=debate")
     question, treatment = load_question("talk"), Treatment.of(words, CONFIGS)
     request = StudyRequest(words, out, question="talk", config_dir=CONFIGS)
     return Study(request, question, treatment, dict(arms_of(question, treatment)), {})
@@ -191,44 +179,58 @@ class Played:
     seconds: float
 
     @classmethod
-    def read(cls, file: Path) -> Played:
-        """Read a file that `write` wrote."""
-        with np.load(file) as found:
-            return cls(found["scores"], str(found["metric"]), float(found["seconds"]))
+    def read(cls, folder: Path, world: str, team: str) -> Played:
+        """Read all blocks of a team.
 
-    def write(self, file: Path) -> None:
-        """Write the boards."""
-        np.savez(file, scores=self.scores, metric=self.metric, seconds=self.seconds)
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        files = list(takewhile(Path.exists, (file_of(folder, world, team, block) for block in count())))
+        if not files:
+            raise FileNotFoundError(f"{folder} has no boards of {team} in {world}: play them first")
+        found = [np.load(file) for file in files]
+        scores = np.concatenate([one["scores"] for one in found], axis=1)
+        return cls(scores, str(found[0]["metric"]), sum(float(one["seconds"]) for one in found))
+
+    def write(self, folder: Path, world: str, team: str, block: int = 0) -> None:
+        """Write a block."""
+        file = file_of(folder, world, team, block)
+        partial_file = file.with_suffix(".partial.npz")
+        np.savez(partial_file, scores=self.scores, metric=self.metric, seconds=self.seconds)
+        partial_file.rename(file)
 
 
-def file_of(folder: Path, world: str, team: str) -> Path:
-    """Return the file of the boards of a team in a world."""
-    return folder / f"{world}-{team}.npz".replace(" ", "-")
+def file_of(folder: Path, world: str, team: str, block: int) -> Path:
+    """Return the file of a block of boards of a team."""
+    return folder / f"{world}-{team}-{block}.npz".replace(" ", "-")
 
 
-def play(folder: Path, case: tuple[str, str]) -> None:
-    """Play all arms of a team in a world, and write the boards to a folder, unless they are there."""
-    file = file_of(folder, *case)
-    if file.exists():
+def play(folder: Path, case: tuple[int, str, str]) -> None:
+    """Play all arms of a team in a world on a block of boards, and write them to a folder, unless they are there."""
+    block, world, team = case
+    if file_of(folder, world, team, block).exists():
         return
     with TemporaryDirectory() as made:
-        arms = Arms.of(*case, Path(made))
+        arms = Arms.of(world, team, Path(made))
         begin = time.process_time()
-        scores = [[arms.score(arm, board) for board in range(WORLDS[case[0]].boards)] for arm in ARMS]
+        boards = range(block * BLOCK, (block + 1) * BLOCK)
+        scores = np.array([[arms.score(arm, board) for board in boards] for arm in ARMS])
         seconds = time.process_time() - begin
-    Played(np.array(scores), arms.metric, seconds).write(file)
-    print(f"{file.name}: {1000 * seconds / sum(map(len, scores)):.1f} ms of CPU an episode", flush=True)
+    Played(scores, arms.metric, seconds).write(folder, world, team, block)
+    print(f"{world}, {team}, {block}: {1000 * seconds / scores.size:.1f} ms of CPU an episode", flush=True)
 
 
 def main() -> None:
-    """Play all teams in all worlds."""
+    """Play all teams in all worlds, block by block."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--boards", type=int, default=1_000, help=f"boards of each team, a multiple of {BLOCK}")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
+    cases = product(range(chosen.boards // BLOCK), WORLDS, TEAMS)
     with ProcessPoolExecutor(chosen.processes) as pool:
-        list(pool.map(partial(play, chosen.folder), product(WORLDS, TEAMS)))
+        list(pool.map(partial(play, chosen.folder), cases))
 
 
 if __name__ == "__main__":
