@@ -42,8 +42,8 @@ def _introduction(rows: Sequence[Row], how: str) -> str:
 
 
 def _tables(rows: Sequence[Row]) -> Iterator[str]:
-    for world, words in WORLDS.items():
-        yield f"**{world}**, `{words}`:\n"
+    for world, small in WORLDS.items():
+        yield f"**{world}**, `{small.words}`:\n"
         yield f"| team | {' | '.join((*EFFECTS, ANY))} |\n|---|{'---|' * (len(EFFECTS) + 1)}"
         for team in TEAMS:
             cells = (_shown(rows, world, team, effect) for effect in (*EFFECTS, ANY))

@@ -131,7 +131,7 @@ def measure(folder: Path, studies: int, case: tuple[str, str, int]) -> list[Row]
             ]
     family = [place for place, effect in enumerate(EFFECTS) if not signs[effect] and effect != EFFECTS[0]]
     rows = [(effect, signs[effect], found[:, :, place]) for place, effect in enumerate(EFFECTS)]
-    rows.append((ANY, 0, found[:, :, family].any(axis=2)))
+    rows.append((ANY, 0, np.asarray(found[:, :, family].any(axis=2))))
     return [_row(case, effect, sign, values) for effect, sign, values in rows]
 
 

@@ -36,12 +36,26 @@ from quorum.study.question import AGAIN, TREATMENT, load_question
 from quorum.study.study import Study, StudyRequest
 
 CONFIGS = Path(__file__).with_name("configs")
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A world with small boards and a short limit, so that an episode takes milliseconds.
+
+    Attributes:
+        words: its arguments.
+        block: boards of a file; half as many if an episode takes several times as long.
+    """
+
+    words: str
+    block: int
+
+
 WORLDS = {
-    "CUBE": "env=cube n=2 env.side=8 env.blocks={1:2,2:1} max_steps=80",
-    "foraging": "env=foraging n=2 env.side=6 env.foods=3 max_steps=12",
-    "open world": "env=crafter_coop n=2 max_steps=24",
+    "CUBE": Small("env=cube n=2 env.side=8 env.blocks={1:2,2:1} max_steps=80", 100),
+    "foraging": Small("env=foraging n=2 env.side=6 env.foods=3 max_steps=12", 100),
+    "open world": Small("env=crafter_coop n=2 max_steps=24", 50),
 }
-"""The worlds, with small boards and short limits, so that an episode takes milliseconds."""
 SKILL = 0.5
 """Probability that an agent follows the rules before it has met its cause."""
 
@@ -87,8 +101,6 @@ ARMS = (TREATMENT, AGAIN, "silent", "mute", "null", "own", "shuffled", "truth")
 """The arms that these effects and the noise floor need. The floors `chance` and `echo` need a language model."""
 DONOR_BOARDS = 8
 """Boards with the messages that the arm `shuffled` reads; no study has them."""
-BLOCK = 100
-"""Boards of a file."""
 _APART = 100_000
 """Distance between the first boards of two teams: no two teams share a board."""
 
@@ -125,7 +137,7 @@ class Arms:
         talking = planned({TREATMENT: study.arms[TREATMENT]}, range(first, first + DONOR_BOARDS))
         write_donors([run_cell(one.cell(), folder).folder for one in talking], donors)
         arms = {name: arm.reading(donors) if arm.donors else arm for name, arm in study.arms.items() if name in ARMS}
-        cells = {one.arm: one.cell() for one in planned(arms, [first + DONOR_BOARDS])}
+        cells = {one.arm or "": one.cell() for one in planned(arms, [first + DONOR_BOARDS])}
         return cls({name: cells[name] for name in ARMS}, study.metrics[0])
 
     def score(self, arm: str, board: int, draw: int | None = None) -> float:
@@ -142,7 +154,7 @@ def study_of(world: str, team: str, out: Path) -> Study:
     """Return the study of a team, `quorum study talk`, without a check that its arms can be played."""
     planted = TEAMS[team]
     mind = f"agents=planted agents.cause={planted.cause} agents.skill={SKILL} agents.skill_then={planted.skill}"
-    words = (*WORLDS[world].split(), *mind.split(), "topology=debate")
+    words = (*WORLDS[world].words.split(), *mind.split(), "topology=debate")
     question, treatment = load_question("talk"), Treatment.of(words, CONFIGS)
     request = StudyRequest(words, out, question="talk", config_dir=CONFIGS)
     return Study(request, question, treatment, dict(arms_of(question, treatment)), {})
@@ -213,7 +225,8 @@ def play(folder: Path, case: tuple[int, str, str]) -> None:
     with TemporaryDirectory() as made:
         arms = Arms.of(world, team, Path(made))
         begin = time.process_time()
-        boards = range(block * BLOCK, (block + 1) * BLOCK)
+        size = WORLDS[world].block
+        boards = range(block * size, (block + 1) * size)
         scores = np.array([[arms.score(arm, board) for board in boards] for arm in ARMS])
         seconds = time.process_time() - begin
     Played(scores, arms.metric, seconds).write(folder, world, team, block)
@@ -224,11 +237,11 @@ def main() -> None:
     """Play all teams in all worlds, block by block."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--boards", type=int, default=1_000, help=f"boards of each team, a multiple of {BLOCK}")
+    parser.add_argument("--blocks", type=int, default=10, help="blocks of boards of each team")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    cases = product(range(chosen.boards // BLOCK), WORLDS, TEAMS)
+    cases = product(range(chosen.blocks), WORLDS, TEAMS)
     with ProcessPoolExecutor(chosen.processes) as pool:
         list(pool.map(partial(play, chosen.folder), cases))
 

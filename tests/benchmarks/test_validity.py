@@ -203,6 +203,6 @@ def test_the_recorded_table_is_of_these_teams() -> None:
     }
     assert found == wanted
     page = (ROOT / "docs/validity/studies.md").read_text(encoding="utf-8")
-    for words in WORLDS.values():
-        assert f"`{words}`" in page
+    for small in WORLDS.values():
+        assert f"`{small.words}`" in page
     assert all(int(row["studies"]) >= 400 for row in rows)
