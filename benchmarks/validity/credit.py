@@ -1,8 +1,8 @@
 """Whether credits rank a planted agent: python -m benchmarks.validity.credit --out docs/validity.
 
-In a team of four that follows the world's rules, one agent draws its plans at random (`useless`); in a team that draws
-its plans at random, one agent follows the rules (`decisive`). The planted agent differs from board to board. Credits
-must rank the useless agent last and the decisive one first. Writes `credit.csv` and `credit.md`, in a few minutes.
+In a team of four, each agent follows the rules in most of its turns, but one of them idles in most (`useless`); or the
+other way round (`decisive`). The planted agent differs from board to board. Credits must rank the useless agent last
+and the decisive one first. Writes `credit.csv` and `credit.md`, in a few minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import csv
 import math
 import resource
+import textwrap
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -19,18 +20,20 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.validity.teams import CONFIGS
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
 from quorum.what_if.blame.credit import Kind, credits_of
 
 N = 4
 WORLDS = {
-    "CUBE": f"env=cube n={N} env.side=10 env.blocks={{1:2,2:2}} max_steps=60",
-    "foraging": f"env=foraging n={N} env.side=8 env.foods=4 max_steps=30",
-    "transport": f"env=transport n={N}",
+    "CUBE": f"env=cube n={N} env.side=8 env.blocks={{1:4}} max_steps=40",
+    "foraging": f"env=foraging n={N} env.side=8 env.foods=4 env.max_food_level=1 max_steps=20",
 }
-PLANTED = {"useless": ("heuristic", "random"), "decisive": ("random", "heuristic")}
-"""The mind of the team, and the mind of the planted agent."""
+"""The worlds, with tasks that one agent can do alone, so that an agent can be decisive."""
+OFTEN, SELDOM = 0.9, 0.1
+PLANTED = {"useless": (OFTEN, SELDOM), "decisive": (SELDOM, OFTEN)}
+"""How often the agents of the team, and the planted agent, follow the rules."""
 COLUMNS = {Kind.AGENT: "difference", Kind.LIVE: "live_difference"}
 CHANCE = 1 / N
 
@@ -64,7 +67,8 @@ class Ranked:
 @cache
 def _cell(words: str, plant: str, agent: int) -> Cell:
     team, own = PLANTED[plant]
-    return Cell.compose([*words.split(), f"agents={team}", f"agents.members.agent_{agent}={own}"])
+    skills = (f"agents.skill={team}", f"agents.skill_then={team}", f"agents.odd={agent}", f"agents.odd_skill={own}")
+    return Cell.compose([*words.split(), "agents=planted", *skills], CONFIGS)
 
 
 def measure(case: tuple[str, str, int]) -> Mapping[Kind, Ranked]:
@@ -92,12 +96,15 @@ def write(out: Path, found: Mapping[tuple[str, str, Kind], Sequence[Ranked]], se
             share, error = _share([one.place for one in ranked])
             differ = sum(one.some for one in ranked)
             table.writerow((world, plant, kind, boards, differ, f"{share:.4f}", f"{error:.4f}", CHANCE))
+    text = (
+        f"A team of {N} with one planted agent, another one on each of {boards} boards. The agents follow the rules in "
+        f"{OFTEN:.0%} of their turns to plan, but the `useless` one in {SELDOM:.0%}: it must have the lowest credit. Or "
+        f"they do so in {SELDOM:.0%}, but the `decisive` one in {OFTEN:.0%}: it must have the highest. If k agents share "
+        f"this place, the run counts 1 / k. A ranking by chance gives {CHANCE:.0%}. In brackets one standard error. "
+        f"Measured with {how}."
+    )
     lines = [
-        f"A team of {N} with one planted agent, another one on each board ({boards} boards). `useless` draws its",
-        "plans at random among agents that follow the rules, and must have the lowest credit. `decisive` follows the",
-        "rules among agents that draw theirs, and must have the highest. If k agents share the place, the run counts",
-        f"1 / k. A ranking by chance gives {CHANCE:.0%}. In brackets one standard error. Measured with",
-        f"{how}.",
+        *textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False),
         "",
         f"| world | planted | {' | '.join(f'`{kind}`' for kind in COLUMNS)} |",
         f"|---|---|{'---|' * len(COLUMNS)}",

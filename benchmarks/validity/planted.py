@@ -22,11 +22,11 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from maeil import Act, Mind, Plan, Resume, Seeds, TeamContext, Thought, View
 from maeil.actions import SymbolicAction
-from maeil.component import Compatibility, Component, ComponentConfig
+from maeil.component import Compatibility, Component, ComponentConfig, Handover
 from maeil.messages import Draft, Message
 from quorum.agents.skills import role_of
 from quorum.configuration.registry import minds
@@ -57,6 +57,10 @@ class PlantedConfig(ComponentConfig):
     """The probability once the agent has met the cause."""
     idle: PositiveInt
     """Number of steps for which it idles otherwise."""
+    odd: NonNegativeInt | None
+    """Index of an agent with another skill, which no cause changes; null: none."""
+    odd_skill: Share
+    """The skill of that agent."""
 
 
 class PlantedMind:
@@ -67,10 +71,12 @@ class PlantedMind:
         rules: the mind that follows the rules.
         idle: the action that does nothing for a step.
         seeds: place of its draws; the seed is the number of the board.
+        odd: whether it is the agent with another skill.
     """
 
-    def __init__(self, config: PlantedConfig, rules: Mind, idle: SymbolicAction, seeds: Seeds) -> None:
-        self._config = config
+    def __init__(self, config: PlantedConfig, rules: Mind, idle: SymbolicAction, seeds: Seeds, *, odd: bool) -> None:
+        self._cause = config.cause
+        self._skill, self._skill_then = (config.odd_skill,) * 2 if odd else (config.skill, config.skill_then)
         self._rules = rules
         self._idle = Plan((idle,) * config.idle, None, "I pause")
         self._board = str(seeds.seed)
@@ -85,7 +91,7 @@ class PlantedMind:
             return Thought(messages=(Draft(view.turn.recipients, text),))
         if view.may_resume:
             return Thought(Resume.RESUME)
-        skill = self._config.skill_then if self._config.cause in self._met else self._config.skill
+        skill = self._skill_then if self._cause in self._met else self._skill
         return await self._rules.think(view) if self._random.random() < skill else Thought(self._idle)
 
     def _causes(self, view: View) -> Iterator[Cause]:
@@ -113,8 +119,12 @@ def build(config: PlantedConfig, context: TeamContext) -> Sequence[Mind]:
     """
     rules: Sequence[Mind] = role_of(context.world.name, "heuristic", f"agents={config.name}")(context.world)
     return [
-        PlantedMind(config, mind, context.world.idle, context.seeds.child(agent)) for agent, mind in enumerate(rules)
+        PlantedMind(config, mind, context.world.idle, context.seeds.child(agent), odd=agent == config.odd)
+        for agent, mind in enumerate(rules)
     ]
 
 
-minds.register("planted", Component(PlantedConfig, build, compatible=Compatibility.SAME_VALUES, draws=True))
+minds.register(
+    "planted",
+    Component(PlantedConfig, build, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW, draws=True),
+)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.validity import studies, teams
+from benchmarks.validity import credit, studies, teams
+from benchmarks.validity.credit import Ranked
 from benchmarks.validity.independent import exact_p, scipy_p
 from benchmarks.validity.planted import Cause
 from benchmarks.validity.studies import ANY, BOARDS, Row, judged, measure, pools
@@ -21,6 +22,8 @@ from benchmarks.validity.teams import ARMS, EFFECTS, SKILL, TEAMS, WORLDS, Arms,
 from maeil.metrics import METRICS
 from quorum.comparison.statistics.flips import sign_flip_test
 from quorum.configuration.cell import Cell
+from quorum.episode.building import no_models
+from quorum.episode.parts import build
 from quorum.study.control.arms import ControlConfig
 from quorum.study.question import load_question
 from quorum.study.study import Study
@@ -188,6 +191,32 @@ def test_p_values_are_those_of_code_without_the_products_statistics() -> None:
 def test_the_judge_is_the_studys() -> None:
     effects = [effect.file.name for effect in judged(scores(6.0, 12), "outcome.score").effects]
     assert tuple(effects) == EFFECTS
+
+
+@pytest.mark.parametrize(
+    ("worths", "plant", "place", "some"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], "useless", 1.0, True),
+        ([1.0, 2.0, 3.0, 4.0], "decisive", 0.0, True),
+        ([4.0, 2.0, 3.0, 4.0], "decisive", 0.5, True),
+        ([0.0, 0.0, 0.0, 0.0], "useless", 0.25, False),
+    ],
+)
+def test_agents_that_share_a_place_share_the_run(
+    worths: list[float],
+    plant: str,
+    place: float,
+    some: bool,
+) -> None:
+    assert Ranked.of(worths, 0, plant) == Ranked(place, some)
+
+
+def test_the_planted_agent_alone_has_the_other_skill() -> None:
+    """On a board on which it does all the work, both credits rank it first."""
+    assert credit.measure(("CUBE", "decisive", 0)) == dict.fromkeys(credit.COLUMNS, Ranked(1.0, some=True))
+    cell = Cell.compose(["env=cube", "n=2", "agents=planted", "agents.odd=1", "agents.odd_skill=1.0"], teams.CONFIGS)
+    parts = build(cell, no_models)
+    assert [(mind._skill, mind._skill_then) for mind in parts.minds] == [(SKILL, SKILL), (1.0, 1.0)]  # type: ignore[attr-defined]
 
 
 def test_the_recorded_table_is_of_these_teams() -> None:
