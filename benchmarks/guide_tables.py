@@ -29,7 +29,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -65,7 +65,9 @@ class Once(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: str
-    """The version of Quorum at that time."""
+    """The version of Quorum at that time, which its page names."""
+    measured: date
+    """The day, or that of the version."""
     reason: str
     """Why."""
 
@@ -522,7 +524,7 @@ def listing(guide: Guide) -> Iterator[str]:
     lock = read_lock()
     for table in guide.tables:
         if table.once is not None:
-            yield f"{table.name}: measured once, on {table.once.version}: {table.once.reason}"
+            yield f"{table.name}: measured once, {table.once.measured}, {table.once.version}: {table.once.reason}"
             continue
         last, why = lock.get(table.name), guide.out_of_date(table, lock.get(table.name))
         known = "" if last is None else f"{last.measured}, {last.version}, {last.seconds} s"
