@@ -61,7 +61,7 @@ WASTED = {
     "simulated_calibrated_mini": (0.8, 0.85, 0.9, 0.93, 0.96, 0.98),
 }
 POOR = (0.0, 0.25, 0.5)
-FIT_BOARDS, CHECK_BOARDS = range(1000, 1010), range(20)
+FIT_BOARDS, CHECK_BOARDS = range(1000, 1020), range(20)
 
 
 @dataclass(frozen=True)

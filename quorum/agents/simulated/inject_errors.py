@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,20 @@ def waste(value: dict[str, Any], schema: Mapping[str, Any], rate: float, rng: np
 
     Plans stay as they are if the schema of the answer has no action that does nothing.
     """
-    forms = (form.get("properties", {}) for form in schema.get("$defs", {}).values())
-    wait = next((name for form in forms if (name := form.get("action", {}).get("const")) in WAITING), None)
+    wait = next((name for name in _actions(schema) if name in WAITING), None)
     for plan in plans_of(value) if wait is not None else ():
         if rng.random() < rate:
             plan["actions"] = [{"action": wait, "steps": WASTED}]
+
+
+def _actions(schema: Any) -> Iterator[str]:
+    """Yield the names of the actions in a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(action := schema.get("action"), Mapping) and "const" in action:
+            yield action["const"]
+        schema = list(schema.values())
+    for part in schema if isinstance(schema, list) else ():
+        yield from _actions(part)
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:
