@@ -57,10 +57,10 @@ PROFILES: Mapping[str, tuple[str, frozenset[int]]] = {
 }
 """The published model of each profile, and the team sizes of its fitted rows; all others are held out."""
 WASTED = {
-    "simulated_calibrated": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
-    "simulated_calibrated_mini": (0.8, 0.85, 0.9, 0.93, 0.96, 0.98),
+    "simulated_calibrated": (0.6, 0.7, 0.75, 0.8),
+    "simulated_calibrated_mini": (0.9, 0.93, 0.96, 0.98),
 }
-POOR = (0.0, 0.25, 0.5)
+POOR = (0.5, 0.75, 1.0)
 FIT_BOARDS, CHECK_BOARDS = range(1000, 1020), range(20)
 
 
