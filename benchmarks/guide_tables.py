@@ -1,9 +1,9 @@
 """Measures the tables of the README and the guide again, with their own commands, and compares or updates the pages.
 
-python -m benchmarks.guide_tables --list            show all tables: when they were measured, and which are out of date
-python -m benchmarks.guide_tables --stale --write   measure the tables that are out of date, and update pages and digests
-python -m benchmarks.guide_tables --stale --confirm measure them, and update the digests of those with the same cells
-python -m benchmarks.guide_tables Talk Repair       measure tables by name, and report the cells that differ
+python -m benchmarks.guide_tables --list             show all tables: when they were measured, and which are stale
+python -m benchmarks.guide_tables --stale --write    measure the stale tables, and update pages and digests
+python -m benchmarks.guide_tables --stale --confirm  measure them, and update the digests of those with the same cells
+python -m benchmarks.guide_tables Talk Repair        measure tables by name, and report the cells that differ
 
 For each table, `guide_tables.yaml` names its page, its commands, the content of its columns, and what it depends on.
 `guide_tables.lock` records when each was measured, with digests of all that can move a figure (`table_digests.py`).
