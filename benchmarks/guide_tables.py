@@ -1,17 +1,25 @@
 """Measures the tables of the README and the guide again, with their own commands, and compares or updates the pages.
 
-python -m benchmarks.guide_tables              measure all, and report the cells that differ
-python -m benchmarks.guide_tables --write      write the measured values into the pages
-python -m benchmarks.guide_tables Talk Repair  only the tables with these names
+python -m benchmarks.guide_tables --list             show all tables: when they were measured, and which are stale
+python -m benchmarks.guide_tables --stale --write    measure the stale tables, and update pages and digests
+python -m benchmarks.guide_tables --stale --confirm  measure them, and update the digests of those with the same cells
+python -m benchmarks.guide_tables Talk Repair        measure tables by name, and report the cells that differ
 
-For each table, `guide_tables.yaml` names its page, its commands, and the content of its columns. `make claims` measures
-the tables marked `cheap`. The page that shows a table also shows its commands.
+For each table, `guide_tables.yaml` names its page, its commands, the content of its columns, and what it depends on.
+`guide_tables.lock` records when each was measured, with digests of all that can move a figure (`table_digests.py`).
+`make test` compares these digests with the files; `make claims` measures the tables marked `cheap`. The page that shows
+a table also shows its commands.
+
+A table is one of figures if it has an interval, or if a third of its cells begin with a number, unless a column is
+called `meaning` or `default`. Each of these is in `guide_tables.yaml`: as a table to measure, as one measured once,
+with the reason, or as a table of reference.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import shlex
 import shutil
@@ -21,25 +29,47 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from benchmarks.table_digests import Measured, commands_digest, digest, group_digest, read_lock, write_lock
 from quorum.comparison.comparison import Comparison, Question, compare
 from quorum.comparison.differences import Difference
 from quorum.comparison.factors import written
 from quorum.comparison.groups import Group
 from quorum.comparison.tables import decimals, interval, p_value
+from quorum.installation.version import __version__
 from quorum.runs.results_folder import read_results
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = Path(__file__).with_suffix(".yaml")
 KEEP = "-"
 """A column that is not measured: its cells stay unchanged."""
+_TABLE = re.compile(r"^(\|.*)\n\|[-|: ]+\|\n((?:\|.*\n)+)", re.MULTILINE)
+_INTERVAL = re.compile(r"\d \[[+-]?\d")
+_FIGURE = re.compile(r"\**[<+-]?\d")
+_EXPLAINS = {"meaning", "default"}
+"""Columns of tables that explain names."""
+_NUMBER = re.compile(r"(?<![\w.,])\d+[.,]?\d+(?![\w.,]*\d)")
+
+
+class Once(BaseModel):
+    """Why no command measures a table again, and when it was measured."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: str
+    """The version of Quorum at that time, which its page names."""
+    measured: date
+    """The day, or that of the version."""
+    reason: str
+    """Why."""
 
 
 class GuideTable(BaseModel):
@@ -53,13 +83,21 @@ class GuideTable(BaseModel):
     """Path of the page, from the top of the repository."""
     header: str
     """Start of its first line; the first such table of the page is meant."""
-    run: Sequence[str]
+    run: Sequence[str] = ()
     """The commands, as the page shows them. The last one makes the sweep to compare, or prints the table itself, in
     Markdown."""
+    depends: Sequence[str] = ()
+    """What its figures depend on: names of groups, and paths as in a group."""
+    once: Once | None = None
+    """Set for a table that no command of minutes measures again."""
     folder: str = ""
     """The sweep to compare, below `runs`; empty: that of the last `--name` or experiment."""
     file: str = ""
-    """A file below `runs` that contains the table in Markdown, with the same header."""
+    """A file below `runs` that contains the table in Markdown; it may be a glob."""
+    source: str = ""
+    """Start of the header in the file or the output, if it differs from that on the page."""
+    take: Sequence[str] = ()
+    """The columns of the file or the output to show after the labels; empty: the first ones, as many as on the page."""
     files: str | None = None
     """Another page with files that the commands need, and which may show them; null: they are on this page."""
     within: str | None = None
@@ -81,10 +119,108 @@ class GuideTable(BaseModel):
     columns: Sequence[str] = ()
     """The content of each column after the labels: see `Column`."""
 
+    @model_validator(mode="after")
+    def _is_measured_or_says_why_not(self) -> GuideTable:
+        if bool(self.run) == bool(self.once) or bool(self.run) != bool(self.depends):
+            raise ValueError(f"{self.name}: give either `run` and `depends`, or `once`")
+        return self
 
-def load() -> list[GuideTable]:
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its page and header; several entries may measure parts of one table."""
+        return self.page, self.header
+
+
+class Reference(BaseModel):
+    """A table with numbers that are not measured."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    page: str
+    """Path of the page, from the top of the repository."""
+    header: str
+    """Start of its first line."""
+    reason: str
+    """What its numbers are."""
+
+
+class Guide(BaseModel):
+    """All tables of the guide that have figures."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    groups: Mapping[str, Sequence[str]]
+    """Files and folders by the name of a group, or names of other groups: see `table_digests.group_digest`."""
+    tables: Sequence[GuideTable]
+    """The tables to measure, and those measured once."""
+    reference: Sequence[Reference]
+    """The tables of reference that look like figures."""
+
+    def digests(self, table: GuideTable) -> dict[str, str]:
+        """Return the digests of all that can move the figures of a table."""
+        shown = files_shown(table.files or table.page)
+        own = table.model_dump(exclude={"name", "page", "header", "depends", "cheap", "labels", "hidden"})
+        found = {"entry": digest([repr(own)]), "commands": commands_digest(table.run, shown)}
+        for name in self._named(table.depends):
+            found[name] = _group_digest(tuple(self.groups.get(name, (name,))))
+        return found
+
+    def _named(self, names: Sequence[str]) -> Iterator[str]:
+        """Yield the names of groups of files and of paths, with the members of groups of groups in their place."""
+        for name in names:
+            members = self.groups.get(name, ())
+            if any(member in self.groups for member in members):
+                yield from self._named(members)
+            else:
+                yield name
+
+    def out_of_date(self, table: GuideTable, last: Measured | None) -> str:
+        """Return why a table must be measured again; empty if it need not be."""
+        if table.once is not None:
+            return ""
+        if last is None:
+            return "it has never been measured"
+        now = self.digests(table)
+        if changed := [name for name in now if now[name] != last.digests.get(name)]:
+            return f"measured before the last change of: {', '.join(changed)}"
+        return "" if figures_digest(table) == last.figures else "its figures on the page are not those measured"
+
+
+def load() -> Guide:
     """Read all tables."""
-    return [GuideTable.model_validate(entry) for entry in yaml.safe_load(SPEC.read_text(encoding="utf-8"))]
+    return Guide.model_validate(yaml.safe_load(SPEC.read_text(encoding="utf-8")))
+
+
+@cache
+def _group_digest(entries: tuple[str, ...]) -> str:
+    return group_digest(entries)
+
+
+def figure_tables() -> Iterator[tuple[str, str]]:
+    """Yield the page and the header of each table of figures in the README and the guide."""
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for header, rows in _TABLE.findall(path.read_text(encoding="utf-8")):
+            if is_of_figures(header, rows):
+                yield path.relative_to(ROOT).as_posix(), header
+
+
+def is_of_figures(header: str, rows: str) -> bool:
+    """Return whether a table has figures (see the module); the first cell of a row is its label, and does not count."""
+    if _EXPLAINS & {*next(_table_rows([header]))}:
+        return False
+    cells = [cell for row in _table_rows(rows.splitlines()) for cell in row[1:]]
+    return bool(_INTERVAL.search(rows)) or 3 * sum(bool(_FIGURE.match(cell)) for cell in cells) >= len(cells) > 0
+
+
+def figures_digest(table: GuideTable) -> str:
+    """Return the digest of the figures that a page shows in a table.
+
+    Raises:
+        ValueError: the page has no such table.
+    """
+    lines = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
+    rows = _table_rows(lines[_start(lines, table) + 2 :])
+    return digest(cell for row in rows for cell in row if _FIGURE.match(cell))
 
 
 @dataclass(frozen=True)
@@ -182,29 +318,41 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     """Run the commands of a table in a folder, and return the resulting cells of each row by its labels."""
     if table.within is not None:
         shutil.copytree(ROOT / table.within, folder, dirs_exist_ok=True)
-    _write_files(ROOT / (table.files or table.page), folder)
+    for name, text in files_shown(table.files or table.page).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
     printed = [_run(command, folder) for command in table.run]
     runs = folder / "runs"
     if not table.columns:
-        return _printed_rows((runs / table.file).read_text(encoding="utf-8") if table.file else printed[-1], table)
+        return _printed_rows(_read_one(runs, table.file) if table.file else printed[-1], table)
     question = Question(table.by, table.across, _metrics(table), table.baseline)
     comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
     return dict(_rows(table, comparison))
 
 
-def _write_files(page: Path, folder: Path) -> None:
-    """Write the files that a page shows: blocks that start with a comment that is a path."""
-    for block in re.findall(r"^```\w+\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        if named := re.match(r"# ([\w./]+\.(?:py|yaml))\n", block):
-            (folder / named[1]).parent.mkdir(parents=True, exist_ok=True)
-            (folder / named[1]).write_text(block, encoding="utf-8")
+def files_shown(page: str) -> dict[str, str]:
+    """Return the files that a page shows, by path: blocks that start with a comment that is a path."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return {named[1]: block for block in blocks if (named := re.match(r"# ([\w./]+\.(?:py|yaml))\n", block))}
+
+
+def _read_one(folder: Path, name: str) -> str:
+    """Read the only file below a folder that a glob matches."""
+    (path,) = folder.glob(name)
+    return path.read_text(encoding="utf-8")
 
 
 @cache
 def _run(command: str, folder: Path) -> str:
     program, *words = shlex.split(command)
-    words = ["-m", "quorum", *words, "--quiet"] if program == "quorum" else [str(ROOT / words[0]), *words[1:]]
-    done = subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False)
+    if program == "quorum":
+        words = ["-m", "quorum", *words, "--quiet"]
+    elif words[0] != "-m":
+        words[0] = str(ROOT / words[0])
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    call = [sys.executable, *words]
+    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{command}: {done.stderr[-2000:]}")
     return done.stdout
@@ -225,9 +373,17 @@ def _metrics(table: GuideTable) -> list[str]:
 def _printed_rows(text: str, table: GuideTable) -> dict[tuple[str, ...], list[str]]:
     """Find a table in the Markdown output of a command: the last one, if several have its header."""
     lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]
-    start = max(number for number, line in enumerate(lines) if line.startswith(table.header))
+    start = max(number for number, line in enumerate(lines) if line.startswith(table.source or table.header))
     labels = 2 if table.rows == "points and levels" else 1
-    return {tuple(row[:labels]): row[labels:] for row in _table_rows(lines, start)}
+    (header,) = _table_rows([lines[start]])
+    page = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
+    width = len(next(_table_rows(page[_start(page, table) :])))
+    places = [header.index(name) for name in table.take] or list(range(labels, width))
+    return {
+        tuple(table.labels.get(name, name) for name in row[:labels]): [row[place] for place in places]
+        for row in _table_rows(lines[start + 2 :])
+        if row[labels - 1] not in table.hidden
+    }
 
 
 def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str, ...], list[str]]]:
@@ -254,12 +410,24 @@ def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str
         yield tuple(labels), list(found)
 
 
-def _table_rows(lines: Sequence[str], start: int) -> Iterator[list[str]]:
-    """Yield the cells of the rows of a table in Markdown, whose header is at `start`."""
-    for line in lines[start + 2 :]:
+def _table_rows(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the cells of the rows of a table in Markdown, to its last row."""
+    for line in lines:
         if not line.startswith("|"):
             return
-        yield [cell.strip() for cell in line.strip().strip("|").split("|")]
+        yield [cell.strip() for cell in line.strip()[1:-1].split("|")]
+
+
+def _start(lines: Sequence[str], table: GuideTable) -> int:
+    """Return the number of the line with the header of a table.
+
+    Raises:
+        ValueError: the page has no such table.
+    """
+    found = next((number for number, line in enumerate(lines) if line.startswith(table.header)), None)
+    if found is None:
+        raise ValueError(f"{table.page}: no table begins with {table.header!r}")
+    return found
 
 
 def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) -> tuple[str, list[str]]:
@@ -272,11 +440,9 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
         ValueError: the page has no such table, or no such row.
     """
     lines = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
-    starts = [number for number, line in enumerate(lines) if line.startswith(table.header)]
-    if not starts:
-        raise ValueError(f"{table.page}: no table begins with {table.header!r}")
+    start = _start(lines, table) + 2
     left, changed = dict(measured), []
-    for number, row in enumerate(_table_rows(lines, starts[0]), starts[0] + 2):
+    for number, row in enumerate(list(_table_rows(lines[start:])), start):
         for width in (1, 2):
             if (cells := left.pop(tuple(row[:width]), None)) is None:
                 continue
@@ -289,23 +455,89 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
     return "\n".join(lines) + "\n", changed
 
 
-def main() -> None:
-    """Measure the tables, and print or write the differences."""
-    parser = argparse.ArgumentParser(description="Measure the tables of the guide again.")
-    parser.add_argument("names", nargs="*", help="names of tables; default: all")
-    parser.add_argument("--write", action="store_true", help="write the measured values into the pages")
-    asked = parser.parse_args()
+def old_figures_in_prose(page: str, before: str, after: str) -> Iterator[str]:
+    """Yield the lines of a page outside its tables that have a figure that only the old tables had."""
+    old, new = ({*_NUMBER.findall("\n".join(_lines(text, of_tables=True).values()))} for text in (before, after))
+    for number, line in _lines(after, of_tables=False).items():
+        if found := sorted({*_NUMBER.findall(line)} & (old - new)):
+            yield f"{page}:{number} may still have an old figure: {', '.join(found)}"
+
+
+def _lines(text: str, *, of_tables: bool) -> dict[int, str]:
+    return {n: line for n, line in enumerate(text.splitlines(), 1) if line.startswith("|") is of_tables}
+
+
+def update(guide: Guide, table: GuideTable, text: str, measured: Measured) -> None:
+    """Write the page of a measured table, and record the measurement."""
+    path, lock = ROOT / table.page, read_lock()
+    before = path.read_text(encoding="utf-8")
+    parts = [one.name for one in guide.tables if one.place == table.place and one.name in lock]
+    same = [name for name in parts if lock[name].figures == figures_digest(table)]
+    path.write_text(text, encoding="utf-8")
+    figures = figures_digest(table)
+    lock |= {name: lock[name].model_copy(update={"figures": figures}) for name in same}
+    write_lock({**lock, table.name: measured.model_copy(update={"figures": figures})})
+    for line in old_figures_in_prose(table.page, before, text):
+        print(f"  {line}")
+
+
+def measure_all(guide: Guide, tables: Sequence[GuideTable], *, write: bool, confirm: bool) -> bool:
+    """Measure tables and report or update them; return whether all are as measured or written."""
+    well = True
     with tempfile.TemporaryDirectory() as folder:
-        for table in load():
-            if asked.names and table.name not in asked.names:
+        for table in tables:
+            begin, digests = time.monotonic(), guide.digests(table)  # before: a change during a run counts as later
+            try:
+                text, changed = put(table, measure(table, Path(folder)))
+            except (RuntimeError, ValueError, KeyError) as error:
+                print(f"{table.name}: {type(error).__name__}: {error}", flush=True)
+                well = False
                 continue
-            begin = time.monotonic()
-            text, changed = put(table, measure(table, Path(folder)))
-            print(f"{table.name}: {len(changed)} rows differ ({time.monotonic() - begin:.0f} s)", flush=True)
+            seconds = round(time.monotonic() - begin)
+            print(f"{table.name}: {len(changed)} rows differ ({seconds} s)", flush=True)
             print("".join(f"  {line}\n" for line in changed), end="", flush=True)
-            if asked.write:
-                (ROOT / table.page).write_text(text, encoding="utf-8")
+            if write or (confirm and not changed):
+                today = datetime.now(UTC).date()
+                last = Measured(measured=today, version=__version__, seconds=seconds, figures="", digests=digests)
+                update(guide, table, text, last)
+            elif changed:
+                well = False
+    return well
+
+
+def listing(guide: Guide) -> Iterator[str]:
+    """Yield a line for each table: its last measurement, and why it is out of date."""
+    lock = read_lock()
+    for table in guide.tables:
+        if table.once is not None:
+            yield f"{table.name}: measured once, {table.once.measured}, {table.once.version}: {table.once.reason}"
+            continue
+        last, why = lock.get(table.name), guide.out_of_date(table, lock.get(table.name))
+        known = "" if last is None else f"{last.measured}, {last.version}, {last.seconds} s"
+        yield f"{table.name}: {known or 'never'}{f'  OUT OF DATE: {why}' if why else ''}"
+
+
+def main() -> int:
+    """Measure the tables, and print or write the differences."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="names of tables; default: all")
+    parser.add_argument("--list", action="store_true", help="measure nothing; show all tables")
+    parser.add_argument("--stale", action="store_true", help="only the tables that are out of date")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--write", action="store_true", help="write the measured values and the digests")
+    how.add_argument("--confirm", action="store_true", help="write the digests of tables whose cells are all the same")
+    asked = parser.parse_args()
+    guide, lock = load(), read_lock()
+    if asked.list:
+        print("\n".join(listing(guide)))
+        return 0
+    if unknown := {*asked.names} - {table.name for table in guide.tables}:
+        parser.error(f"no table is called {', '.join(sorted(unknown))}: see --list")
+    chosen = [table for table in guide.tables if table.run and (not asked.names or table.name in asked.names)]
+    if asked.stale:
+        chosen = [table for table in chosen if guide.out_of_date(table, lock.get(table.name))]
+    return 0 if measure_all(guide, chosen, write=asked.write, confirm=asked.confirm) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """How many natural claims and orders a judge reads as their labels say (`natural_messages.yaml` names their author).
 
-python benchmarks/message_readers.py llm=simulated
+python benchmarks/message_readers.py llm=simulated llm=random
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ NAMES = ("agent_0", "agent_1", "agent_2", "agent_3")
 SENDER = 1
 
 
-async def read_all(words: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return how many claims and orders the judge reads as their labels say, and how many there are."""
+async def read_all(judge: str) -> dict[str, tuple[int, int]]:
+    """Return how many claims and orders a judge reads as their labels say, and how many there are."""
     given: dict[str, Any] = yaml.safe_load(MESSAGES.read_text())
-    configuration = Cell.compose(["agents=naive", *words]).configuration
+    configuration = Cell.compose(["agents=naive", judge]).configuration
     found = {}
     async with ModelPool() as pool:
         model = EpisodeModels(configuration, pool, CallLedger(configuration, None))(JUDGE)
@@ -43,10 +43,12 @@ async def read_all(words: Sequence[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def main(words: Sequence[str]) -> None:
-    """Print a row."""
-    found = asyncio.run(read_all(words))
-    print(f"| {' '.join(words)} | {' | '.join(f'{right} of {every}' for right, every in found.values())} |")
+def main(judges: Sequence[str]) -> None:
+    """Print the table, with a row for each judge."""
+    print("| reader | claims | orders |\n|---|---|---|")
+    for judge in judges:
+        found = asyncio.run(read_all(judge))
+        print(f"| {judge} | {' | '.join(f'{right} of {every}' for right, every in found.values())} |")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.instances import minimal_instance
+from quorum.agents.simulated import inject_errors
 from quorum.agents.simulated.chance import RandomModel
 from quorum.agents.simulated.model import SimulatedModel, data_of
 from quorum.agents.simulated.reading import find_blocks, read_view
@@ -219,6 +220,27 @@ def test_poor_choices_are_drawn_from_the_blocks_with_a_clear_way(world):
     [rule] = set(targets(0))
     others = sum(target != rule for target in targets(0.6))
     assert 40 < others < 120  # 0.6 of 200 are drawn; of three blocks, two are others
+
+
+def test_a_wasted_plan_only_waits_as_often_as_its_rate_says(world):
+    def waiting(rate):
+        model, asked = SimulatedModel(settings(wasted=rate)), request(world)[0]
+        replies = [asyncio.run(model.complete(replace(asked, sample=sample))) for sample in range(200)]
+        plans = [orjson.loads(reply.text)["plan"]["actions"] for reply in replies]
+        wasted = [actions for actions in plans if actions == [{"action": "idle", "steps": inject_errors.WASTED}]]
+        assert all(actions[0]["action"] == "move_to_block" for actions in plans if actions not in wasted)
+        return len(wasted) / len(plans)
+
+    assert waiting(0) == 0
+    assert waiting(0.4) == pytest.approx(0.4, abs=0.1)
+    assert waiting(1) == 1
+
+
+def test_a_plan_is_never_wasted_where_no_action_does_nothing():
+    value = {"plan": {"actions": [{"action": "pick", "units": 3}]}}
+    schema = {"$defs": {"Pick": {"properties": {"action": {"const": "pick"}, "units": {"type": "integer"}}}}}
+    inject_errors.waste(value, schema, 1, np.random.default_rng(0))
+    assert value == {"plan": {"actions": [{"action": "pick", "units": 3}]}}
 
 
 def test_a_choice_is_poor_more_often_the_larger_the_team_is(world):

@@ -36,6 +36,8 @@ class SimulatedSettings(BaseModel):
     """Probability of a random choice instead of the rules', in a team of one."""
     crowding: Rate
     """Increase of `poor` for each further team member: long prompts distract."""
+    wasted: Rate
+    """Probability that a plan only waits, in worlds with an action that does nothing."""
     refusal: Rate
     """Probability that it refuses to answer."""
     prose: Rate

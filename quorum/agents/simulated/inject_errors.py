@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,12 @@ WRONG_TYPES: Mapping[str, object] = {
 NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
 """Wrong argument values by name, for all worlds: of the wrong type or out of range; or naming what does not exist."""
 
+WAITING = ("idle", "wait", "noop")
+"""Names of the action that does nothing, in all worlds that have one."""
+
+WASTED = 5
+"""Steps of a wasted plan: those of `Wait(5)`, with which CUBE's authors replace the plan after an error."""
+
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
@@ -35,6 +41,27 @@ def change(value: dict[str, Any], bad: Mapping[str, object], rng: np.random.Gene
     action, name = found[rng.integers(len(found))]
     action[name] = bad[name]
     return spoilt
+
+
+def waste(value: dict[str, Any], schema: Mapping[str, Any], rate: float, rng: np.random.Generator) -> None:
+    """Replace the actions of each plan in an answer by waiting, with a probability.
+
+    Plans stay as they are if the schema of the answer has no action that does nothing.
+    """
+    wait = next((name for name in _actions(schema) if name in WAITING), None)
+    for plan in plans_of(value) if wait is not None else ():
+        if rng.random() < rate:
+            plan["actions"] = [{"action": wait, "steps": WASTED}]
+
+
+def _actions(schema: Any) -> Iterator[str]:
+    """Yield the names of the actions in a schema."""
+    if isinstance(schema, Mapping):
+        if isinstance(action := schema.get("action"), Mapping) and "const" in action:
+            yield action["const"]
+        schema = list(schema.values())
+    for part in schema if isinstance(schema, list) else ():
+        yield from _actions(part)
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:

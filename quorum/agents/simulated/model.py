@@ -155,6 +155,8 @@ class SimulatedModel(ProvidedModel):
         value = fit(value, schema, schema.get("$defs", {}))
         if notation is not None:
             resolve_choices(value, blocks)
+        elif settings.wasted:
+            inject_errors.waste(value, schema, settings.wasted, fault)
         if invalidates:
             wrong = inject_errors.NOT_THERE if fault.random() < 0.5 else inject_errors.WRONG_TYPES
             value = inject_errors.change(value, wrong, fault) or value
