@@ -21,8 +21,9 @@ What was expected, written before the first fit:
   held-out n = 4 within its interval (110 to 158 steps), or up to 30 steps too fast, because our heuristic is faster
   than the page's there, too. The held-out n = 1 too fast or too slow by up to 10 of 38 steps: one rate for all teams.
 - gpt-4o-mini, fitted to n = 1 and n = 4: `wasted` above 0.9, because a chance of 0.97 for each plan gives both the
-  mean of 135 steps and a third of the boards that never end. The held-out n = 2 at the limit with 1 to 2 blocks. The held-out
-  n = 8 fails: the page has 5 of 6 blocks there, as many as gpt-4o, which no rate explains that leaves 2 of 3 at n = 4.
+  mean of 135 steps and a third of the boards that never end. The held-out n = 2 at the limit with 1 to 2 blocks. The
+  held-out n = 8 fails: the page has 5 of 6 blocks there, as many as gpt-4o, which no rate explains that leaves 2 of 3
+  at n = 4.
 - Zero-shot agents take more steps than the page's heuristic on the same boards, with both profiles and at every n.
 """
 

@@ -243,8 +243,9 @@ class Composer:
 def _implied(plain: Mapping[str, Any]) -> Mapping[str, int]:
     """Return the shared keys that the values of the world imply; none if they name no world."""
     values = plain.get(worlds.group)
-    is_world = isinstance(values, Mapping) and values.get("name") in worlds.names()
-    return worlds.get(values["name"]).config.implied(values) if is_world else {}
+    if not isinstance(values, Mapping) or values.get("name") not in worlds.names():
+        return {}
+    return worlds.get(values["name"]).config.implied(values)
 
 
 def _refuse_sign(override: Override, what: str) -> None:
