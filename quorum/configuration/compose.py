@@ -245,7 +245,8 @@ def _implied(plain: Mapping[str, Any]) -> Mapping[str, int]:
     values = plain.get(worlds.group)
     if not isinstance(values, Mapping) or values.get("name") not in worlds.names():
         return {}
-    return worlds.get(values["name"]).config.implied(values)
+    found: Mapping[str, int] = worlds.get(values["name"]).config.implied(values)
+    return found
 
 
 def _refuse_sign(override: Override, what: str) -> None:
