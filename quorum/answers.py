@@ -91,7 +91,7 @@ class Comparison(compare.Comparison):
 
         Args:
             figure: `overview`, `metrics`, `difference`, `curves`, `budgets`, `radar`, `failures`, `failure_kinds`,
-                `pareto`, `crossplay` or `published`, or a figure of a plugin. If there is one figure for each metric,
+                `pareto` or `published`, or a figure of a plugin. If there is one figure for each metric,
                 the first is drawn.
 
         Returns:

@@ -35,7 +35,7 @@ Draw = Callable[[Comparison], Iterator[Drawing]]
 
 ORDER = (
     "metrics", "overview", "difference", "curves", "budgets", "published", "radar", "failures", "failure_kinds",
-    "pareto", "crossplay",
+    "pareto",
 )  # fmt: skip
 """The order of figures in a report, including those of satellites."""
 
