@@ -47,7 +47,7 @@ class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases fr
         remarks = [text for text in (self.reason, self.never_valid) if text]
         return _html([Table(self.cell.name, ("metric", "value"), rows, caption)], remarks, self.board)
 
-    def plot(self, figure: str = "curves") -> Figure:
+    def plot(self, figure: str = "overview") -> Figure:
         """Draw a figure of the run; see `Comparison.plot`.
 
         Raises:
@@ -74,8 +74,7 @@ class Results(*_added("Results"), results.Results):  # type: ignore[misc] # base
         Raises:
             UserError: see `quorum.compare` and `Comparison.plot`.
         """
-        question = compare.Question(curves=figure == "curves")
-        return answer(Comparison, compare.compare([self], question)).plot(figure)
+        return answer(Comparison, compare.compare([self], compare.Question())).plot(figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,8 @@ class Comparison(compare.Comparison):
         """Draw a figure as `quorum compare` writes it.
 
         Args:
-            figure: `overview`, `metrics`, `difference`, `curves`, `budgets`, `radar`, `failures`, `failure_kinds`,
-                `pareto`, `crossplay` or `published`, or a figure of a plugin. If there is one figure for each metric,
-                the first is drawn.
+            figure: `overview`, `metrics`, `difference`, `budgets`, `radar`, `failures`, `failure_kinds`, `pareto` or
+                `published`, or a figure of a plugin. If there is one figure for each metric, the first is drawn.
 
         Returns:
             A Matplotlib figure; save it with `savefig`.

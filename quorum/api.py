@@ -203,7 +203,6 @@ def compare(
     baseline: str | None = None,
     statistic: str = "mean",
     accept_versions: bool = False,
-    curves: bool = False,
 ) -> Comparison:
     """Compare metrics by a factor across another: estimates with 95 % intervals, paired differences.
 
@@ -220,7 +219,6 @@ def compare(
         baseline: the level to compute differences from; None: no differences.
         statistic: `mean`, `median` or `iqm`.
         accept_versions: pool runs of different versions of the code, prompts or plugins.
-        curves: also return the score by step, read from the traces.
 
     Returns:
         Estimates by metric, level and value of `across`, differences, and the included runs.
@@ -230,5 +228,5 @@ def compare(
     """
     if not folders:
         raise UserError("compare(): name the folder of a sweep, or of runs")
-    question = Question(names(by), across, names(metrics), baseline, statistic, accept_versions, curves)
+    question = Question(names(by), across, names(metrics), baseline, statistic, accept_versions)
     return answer(Comparison, _compare([read_results(Path(folder)) for folder in folders], question))

@@ -161,10 +161,9 @@ def test_a_plot_is_a_figure_that_a_notebook_shows(tmp_path: Path) -> None:
 def test_a_single_run_is_drawn_by_itself_and_no_figure_claims_an_interval(talk: Path) -> None:
     alone = quorum.results(talk)
     assert [row.name for row in alone.rows] == [talk.name]
-    for figure in ("curves", "overview"):
-        texts = " ".join(text.get_text() for text in alone.plot(figure).findobj(Text)).replace("\n", " ")
-        assert "interval" not in texts
-        assert "runs" not in texts.replace("all runs", "")
+    texts = " ".join(text.get_text() for text in alone.plot().findobj(Text)).replace("\n", " ")
+    assert "interval" not in texts
+    assert "runs" not in texts.replace("all runs", "")
     (talk / "meta.json").write_bytes(b"{")
     with pytest.raises(quorum.UserError, match="meta"):
         quorum.results(talk)

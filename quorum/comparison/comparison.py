@@ -17,7 +17,7 @@ from quorum.comparison.differences import Difference, Pairing, differences
 from quorum.comparison.draws import Noise, noise_of
 from quorum.comparison.families import Family, is_family, refuse_unpaired, with_stand_ins
 from quorum.comparison.floors import MODELS, command_for_floors, mixes_floors, without_floors
-from quorum.comparison.groups import Curve, Group, curve
+from quorum.comparison.groups import Group
 from quorum.comparison.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.comparison.spent import AtBudgets
 from quorum.comparison.statistics.intervals import STATISTICS, Estimate, Name
@@ -45,7 +45,6 @@ class Question:
             compared with no change.
         statistic: the statistic that tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
-        curves: whether to read the score along the steps from the traces.
         radar: what the radar shows of the constraints, one of `RADARS`.
         room: the level with full knowledge, which bounds the room above the baseline; None: do not measure room.
     """
@@ -56,7 +55,6 @@ class Question:
     baseline: str | None = None
     statistic: str = "mean"
     accept_versions: bool = False
-    curves: bool = False
     radar: str = "attempts"
     room: str | None = None
 
@@ -83,7 +81,6 @@ class Comparison:
         differences: from the baseline, metric by metric.
         published: published results that the experiments of the sweeps name.
         noise: what chance alone changes, by metric, level and point: for groups with several draws of a board.
-        curves: the score along the steps by level and point; empty unless requested.
         radar: what the radar shows of the constraints, one of `RADARS`.
         set_aside: number of runs with random answers, excluded because they would be pooled with a model's.
         floor_commands: the commands that add chance and echo to sweeps of a real model.
@@ -108,7 +105,6 @@ class Comparison:
     differences: tuple[Difference, ...]
     published: tuple[Published, ...]
     noise: Mapping[tuple[str, str, Scalar], Noise]
-    curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
     set_aside: int = 0
     floor_commands: tuple[str, ...] = ()
@@ -226,7 +222,6 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             for metric in (wanted if family is None else ())
             for place, noise in noise_of(groups.values(), metric).items()
         },
-        curves={key: curve(group, statistic) for key, group in groups.items()} if question.curves else {},
         radar=question.radar,
         room=_room(question.room, baseline, levels),
         set_aside=set_aside,

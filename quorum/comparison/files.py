@@ -91,19 +91,6 @@ def draws(comparison: Comparison) -> Iterator[Record]:
         }
 
 
-def curves(comparison: Comparison) -> Iterator[Record]:
-    """Yield a record for each level, value of `across` and step, with the score after it."""
-    for (level, point), curve in comparison.curves.items():
-        for step, found in zip(curve.steps, curve.estimates, strict=True):
-            yield {
-                **_place(comparison, level, point),
-                "runs": found.runs,
-                "boards": found.boards,
-                "step": step,
-                **_ends("score", found),
-            }
-
-
 def budgets(comparison: Comparison) -> Iterator[Record]:
     """Yield a record for each metric, level, value of `across` and budget, with the difference from the baseline."""
     found = comparison.budgets
@@ -217,7 +204,7 @@ def write_files(
         "tables.md": formats.as_markdown(tables, notes).encode(),
         "tables.tex": formats.tables_as_latex(tables, notes, columns).encode(),
     }
-    for name, records in (("differences", differences), ("draws", draws), ("curves", curves), ("budgets", budgets)):
+    for name, records in (("differences", differences), ("draws", draws), ("budgets", budgets)):
         if found := list(records(comparison)):
             files[f"{name}.csv"] = records_as_csv(found).encode()
     with style.styled():

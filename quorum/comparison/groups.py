@@ -12,13 +12,10 @@ from statistics import fmean
 import numpy as np
 
 from maeil.metrics import METRICS
-from maeil.metrics.outcome import scores
 from quorum.comparison.design import Design
 from quorum.comparison.statistics.intervals import Estimate, Floats, Name, Numbers, board_means, estimate
 from quorum.configuration.origin import Scalar
 from quorum.runs import Row
-from quorum.runs.run_folder import RunFolder
-from quorum.storage.run_files import DamagedFile
 from quorum_base.user_errors import UserError
 
 
@@ -160,48 +157,3 @@ def numbered(labels: Iterable[Hashable]) -> Numbers:
     """Number labels in order of first appearance."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
-
-
-POINTS = 60
-"""Maximum number of points of a curve."""
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The score of some runs along their steps.
-
-    Attributes:
-        steps: environment steps, ascending; empty if no run has a complete trace.
-        estimates: of the score after each step, over all runs: a run that has ended keeps its last score.
-        left_out: the runs with an incomplete trace, each with the reason. Part of an episode is not a curve.
-    """
-
-    steps: tuple[int, ...]
-    estimates: tuple[Estimate, ...]
-    left_out: tuple[str, ...] = ()
-
-
-def curve(group: Group, statistic: Name) -> Curve:
-    """Read the curve of the runs of a group from their traces.
-
-    Args:
-        group: the runs.
-        statistic: the statistic over boards.
-    """
-    read: list[Floats] = []
-    kept: list[int] = []
-    left_out: list[str] = []
-    for place, row in enumerate(group.rows):
-        try:
-            read.append(np.array(scores(RunFolder(row.folder).whole_trace())))  # before the first step, then after each
-            kept.append(place)
-        except DamagedFile as error:
-            left_out.append(f"{row.folder.name}: {error.brief}")
-    if not read:
-        return Curve((), (), tuple(left_out))
-    longest = max(map(len, read)) - 1
-    steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
-    after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
-    boards, strata = group.boards[kept], group.strata[kept]
-    estimates = tuple(estimate(column, statistic, boards=boards, strata=strata) for column in after.T)
-    return Curve(tuple(steps.tolist()), estimates, tuple(left_out))

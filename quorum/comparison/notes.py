@@ -23,7 +23,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the most serious first."""
-    pooled = (_simulated, _drawn, _runs, _curves, _parse_failures, _fallbacks, _reduced, _builds, _cached, _wasted)
+    pooled = (_simulated, _drawn, _runs, _budgets, _parse_failures, _fallbacks, _reduced, _builds, _cached, _wasted)
     parts = (*pooled, _boards, _family, _draws, _chance, _differences, _gaps, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
@@ -70,10 +70,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         yield f"The runs were made by different versions of the code: {', '.join(pool.versions)}."
 
 
-def _curves(comparison: Comparison) -> Iterator[str]:
-    left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
-    texts = [f"Left out of the curves, because its trace is incomplete: {reason}" for reason in left_out]
-    yield from _first_few(texts, "runs are left out of the curves")
+def _budgets(comparison: Comparison) -> Iterator[str]:
     if comparison.budgets is not None:
         texts = [f"Left out of the budgets: {reason}" for reason in comparison.budgets.left_out]
         yield from _first_few(texts, "runs are left out of the budgets")

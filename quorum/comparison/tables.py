@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
@@ -14,15 +13,13 @@ from quorum.comparison.comparison import Comparison
 from quorum.comparison.coordination import coordination, is_single_mind
 from quorum.comparison.differences import Difference
 from quorum.comparison.draws import Noise
-from quorum.comparison.factors import NONE, short, value_of, written
+from quorum.comparison.factors import NONE, short, written
 from quorum.comparison.formats import ARROWS, Table
 from quorum.comparison.metrics import arrow
 from quorum.comparison.spent import BUDGETS, AtBudgets
 from quorum.comparison.statistics.intervals import Estimate
 from quorum.comparison.statistics.room import rooms_closed
 from quorum.configuration.origin import NO_CHANGE, Scalar
-from quorum.runs import Row
-from quorum.runs.sweep_file import Published, Value
 
 SIMULATED = "Simulated language model: its results say nothing about a real model."
 _Line = tuple[str, Scalar, Sequence[str]]
@@ -31,9 +28,9 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return every table: runs, metrics, differences from the baseline, draws, and published results."""
+    """Return every table: runs, metrics, differences from the baseline, and draws."""
     shown = _levels if comparison.across is None else _across
-    others = (_bounds, _differences, _noise, at_budgets, room_tables, coordination_table, _published)
+    others = (_bounds, _differences, _noise, at_budgets, room_tables, coordination_table)
     found = [runs_table(comparison), *(table for make in (shown, *others) for table in make(comparison))]
     if not comparison.simulated:
         return found
@@ -412,43 +409,3 @@ def _range(runs: list[int]) -> str:
     if not runs:
         return "0"
     return str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}"
-
-
-def _published(comparison: Comparison) -> Iterator[Table]:
-    """Yield each published table of the sweeps: each published value next to that of the runs that count."""
-    for published in comparison.published:
-        named = len(published.factors)
-        header = [*map(short, published.factors), "runs"]
-        titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
-        header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
-        rows = tuple(_published_row(published, row, comparison.pool.rows) for row in published.rows)
-        origin = f"Published: {published.source}. Mean (standard deviation)"
-        caption = f"{origin}; here over the runs that define the metric."
-        words = "Published figures, and the same figures here"
-        yield Table("published and here", tuple(header), rows, caption, labels=named, words=words)
-
-
-def _published_row(published: Published, row: Sequence[Value], runs: Sequence[Row]) -> tuple[str, ...]:
-    named = len(published.factors)
-    wanted = dict(zip(published.factors, row, strict=False))
-    found = [run for run in runs if all(value_of(run, factor) == value for factor, value in wanted.items())]
-    texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
-    for metric, value in zip(published.metrics, row[named:], strict=True):
-        texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
-    return tuple(texts)
-
-
-def _figure(value: Value) -> str:
-    match value:
-        case [mean, deviation]:
-            return f"{mean:.2f} ({deviation:.2f})"
-        case int() | float():
-            return f"{value:.2f}"
-        case _:
-            return NONE
-
-
-def _spread(values: Sequence[float]) -> str:
-    if len(values) < 2:
-        return _figure(values[0] if values else None)
-    return _figure([float(np.mean(values)), float(np.std(values, ddof=1))])

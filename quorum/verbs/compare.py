@@ -24,7 +24,6 @@ def compare(
         options.value("--out", "DIR", "Write tables and figures to this folder.", unset="SWEEP/comparison/FACTORS"),
     ] = None,
     accept_versions: options.AcceptVersions = False,
-    curves: options.Curves = False,
     budget: options.Spent = None,
     room: Annotated[
         str | None,
@@ -73,7 +72,7 @@ def compare(
     from quorum.runs import read_results
     from quorum.storage.outputs import Output, require_writable
 
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar, room)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, radar, room)
     if out is not None:
         require_writable(out, f"--out {out}")
         if out.is_dir():

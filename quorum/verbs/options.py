@@ -150,7 +150,6 @@ Radar = Annotated[
         "improved, by Quorum's count or by EmCoop's.",
     ),
 ]
-Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
 Spent = Annotated[
     str | None,
     value(

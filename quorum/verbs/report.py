@@ -33,7 +33,6 @@ def report(
         options.value("--out", "FILE", "Write the page to this file.", unset="SWEEP/report.html"),
     ] = None,
     accept_versions: options.AcceptVersions = False,
-    curves: options.Curves = False,
     radar: options.Radar = "attempts",
     episodes: Annotated[
         bool, typer.Option("--episodes", help="Also write the page of each run, and link to it.")
@@ -61,7 +60,7 @@ def report(
 
     found = read_results(sweep)
     measured_from = FIRST if baseline is None else baseline
-    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)
+    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, radar)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
     if episodes:

@@ -6,38 +6,10 @@ from pathlib import Path
 
 from quorum.comparison import Question, compare
 from quorum.comparison.figures import values
-from quorum.comparison.tables import tables
 from quorum.runs import read_results
 from quorum.sweeps.plan import plan
 from quorum.sweeps.sweep_folder import SweepFolder
 from tests.folders import outcome, write_plan, write_run
-
-PUBLISHED = {
-    "source": "A. Author, A Paper, Table 1; 10 trials",
-    "factors": ["arm", "n"],
-    "metrics": ["outcome.success", "outcome.steps_to_finish"],
-    "rows": [["leader", 2, 1, [9.9, 2.74]], ["leader", 4, 0, None], ["nobody", 2, 0.5, 12]],
-}
-
-
-def test_each_published_value_stands_beside_the_same_of_the_runs_that_it_names(tmp_path: Path) -> None:
-    cells = []
-    for n, seed, success, steps in ((2, 0, True, 10), (2, 1, True, 14), (2, 2, False, 30), (8, 0, True, 99)):
-        values = outcome(success, steps=steps, outcome__steps_to_finish=steps if success else None)
-        name = f"run-{n}-{seed}"
-        cells.append((name, write_run(tmp_path, values, name=name, n=n, seed=seed), "leader"))
-    write_plan(tmp_path, cells, published=PUBLISHED)
-    found = tables(compare([read_results(tmp_path)], Question(by=["arm"])))[-1]
-    assert found.header == (
-        "arm", "n", "runs", "success, published", "success, here",
-        "steps to finish, published", "steps to finish, here",
-    )  # fmt: skip
-    assert found.rows == (
-        ("leader", "2", "3", "1.00", "0.67 (0.58)", "9.90 (2.74)", "12.00 (2.83)"),
-        ("leader", "4", "0", "0.00", "-", "-", "-"),
-        ("nobody", "2", "0", "0.50", "-", "12.00", "-"),
-    )
-    assert "Published: A. Author, A Paper, Table 1; 10 trials." in found.caption
 
 
 def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: Path) -> None:
@@ -65,7 +37,7 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:
     cells = [("run", write_run(tmp_path, outcome(), name="run"), None)]
     write_plan(tmp_path, cells)
-    assert not any("published" in table.title for table in tables(compare([read_results(tmp_path)], Question())))
+    assert list(values.published(compare([read_results(tmp_path)], Question(across="n")))) == []
 
 
 def test_the_table_of_an_experiment_goes_into_its_sweep(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "show": (("env.layout={target}",),),
     "show prompt": (("agent=1", "at={run}:0"), ("agent=0", "at={run}:0", "--picture", "new.png")),
     "show failures": ((),),
-    "compare": (METRIC, (*METRIC, "--curves")),
+    "compare": (METRIC, (*METRIC, "--budget", "thoughts")),
     "report": (METRIC, (*METRIC, "--episodes")),
     "reproduce": (("emcoop-rq3", "n=3", "seed=0", "max_steps=2"), ("llamac-table2", "--dry-run"), ()),
     "study": (("talk", *GRID, "--name", "s"), ("team", *GRID, "--plan", "--expect", "5,12"), ()),

@@ -5,7 +5,7 @@ write a module and name it with `--plugin`, or declare it in an installed packag
 `quorum.figures`.
 """
 
-from quorum.comparison.figures import crossplay, means, values  # noqa: F401 (each registers its figures)
+from quorum.comparison.figures import means, values  # noqa: F401 (each registers its figures)
 from quorum.comparison.figures.registry import FIGURES, Drawing, draw_figure, draw_figures, drawings_of, figure
 
 __all__ = ["FIGURES", "Drawing", "draw_figure", "draw_figures", "drawings_of", "figure"]

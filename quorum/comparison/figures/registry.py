@@ -34,8 +34,8 @@ Draw = Callable[[Comparison], Iterator[Drawing]]
 """Draws a comparison; yields nothing if there is nothing to show."""
 
 ORDER = (
-    "metrics", "overview", "difference", "curves", "budgets", "published", "radar", "failures", "failure_kinds",
-    "pareto", "crossplay",
+    "metrics", "overview", "difference", "budgets", "published", "radar", "failures", "failure_kinds",
+    "pareto",
 )  # fmt: skip
 """The order of figures in a report, including those of satellites."""
 

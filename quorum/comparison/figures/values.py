@@ -1,4 +1,4 @@
-"""Figures of the compared metrics: values, differences from the baseline, curves, and published values."""
+"""Figures of the compared metrics: values, differences from the baseline, equal budgets, and published values."""
 
 from __future__ import annotations
 
@@ -237,21 +237,6 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
 def _label(comparison: Comparison, item: Difference) -> str:
     across = "" if comparison.across is None else f", {short(comparison.across)} = {written(item.point)}"
     return style.clipped(item.level, max(8, _ROW_LABEL - len(across))) + across
-
-
-@figure("curves")
-def curves(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the curves, if requested."""
-    if not comparison.curves:
-        return
-    lines = {key: (found.steps, found.estimates) for key, found in comparison.curves.items() if found.steps}
-    estimates = [one for _, line in lines.values() for one in line]
-    remark = "Score after each step"
-    if any(one.runs > 1 for one in estimates):
-        remark += f": {STATISTIC_NAMES[comparison.statistic]} over runs"
-    remark += " with 95 % interval." if any(math.isfinite(one.low) for one in estimates) else "."
-    words = f"Score along the steps, by {', '.join(comparison.by)}"
-    yield Drawing(words, _against(comparison, lines, "environment step", "score", remark))
 
 
 @figure("budgets")

@@ -119,8 +119,7 @@ def _answer(figure: PublishedFigure, part: ExperimentPart, swept: Mapping[str, S
     comparison = compare([results], question)
     points = tuple(points_of(figure, part, teams, accept_versions=accept))
     verdicts = tuple(verdict_tables(figure, points))
-    # The tables of verdicts have the published numbers.
-    shown = [*tables(replace(comparison, published=())), *([shares(comparison, part.shares)] if part.shares else [])]
+    shown = [*tables(comparison), *([shares(comparison, part.shares)] if part.shares else [])]
     remarks = notes(comparison)
     files = write_files(comparison, [*shown, *verdicts], remarks, None)
     return Answer(swept, tuple(shown), tuple(remarks), points, verdicts, tuple(files))
