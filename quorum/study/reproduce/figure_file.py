@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -114,11 +113,6 @@ class PublishedFigure(_Part):
     """The reason for the margins."""
     parts: Sequence[ExperimentPart] = Field(min_length=1)
     """The experiments whose runs it shows."""
-
-    @cached_property
-    def experiments(self) -> str:
-        """The names of the experiments, for readers."""
-        return ", ".join(part.experiment for part in self.parts)
 
     def margin(self, metric: str, value: float) -> float:
         """Return the margin of a metric.

@@ -86,14 +86,12 @@ def points_of(
             chosen = tuple(row for row in rows if all(row.factors.get(k, row.metrics.get(k)) == v for k, v in where))
             if not any(row.pooled for row in chosen):
                 return {}
-            return compare(
-                [replace(results, rows=chosen)], Question(by, across, metrics, accept_versions=accept_versions)
-            ).groups
+            question = Question(by, across, accept_versions=accept_versions)
+            return compare([replace(results, rows=chosen)], question).groups
 
         return lambda by, across, where: groups(tuple(by), across, tuple(where.items()))
 
     results = teams[HERE]
-    metrics = metrics_of(part, results)
     asked = {row.arm for row in results.rows if row.models}
     rules = [row for row in results.rows if row.arm not in asked]
     if part.numbers and results.sweep is not None and (table := results.sweep.published) is not None:
@@ -104,18 +102,6 @@ def points_of(
         yield from _orders(figure, part, claim, orders)
     for aside in part.asides:
         yield Point(aside.says, figure.model, reason=aside.why)
-
-
-def metrics_of(part: ExperimentPart, results: Results) -> tuple[str, ...]:
-    """Return the metrics of a figure: the published ones, those of its claims, and those whose shares it shows.
-
-    If there are none, return all that the experiment names.
-    """
-    sweep = results.sweep
-    table = sweep.published if sweep is not None and part.numbers else None
-    claimed = (name for claim in part.claims for name in (*(name for name, _ in claim.terms), claim.per) if name)
-    found = dict.fromkeys([*(table.metrics if table is not None else ()), *claimed, *part.shares])
-    return tuple(found) or (tuple(sweep.metrics) if sweep is not None else ())
 
 
 def _numbers(figure: PublishedFigure, table: Published, teams: Mapping[str, Compared]) -> Iterator[Point]:

@@ -22,7 +22,7 @@ from quorum.configuration.catalogue import EXPERIMENT
 from quorum.runs import Results, read_results
 from quorum.study.reproduce.figure_file import ExperimentPart, PublishedFigure
 from quorum.study.reproduce.floors import MODELS, FloorPlanner
-from quorum.study.reproduce.points import HERE, Point, metrics_of, points_of, shares, verdict_tables
+from quorum.study.reproduce.points import HERE, Point, points_of, shares, verdict_tables
 from quorum.sweeps.command import run_sweep_command
 from quorum.sweeps.run import SweepRequest, SweepResult
 from quorum.sweeps.stopping import Stop
@@ -115,8 +115,7 @@ def _answer(figure: PublishedFigure, part: ExperimentPart, swept: Mapping[str, S
     results, accept = teams[HERE], swept[HERE].request.accept_versions
     boards = {row.seed for row in results.rows if row.pooled}
     teams = {team: replace(own, rows=tuple(r for r in own.rows if r.seed in boards)) for team, own in teams.items()}
-    question = Question((part.by,), part.across, metrics_of(part, results), accept_versions=accept)
-    comparison = compare([results], question)
+    comparison = compare([results], Question((part.by,), part.across, accept_versions=accept))
     points = tuple(points_of(figure, part, teams, accept_versions=accept))
     verdicts = tuple(verdict_tables(figure, points))
     shown = [*tables(comparison), *([shares(comparison, part.shares)] if part.shares else [])]

@@ -52,10 +52,10 @@ def reproduce(
     Without a name, lists the figures. Runs the figure's experiments, or their missing cells, into RUNS/FIGURE, and
     shows the published numbers next to ours. With 95 % confidence, a number agrees if the difference lies within the
     figure's margin, and an order if it lies beyond it; either differs in the opposite case, and is undecided otherwise.
-    docs/reproduce.md has all rules. Columns chance and echo are the verdicts on the same boards with random answers,
-    and with copies of the prompt's example: where these agree too, a point shows no skill. The exit code does not
-    depend on the verdicts. With paid models, a budget is required; it covers all experiments of the figure. Chance and
-    echo are free.
+    docs/reproduce.md has all rules. The columns chance and echo are the verdicts on the same boards with random
+    answers, and with copies of the prompt's example: where these agree too, a point shows no skill. The exit code does
+    not depend on the verdicts. With paid models, a budget is required; it covers all experiments of the figure. Chance
+    and echo are free.
 
     \b
     Examples:
@@ -114,7 +114,8 @@ def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
     if as_json:
         echo_json({name: figure.model_dump(include=_DESCRIBED) for name, figure in figures.items()})
         return
-    rows = tuple((name, f.paper, f.figure, f.shows, f.experiments) for name, f in figures.items())
+    names = {name: ", ".join(part.experiment for part in figure.parts) for name, figure in figures.items()}
+    rows = tuple((name, f.paper, f.figure, f.shows, names[name]) for name, f in figures.items())
     header = ("name", "paper", "figure", "shows", "experiment")
     print_tables([Table("Published figures", header, rows, labels=5)], [], Console())
 
