@@ -74,7 +74,7 @@ def test_the_expected_signs_follow_from_what_an_agent_meets_in_each_arm() -> Non
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("team", TEAMS)
 def test_arms_between_which_there_is_no_effect_play_the_same_with_equal_draws(arms: Any, world: str, team: str) -> None:
-    """So the effect is exactly none on each board, and with draws of its own, an arm differs by chance alone."""
+    """So the effect is exactly none on each board, and with its own draws, an arm differs by chance alone."""
     made = arms(world, team)
     for board in range(FEW // 2):
         found = {arm: made.score(arm, board, draw=0) for arm in CAUSES}

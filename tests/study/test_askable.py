@@ -26,7 +26,7 @@ def scattered(value: float) -> Cells:
     ("arms", "found"),
     [
         ({"treatment": cells(20), "chance": cells(50), "echo": cells(40)}, []),
-        ({"treatment": cells(60), "chance": cells(50), "echo": cells(40)}, []),  # worse than both: also told apart
+        ({"treatment": cells(60), "chance": cells(50), "echo": cells(40)}, []),  # worse than both differs as well
         ({"treatment": cells(50), "chance": cells(50), "echo": cells(50)}, ["chance", "echo"]),
         ({"treatment": scattered(40), "chance": cells(50), "echo": cells(40)}, ["echo"]),
         ({"treatment": cells(50), "silent": cells(30), "chance": cells(50), "echo": cells(40)}, []),  # an arm is enough
