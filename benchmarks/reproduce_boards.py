@@ -10,8 +10,8 @@ Boards are nested: each size plays the missing ones of the size before. Grid tra
 are those of the seeds 0 to 9, so its boards are drawn here. Rows of other figures and sizes in the file stay.
 
 Columns of the file: figure; comparison (the published model, or `our control`); team (`here`, `chance`, `echo`);
-boards; the number of points with each verdict; of those, the points that differed at the size before and agree now,
-those that were undecided and are decided now, and those that were decided and are undecided now.
+boards; the number of points with each verdict; of those, the points that differed at any smaller size and agree now,
+those that were undecided at the size before and are decided now, and those that were decided and are undecided now.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ def verdict_of(point: Point, team: str) -> str:
     return str(point.verdict if team == HERE else getattr(point, team))
 
 
-def change(before: str, now: str) -> str:
-    """Return the name of the change between two sizes; empty if none is counted."""
-    if (before, now) == (Verdict.DIFFERS, Verdict.AGREES):
-        return CHANGES[0]
-    if before == Verdict.UNDECIDED and now in DECIDED:
-        return CHANGES[1]
-    return CHANGES[2] if before in DECIDED and now == Verdict.UNDECIDED else ""
+def changes(before: Sequence[str], now: str) -> list[str]:
+    """Return the names of the changes since smaller sizes, given their verdicts in order."""
+    last = before[-1] if before else now
+    found = [
+        Verdict.DIFFERS in before and now == Verdict.AGREES,
+        last == Verdict.UNDECIDED and now in DECIDED,
+        last in DECIDED and now == Verdict.UNDECIDED,
+    ]
+    return [name for name, holds in zip(CHANGES, found, strict=True) if holds]
 
 
-def rows_of(figure: str, boards: int, points: Sequence[Point], before: Sequence[Point]) -> list[Row]:
+def rows_of(figure: str, boards: int, points: Sequence[Point], before: Sequence[Sequence[Point]]) -> list[Row]:
     """Return the rows of a figure at one number of boards.
 
     Args:
         figure: its name.
         boards: the number of boards.
         points: its points.
-        before: the same points over fewer boards; empty for the first size.
+        before: the same points over fewer boards, for each smaller size in order.
     """
     counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for place, point in enumerate(points):
         comparison = "our control" if point.control else point.model or "no model"
         for team in TEAMS:
             now = verdict_of(point, team)
-            counts[comparison, team][now] += 1
-            if before:
-                counts[comparison, team][change(verdict_of(before[place], team), now)] += 1
+            counts[comparison, team].update([now, *changes([verdict_of(own[place], team) for own in before], now)])
     rest = COLUMNS[len(KEYS) :]
     return [
         dict(zip(COLUMNS, (figure, comparison, team, boards, *(found[name] for name in rest)), strict=True))
@@ -130,12 +130,12 @@ def main() -> None:
     parser.add_argument("--words", nargs="*", default=[], metavar="KEY=VALUE", help="arguments of the experiments")
     given = parser.parse_args()
     for name in given.figures or figure_names():
-        before: list[Point] = []
+        before: list[list[Point]] = []
         for boards in given.boards:
             points = play(name, boards, given.runs, given.words)
             write(rows_of(name, boards, points, before), given.out)
             print(f"{name}, {boards} boards: {len(points)} points", file=sys.stderr, flush=True)
-            before = points
+            before.append(points)
     print(markdown(given.out))
 
 

@@ -89,7 +89,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
         metric: the metric.
         pairings: the values.
     """
-    found = [_over_boards(p.level_cells, p.baseline_cells) for p in pairings]
+    found = [over_boards(p.level_cells, p.baseline_cells) for p in pairings]
     p_values = [sign_flip_test(delta) if len(delta) else math.nan for delta in found]
     known = [place for place, delta in enumerate(found) if len(delta)]
     least = [min(1.0, smallest_p(int(np.count_nonzero(found[place])))) for place in known]
@@ -107,8 +107,8 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
             p=p_values[place],
             p_holm=adjusted.get(place, math.nan),
             improvement=_improvement(p, metric),
-            lowest=_mean(_over_boards(*p.worst)) if p.worst is not None else math.nan,
-            highest=_mean(_over_boards(*p.best)) if p.best is not None else math.nan,
+            lowest=_mean(over_boards(*p.worst)) if p.worst is not None else math.nan,
+            highest=_mean(over_boards(*p.best)) if p.best is not None else math.nan,
         )
         for place, (p, delta) in enumerate(zip(pairings, found, strict=True))
     ]
@@ -122,7 +122,7 @@ def _by_board(cells: Cells, others: Cells) -> dict[Scalar, list[Cell]]:
     return boards
 
 
-def _over_boards(level: Cells, baseline: Cells) -> Floats:
+def over_boards(level: Cells, baseline: Cells) -> Floats:
     """Return the mean difference of each board, shape (boards,)."""
     return np.array(
         [

@@ -14,7 +14,7 @@ import numpy as np
 from maeil.metrics import METRICS
 from quorum.agents.simulated import CHANCE, ECHO
 from quorum.comparison import Comparison, Group, Question, compare
-from quorum.comparison.differences import Cells, Pairing, differences
+from quorum.comparison.differences import Cells, over_boards
 from quorum.comparison.factors import NONE, short, written
 from quorum.comparison.formats import Table
 from quorum.comparison.statistics.intervals import Estimate
@@ -23,7 +23,14 @@ from quorum.configuration.origin import Scalar
 from quorum.runs import Results, Row
 from quorum.runs.sweep_file import Published
 from quorum.study.reproduce.figure_file import Claim, ExperimentPart, PublishedFigure
-from quorum.study.reproduce.verdicts import Judged, Verdict, judge_number, judge_order, read_number
+from quorum.study.reproduce.verdicts import (
+    Judged,
+    Verdict,
+    judge_number,
+    judge_order,
+    paired_difference,
+    read_number,
+)
 
 MODELS = ("llm.model", "model")
 """Factors of a published table that name the model. Runs may use another one: the reason names both."""
@@ -147,19 +154,18 @@ def _orders(
     found = {team: compared((claim.by or part.by,), part.across, claim.where) for team, compared in teams.items()}
     title = " ".join(METRICS[word].title if word in METRICS else word for word in claim.metric.split())
     title += f" per {METRICS[claim.per].title}" if claim.per else ""
-    metric = METRICS[claim.terms[0][0]]
-    metric = replace(metric, rate=metric.rate and not claim.per and len(claim.terms) == 1)
+    rate = METRICS[claim.terms[0][0]].rate and not claim.per and len(claim.terms) == 1
     for level, sign, other in claim.pairs:
         for at in claim.at or dict.fromkeys(at for _, at in found[HERE]) or (NONE,):
             groups = {team: [own.get((name, at)) for name in (level, other)] for team, own in found.items()}
             paired, judged = {}, {}
             for team, both in groups.items():
                 cells, others = (_cells(claim, group) for group in both)
-                (paired[team],) = differences(metric, [Pairing(level, at, cells, others)])
+                paired[team] = paired_difference(over_boards(cells, others), rate=rate)
                 margin = figure.margin(claim.metric, fmean(map(fmean, others.values())) if others else 0.0)
-                judged[team] = judge_order(sign, paired[team], margin, rate=metric.rate)
+                judged[team] = judge_order(sign, paired[team], margin)
             what = f"{claim.says}: {title}, {short(part.across)} = {written(at)}"
-            order, here = f"{level} {'>' if sign > 0 else '<'} {other}", _written(paired[HERE].mean, signed=True)
+            order, here = f"{level} {'>' if sign > 0 else '<'} {other}", _written(paired[HERE], signed=True)
             yield _judged(Point(what, figure.model, order, here, claim.control), judged, groups[HERE])
 
 

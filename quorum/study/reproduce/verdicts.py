@@ -18,6 +18,10 @@ Limits about Effect Measures), which keeps their asymmetry. The reading toleranc
 so it is added in full. A published share of trials has the interval of Clopper and Pearson, a mean that of Student;
 other published numbers are points. If all boards agree in a value that is not a share, the interval is that value from six
 boards on: then the sign test excludes any other median.
+
+A board that was not played may differ more than those that were. So the interval of a paired difference allows for one
+more board on each side, with the largest difference seen (for rates 1: `sign_flip_interval` of shares, after Agresti and
+Min 2005). Otherwise, two boards with small differences and four with none would show that no other board differs.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -30,10 +34,9 @@ from enum import StrEnum
 import numpy as np
 
 from maeil.metrics import Metric
-from quorum.comparison.differences import Difference
 from quorum.comparison.statistics.bounded import bounded_mean_interval
-from quorum.comparison.statistics.flips import FEWEST
-from quorum.comparison.statistics.intervals import TAIL, Estimate, t_quantile
+from quorum.comparison.statistics.flips import FEWEST, sign_flip_interval
+from quorum.comparison.statistics.intervals import TAIL, Estimate, Floats, t_quantile
 from quorum.comparison.tables import decimals, interval
 from quorum.runs.sweep_file import Published, Value
 
@@ -150,22 +153,20 @@ def difference(here: Estimate, stated: Stated) -> Estimate | None:
     return Estimate(value, value - below, value + above, here.runs, here.boards)
 
 
-def judge_order(sign: int, found: Difference | None, margin: float, *, rate: bool = False) -> Judged:
+def judge_order(sign: int, found: Estimate, margin: float) -> Judged:
     """Judge a published order.
 
     Args:
         sign: 1 if the level is published as greater than the other, -1 if as less.
-        found: difference of the level from the other one, paired over boards; None if either has no runs.
+        found: the paired difference of the level from the other one.
         margin: the largest difference that does not matter.
-        rate: whether values are from 0 to 1.
     """
-    if found is None or not found.mean.boards:
+    if not found.boards:
         return Judged(Verdict.NOT_COMPARABLE, "the two share no boards")
-    if found.mean.boards < FEWEST:
-        return Judged(Verdict.UNDECIDED, f"too few boards ({found.mean.boards})")
-    mean = _with_ends(found, rate=rate)
-    low, high = sorted((sign * mean.low, sign * mean.high))
-    reason = _against(mean, margin)
+    if math.isnan(found.low):
+        return Judged(Verdict.UNDECIDED, f"too few boards ({found.boards})")
+    low, high = sorted((sign * found.low, sign * found.high))
+    reason = _against(found, margin)
     if low > margin:
         return Judged(Verdict.AGREES, reason)
     if high < margin:
@@ -173,16 +174,23 @@ def judge_order(sign: int, found: Difference | None, margin: float, *, rate: boo
     return Judged(Verdict.UNDECIDED, reason)
 
 
-def _with_ends(found: Difference, *, rate: bool) -> Estimate:
-    """Return a paired difference with an interval also where no board differs, or all differ by as much.
+def paired_difference(deltas: Floats, *, rate: bool) -> Estimate:
+    """Return the mean of paired differences with its interval; without ends over fewer than six boards.
 
-    If no board of a rate differs, a board that was not played may: the ends are those of 0 of so many boards.
+    Args:
+        deltas: one per board, shape (boards,).
+        rate: whether they are differences of values from 0 to 1.
     """
-    mean = found.mean
-    if found.differing and not (math.isnan(mean.low) and found.deviation <= 1e-12 * abs(mean.value)):
-        return mean
-    reach = 1 - TAIL ** (1 / mean.boards) if rate and not found.differing else 0.0
-    return Estimate(mean.value, mean.value - reach, mean.value + reach, mean.runs, mean.boards)
+    boards = len(deltas)
+    if boards < FEWEST:
+        return Estimate(float(deltas.mean()) if boards else math.nan, math.nan, math.nan, boards, boards)
+    mean, largest = float(deltas.mean()), 1.0 if rate else float(np.abs(deltas).max())
+    if np.any(deltas):
+        low, high = (largest * end for end in sign_flip_interval(deltas / largest, share=True))
+    else:
+        high = 1 - TAIL ** (1 / boards) if rate else 0.0
+        low = -high
+    return Estimate(mean, low, high, boards, boards)
 
 
 def _within(found: Estimate, margin: float) -> bool:
