@@ -98,10 +98,10 @@ def write(out: Path, found: Mapping[tuple[str, str, Kind], Sequence[Ranked]], se
             table.writerow((world, plant, kind, boards, differ, f"{share:.4f}", f"{error:.4f}", CHANCE))
     text = (
         f"A team of {N} with one planted agent, another one on each of {boards} boards. The agents follow the rules in "
-        f"{OFTEN:.0%} of their turns to plan, but the `useless` one in {SELDOM:.0%}: it must have the lowest credit. Or "
-        f"they do so in {SELDOM:.0%}, but the `decisive` one in {OFTEN:.0%}: it must have the highest. If k agents share "
-        f"this place, the run counts 1 / k. A ranking by chance gives {CHANCE:.0%}. In brackets one standard error. "
-        f"Measured with {how}."
+        f"{OFTEN:.0%} of their turns to plan, but the `useless` one in {SELDOM:.0%}: it must have the lowest credit. "
+        f"Or they do so in {SELDOM:.0%}, but the `decisive` one in {OFTEN:.0%}: it must have the highest. If several "
+        "agents share this place, the run counts as the inverse of their number. A ranking by chance gives "
+        f"{CHANCE:.0%}. In brackets one standard error. Measured with {how}."
     )
     lines = [
         *textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False),
