@@ -14,7 +14,7 @@ import resource
 import textwrap
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -83,43 +83,71 @@ def measure(case: tuple[str, str, int]) -> Mapping[Kind, Ranked]:
     return {kind: Ranked.of(values, agent, plant) for kind, values in worths.items()}
 
 
-def write(out: Path, found: Mapping[tuple[str, str, Kind], Sequence[Ranked]], seconds: float) -> None:
-    """Write both files, with the command and the CPU time."""
-    boards = len(next(iter(found.values())))
-    how = f"`python -m benchmarks.validity.credit --out docs/validity` ({seconds / 60:.0f} minutes of CPU)"
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "credit.csv").open("w", newline="", encoding="utf-8") as file:
-        file.write(f"# {how.replace('`', '')}\n")
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("world", "planted", "credit", "boards", "differ", "ranked", "error", "chance"))
-        for (world, plant, kind), ranked in found.items():
-            share, error = _share([one.place for one in ranked])
-            differ = sum(one.some for one in ranked)
-            table.writerow((world, plant, kind, boards, differ, f"{share:.4f}", f"{error:.4f}", CHANCE))
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How a credit ranks the planted agents of many runs.
+
+    Attributes:
+        world: one of `WORLDS`.
+        planted: one of `PLANTED`.
+        credit: the credit.
+        boards: number of runs.
+        differ: number of runs in which any two agents have different credits.
+        ranked: share of runs in which the planted agent has the place that it must have.
+        error: standard error of the share.
+    """
+
+    world: str
+    planted: str
+    credit: str
+    boards: int
+    differ: int
+    ranked: float
+    error: float
+
+    @classmethod
+    def of(cls, world: str, planted: str, credit: str, found: Sequence[Ranked]) -> Row:
+        """Summarize the runs of a world, a plant and a credit."""
+        places = [one.place for one in found]
+        mean = math.fsum(places) / len(places)
+        error = math.sqrt(math.fsum((place - mean) ** 2 for place in places) / (len(places) - 1) / len(places))
+        return cls(world, planted, credit, len(found), sum(one.some for one in found), mean, error)
+
+
+def page(rows: Sequence[Row], how: str) -> str:
+    """Return the Markdown of the page."""
     text = (
-        f"A team of {N} with one planted agent, another one on each of {boards} boards. The agents follow the rules in"
-        f" {OFTEN:.0%} of their turns to plan, but the `useless` one in {SELDOM:.0%}: it must have the lowest credit."
-        f" Or they do so in {SELDOM:.0%}, but the `decisive` one in {OFTEN:.0%}: it must have the highest. If k agents"
-        f" share this place, the run counts 1 / k. A ranking by chance gives {CHANCE:.0%}. In brackets one standard"
-        " error. "
-        f"Measured with {how}."
+        f"A team of {N} with one planted agent, another one on each of {rows[0].boards} boards. The agents follow the "
+        f"rules in {OFTEN:.0%} of their turns to plan, but the `useless` one in {SELDOM:.0%}: it must have the lowest "
+        f"credit. Or they do so in {SELDOM:.0%}, but the `decisive` one in {OFTEN:.0%}: it must have the highest. If "
+        "several agents share this place, the run counts as the inverse of their number. A ranking by chance gives "
+        f"{CHANCE:.0%}. In brackets one standard error; then the number of runs in which any two credits differ. The "
+        "rules give each agent a task, and often agents of different skill finish the same number of tasks, so 100% is "
+        f"out of reach. Measured with {how}."
     )
     lines = [
-        *textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False),
-        "",
         f"| world | planted | {' | '.join(f'`{kind}`' for kind in COLUMNS)} |",
         f"|---|---|{'---|' * len(COLUMNS)}",
     ]
     for world, plant in product(WORLDS, PLANTED):
-        shares = (_share([one.place for one in found[world, plant, kind]]) for kind in COLUMNS)
-        lines.append(f"| {world} | {plant} | {' | '.join(f'{share:.0%} ({error:.0%})' for share, error in shares)} |")
-    (out / "credit.md").write_text("\n".join((*lines, "")), encoding="utf-8")
+        some = (row for row in rows if (row.world, row.planted) == (world, plant))
+        cells = (f"{row.ranked:.0%} ({row.error:.0%}); {row.differ}" for row in some)
+        lines.append(f"| {world} | {plant} | {' | '.join(cells)} |")
+    return "\n".join((*textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False), "", *lines, ""))
 
 
-def _share(values: Sequence[float]) -> tuple[float, float]:
-    """Return a mean and its standard error."""
-    mean = math.fsum(values) / len(values)
-    return mean, math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1) / len(values))
+def write(out: Path, rows: Sequence[Row], seconds: float) -> None:
+    """Write both files, with the command and the CPU time."""
+    how = f"`python -m benchmarks.validity.credit --out docs/validity` ({seconds:.0f} seconds of CPU)"
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "credit.csv").open("w", newline="", encoding="utf-8") as file:
+        file.write(f"# {how.replace('`', '')}\n")
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(field.name for field in fields(Row))
+        for row in rows:
+            values = (getattr(row, field.name) for field in fields(Row))
+            table.writerow(f"{value:.4f}" if isinstance(value, float) else value for value in values)
+    (out / "credit.md").write_text(page(rows, how), encoding="utf-8")
 
 
 def main() -> None:
@@ -132,11 +160,12 @@ def main() -> None:
     cases = list(product(WORLDS, PLANTED, range(chosen.boards)))
     with ProcessPoolExecutor(chosen.processes) as pool:
         ranked = list(pool.map(measure, cases, chunksize=5))
-    found = {
-        (world, plant, kind): [one[kind] for one, case in zip(ranked, cases, strict=True) if case[:2] == (world, plant)]
-        for world, plant, kind in product(WORLDS, PLANTED, COLUMNS)
-    }
-    write(chosen.out, found, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime)
+    rows = [
+        Row.of(*of, kind, [one[kind] for one, case in zip(ranked, cases, strict=True) if case[:2] == of])
+        for of in product(WORLDS, PLANTED)
+        for kind in COLUMNS
+    ]
+    write(chosen.out, rows, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime)
 
 
 if __name__ == "__main__":
