@@ -34,8 +34,8 @@ def page(rows: Sequence[Row], how: str) -> str:
 def _introduction(rows: Sequence[Row], how: str) -> str:
     return (
         f"A cell is the percentage of {rows[0].studies} studies of {' and of '.join(map(str, SHOWN))} boards that call "
-        "an effect better or worse (found: significant and above the noise floor). Bold: the team has this effect, and the figure is the "
-        "power, the share with the right sign. Otherwise it has none, and the figure is the size, which must be at "
+        "an effect better or worse, significantly and above the noise floor. Bold: the team has this effect, and the "
+        "figure is the power, the share with the right sign. Otherwise it has none, and the figure is the size, which must be at "
         f"most 5. `{ANY}` is the share of studies that call any effect that the team does not have; `total` is tested "
         f"alone. Each arm has its own random numbers. {how}"
     )

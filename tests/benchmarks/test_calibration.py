@@ -26,10 +26,12 @@ def test_rows_have_the_published_ranges_or_the_tolerance_of_reading_below_the_li
     assert rows.keys() == MOST.keys()
     assert (rows[2].low, rows[2].steps, rows[2].high) == (138, 147, 161)
     assert (rows[8].low, rows[8].high) == (190, LIMIT)
+    assert (rows[8].fewest, rows[8].most) == (pytest.approx(4.7), pytest.approx(5.3))
+    assert [(row.fewest, row.most) for row in published_rows("gpt-4o-mini")][:2] == [(0, 1), (0, 2)]
 
 
 def test_the_loss_is_the_mean_square_of_shares() -> None:
-    row = Row(n=8, blocks=5, steps=200, low=190, high=200)
+    row = Row(n=8, blocks=5, steps=200, low=190, high=200, fewest=4.7, most=5.3)
     assert loss(row, Found(5, 200)) == 0
     assert math.isclose(loss(row, Found(2, 200)), 0.5**2 / 2)
     assert math.isclose(loss(row, Found(5, 100)), 0.5**2 / 2)
@@ -42,7 +44,7 @@ def test_the_loss_is_the_mean_square_of_shares() -> None:
 def test_a_row_fits_within_its_interval_of_steps_and_the_tolerance_of_blocks(
     blocks: float, steps: float, fits: bool
 ) -> None:
-    assert Row(n=8, blocks=5, steps=200, low=190, high=200).fits(Found(blocks, steps)) is fits
+    assert Row(n=8, blocks=5, steps=200, low=190, high=200, fewest=4.7, most=5.3).fits(Found(blocks, steps)) is fits
 
 
 @pytest.mark.parametrize("profile", PROFILES)
