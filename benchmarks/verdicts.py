@@ -138,9 +138,11 @@ def floor_rule(noise: Floats) -> Floats:
     squares = (noise**2).sum(axis=1)
     known = squares > 0
     shape = np.where(known, (noise**4).sum(axis=1) / np.where(known, squares, 1) ** 2, boards) * (boards + 2)
-    freedom = np.floor(np.minimum(boards / 2, boards / np.maximum(shape - 1, 1e-9)) + 1e-9)
-    standard_error = np.sqrt(squares) / boards
-    return np.where(known & (freedom >= 2), stats.t.ppf(0.975, np.clip(freedom, 2, 100)) * standard_error, math.nan)
+    freedom = np.minimum(boards / 2, boards / np.maximum(shape - 1, 1e-9))
+    below = np.clip(np.floor(freedom), 1, 99)
+    high, low = stats.t.ppf(0.975, below), stats.t.ppf(0.975, below + 1)
+    part = np.clip((1 / freedom - 1 / (below + 1)) / (1 / below - 1 / (below + 1)), 0, 1)
+    return np.where(known & (freedom >= 1), (low + part * (high - low)) * np.sqrt(squares) / boards, math.nan)
 
 
 def verdict_rule(differences: Floats, noise: Floats, tests: int = 1) -> Bools:

@@ -23,10 +23,8 @@ import numpy as np
 from quorum.comparison.statistics.flips import FEWEST, LEVEL
 from quorum.comparison.statistics.intervals import TAIL, Floats, t_quantile
 
-_FEWEST_FREEDOM = 2
-"""Fewest degrees of freedom of a floor: two boards that differ by the same size have as many."""
-_MOST_FREEDOM = 100
-"""With more degrees of freedom, the quantile hardly changes."""
+_FREEDOMS = range(100, 0, -1)
+"""Degrees of freedom between which quantiles are interpolated; one board that differs has fewer than one."""
 
 
 class NoiseVerdict(StrEnum):
@@ -51,9 +49,10 @@ def noise_floor(noise: Floats) -> Floats:
     squares = (noise**2).sum(axis=-1)
     with np.errstate(invalid="ignore"):
         kurtosis = (boards + 2) * (noise**4).sum(axis=-1) / squares**2  # NaN if no board differs
-    freedom = np.minimum(boards / np.maximum(kurtosis - 1, 2) + 1e-9, _MOST_FREEDOM)
-    quantiles = [t_quantile(1 - TAIL, int(own)) if own >= _FEWEST_FREEDOM else math.nan for own in freedom.ravel()]
-    return np.asarray(np.reshape(quantiles, freedom.shape) * np.sqrt(squares) / boards)
+    freedom = boards / np.maximum(kurtosis - 1, 2)
+    quantiles = [t_quantile(1 - TAIL, whole) for whole in _FREEDOMS]
+    found = np.interp(1 / freedom, [1 / whole for whole in _FREEDOMS], quantiles, right=math.nan)
+    return np.asarray(found * np.sqrt(squares) / boards)
 
 
 def noise_verdict(mean: float, p: float, differing: int, floor: float) -> NoiseVerdict:
