@@ -45,7 +45,7 @@ _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
     "structured", "grounded_schema", "longest_text", "longest_list", "service_tier", "calibrated_to", "seed",
-    "malformed", "invalid", "poor", "crowding", "wasted", "refusal", "prose",
+    "malformed", "invalid", "poor", "wasted", "refusal", "prose",
 )  # fmt: skip
 """Values that determine how a model answers, including those of the simulated model."""
 _PATH = re.compile(

@@ -243,26 +243,6 @@ def test_a_plan_is_never_wasted_where_no_action_does_nothing():
     assert value == {"plan": {"actions": [{"action": "pick", "units": 3}]}}
 
 
-def test_a_choice_is_poor_more_often_the_larger_the_team_is(world):
-    crowd = " ".join(f'"agent_{index}",' for index in range(4, 24))
-
-    def poor(rate, more=""):
-        model, (asked, _) = SimulatedModel(settings(crowding=rate)), request(world)
-        user = asked.messages[1]
-        shown = user.content.replace('"team":["agent_0..agent_3"]', f'"team":["agent_0..agent_3",{more}"x"]')
-        assert (shown != user.content) or not more
-        asked = replace(asked, messages=(asked.messages[0], ChatMessage(ChatRole.USER, shown)))
-        replies = [asyncio.run(model.complete(replace(asked, sample=sample))) for sample in range(100)]
-        return sum("at random" in reply.text for reply in replies) / 100
-
-    assert poor(0) == 0
-    assert poor(0.03) == pytest.approx(0.09, abs=0.07)
-    assert poor(0.03, crowd) == pytest.approx(0.72, abs=0.12)
-
-
-# What it cannot do.
-
-
 def test_in_a_world_without_rules_it_says_that_it_is_uninformed(world):
     asked, _ = request(world)
     user = asked.messages[1]

@@ -33,9 +33,7 @@ class SimulatedSettings(BaseModel):
     invalid: Rate
     """Probability of an invalid plan: half of these name something that does not exist, half have a wrong argument."""
     poor: Rate
-    """Probability of a random choice instead of the rules', in a team of one."""
-    crowding: Rate
-    """Increase of `poor` for each further team member: long prompts distract."""
+    """Probability of a random choice instead of the rules'."""
     wasted: Rate
     """Probability that a plan only waits, in worlds with an action that does nothing."""
     refusal: Rate

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import orjson
 
 UNKNOWN = 1_000_000
 """An id that no object on a board has, in the range of all ids."""
@@ -21,11 +22,8 @@ WRONG_TYPES: Mapping[str, object] = {
 NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
 """Wrong argument values by name, for all worlds: of the wrong type or out of range; or naming what does not exist."""
 
-WAITING = ("idle", "wait", "noop")
-"""Names of the action that does nothing, in all worlds that have one."""
-
-WASTED = 5
-"""Steps of a wasted plan: those of `Wait(5)`, with which CUBE's authors replace the plan after an error."""
+WAITING, WASTED = ("idle", "wait", "noop"), 5
+"""Names of the action that does nothing, in all worlds, and steps of a wasted plan: `Wait(5)` of CUBE's authors."""
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
@@ -44,24 +42,12 @@ def change(value: dict[str, Any], bad: Mapping[str, object], rng: np.random.Gene
 
 
 def waste(value: dict[str, Any], schema: Mapping[str, Any], rate: float, rng: np.random.Generator) -> None:
-    """Replace the actions of each plan in an answer by waiting, with a probability.
-
-    Plans stay as they are if the schema of the answer has no action that does nothing.
-    """
-    wait = next((name for name in _actions(schema) if name in WAITING), None)
-    for plan in plans_of(value) if wait is not None else ():
-        if rng.random() < rate:
-            plan["actions"] = [{"action": wait, "steps": WASTED}]
-
-
-def _actions(schema: Any) -> Iterator[str]:
-    """Yield the names of the actions in a schema."""
-    if isinstance(schema, Mapping):
-        if isinstance(action := schema.get("action"), Mapping) and "const" in action:
-            yield action["const"]
-        schema = list(schema.values())
-    for part in schema if isinstance(schema, list) else ():
-        yield from _actions(part)
+    """Replace the actions of each plan by waiting, with a probability, if the schema has an action for that."""
+    shown = orjson.dumps(schema).decode()
+    waits = [{"action": name, "steps": WASTED} for name in WAITING if f'"const":"{name}"' in shown][:1]
+    for plan in plans_of(value):
+        if waits and rng.random() < rate:
+            plan["actions"] = waits
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:

@@ -145,14 +145,11 @@ class SimulatedModel(ProvidedModel):
             speaker, name = (known, self._name) if known is not None else (speaker, name)
         with _reading():
             blocks, notation = read_text_blocks(blocks)
+            turn = orjson.loads(blocks["turn"])
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
-        with _reading():
-            turn = orjson.loads(blocks["turn"])
-            others = len(unfold_names(turn.get("team", ()))) - 1  # long prompts distract
-        poor = min(1.0, settings.poor + settings.crowding * others)
-        value = self._answer(turn, blocks, speaker, Chooser(choice, poor, request.sampling.temperature or 0.0))
-        value = fit(value, schema, schema.get("$defs", {}))
+        chooser = Chooser(choice, settings.poor, request.sampling.temperature or 0.0)
+        value = fit(self._answer(turn, blocks, speaker, chooser), schema, schema.get("$defs", {}))
         if notation is not None:
             resolve_choices(value, blocks)
         elif settings.wasted:
@@ -247,13 +244,9 @@ def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], s
 
 
 def data_of(blocks: Mapping[str, str]) -> list[str]:
-    """Return the data of a prompt in a canonical form, without its sentences.
+    """Return the data of a prompt's blocks in a canonical form, without its sentences.
 
-    Args:
-        blocks: name to JSON.
-
-    Returns:
-        An entry for each block, ascending by name. A block that is not JSON contributes its name alone.
+    There is an entry for each block, ascending by name. A block that is not JSON contributes its name alone.
     """
     return [f"{name} {_without_sentences(blocks[name])}" for name in sorted(blocks)]
 
