@@ -36,8 +36,8 @@ def _introduction(rows: Sequence[Row], how: str) -> str:
         f"A cell is the percentage of {rows[0].studies} studies of {' and of '.join(map(str, SHOWN))} boards that call "
         "an effect better or worse, significantly and above the noise floor. Bold: the team has this effect, and the "
         "figure is the power, the share with the right sign. Otherwise it has none, and the figure is the size, which "
-        f"must be at most 5. `{ANY}` is the share of studies that call any effect that the team does not have; `total` is"
-        f" tested alone. Each arm has its own random numbers. {how}"
+        f"must be at most 5. `{ANY}` is the share of studies that call any effect that the team does not have; `total`"
+        f" is tested alone. Each arm has its own random numbers. {how}"
     )
 
 
