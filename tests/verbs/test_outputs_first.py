@@ -25,7 +25,7 @@ OUTPUTS = {
     ("compare", "--out"): ("compare", "runs"),
     ("report", "--out"): ("report", "runs"),
     ("replay", "--out"): ("replay", "RUN"),
-    ("export", "--out"): ("export", "runs", "--to", "otlp"),
+    ("export", "--out"): ("export", "runs", "--to", "inspect"),
     ("new", "--out"): ("new", "mind", "fresh"),
     ("view", "--export"): ("view", "RUN"),
     ("show prompt", "--picture"): ("show", "prompt", *SHORT, "env.observation=picture"),
