@@ -112,11 +112,11 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_on_no_terminal(quorum: 
                 ["run", *TEAM, *llm, "--debug", "--out", "runs/one"],
                 ["sweep", *TEAM, *llm, "seed=1,2,3", "engine.workers=1", "--name", "grid"],
                 ["results", "runs/grid"],
-                ["export", "runs/grid", "--to", "inspect", "--calls", "--out", "out.inspect"],
+                ["export", "runs/grid", "--to", "otlp", "--calls", "--out", "out.otlp"],
             ],
         )
     names = {file.name for file in tmp_path.rglob("*")}
-    assert {"calls.jsonl", "meta.json", "trace.jsonl", "results.csv", "replies.sqlite", "out.inspect"} <= names
+    assert {"calls.jsonl", "meta.json", "trace.jsonl", "results.csv", "replies.sqlite", "out.otlp"} <= names
     assert echo.repeated > 10
     assert any("[key]" in text for text in shown)
     assert leaks(tmp_path, shown) == []
@@ -128,7 +128,9 @@ WIRES = ("openai", "openai_responses", "anthropic", "gemini")
 def every_verb(llm: Sequence[str]) -> list[list[str]]:
     """Give the commands of all verbs that ask a model, or show what one has answered."""
     play = [*TEAM, *llm]
-    formats = [["export", "runs/grid", "--to", to, "--calls"] for to in ("parquet", "inspect", "hf", "who-when")]
+    formats = [
+        ["export", "runs/grid", "--to", to, "--calls"] for to in ("parquet", "inspect", "hf", "otlp", "who-when")
+    ]
     return [
         ["check", *play],
         ["check", *play, "--json", "--debug"],

@@ -28,6 +28,7 @@ OTHER_FOLDERS = {
     "quorum/view/export/command.py": "what the user names, from a temporary folder",
     "quorum/view/export/hf.py": "a temporary folder",
     "quorum/view/export/inspect_log.py": "a temporary folder",
+    "quorum/view/export/otlp.py": "a temporary folder",
     "quorum/view/export/parquet.py": "a temporary folder",
     "quorum/view/export/who_when.py": "a temporary folder",
     "quorum/new/package.py": "templates of ours, and the folder that the user names",

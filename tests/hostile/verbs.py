@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
         ("--to", "parquet", "--calls"),
         ("--to", "hf", "--out", "new"),
         ("--to", "inspect", "--calls", "--out", "new.json"),
+        ("--to", "otlp", "--calls"),
     ),
     "show": (("env.layout={target}",),),
     "show prompt": (("agent=1", "at={run}:0"), ("agent=0", "at={run}:0", "--picture", "new.png")),

@@ -82,6 +82,16 @@ def test_datasets_loads_the_folder_without_a_network(
     assert ("messages" in made.column_names) == calls
 
 
+def test_the_conventions_name_the_attributes_of_our_spans(sweep: Path, tmp_path: Path) -> None:
+    from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+
+    text = Path(written(sweep, "otlp", tmp_path / "talk.jsonl", calls=True)).read_text()
+    known = {value for name, value in vars(gen_ai_attributes).items() if name.startswith("GEN_AI_")}
+    ours = {part.partition('"')[0] for part in text.split('"key":"') if part.startswith("gen_ai.")}
+    assert ours <= known
+    assert {"gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.usage.input_tokens"} <= ours
+
+
 def defined(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row.metrics.items() if value is not None}
 

@@ -25,7 +25,7 @@ OUTPUTS = {
     ("compare", "--out"): ("compare", "runs"),
     ("report", "--out"): ("report", "runs"),
     ("replay", "--out"): ("replay", "RUN"),
-    ("export", "--out"): ("export", "runs", "--to", "inspect"),
+    ("export", "--out"): ("export", "runs", "--to", "otlp"),
     ("new", "--out"): ("new", "mind", "fresh"),
     ("view", "--export"): ("view", "RUN"),
     ("show prompt", "--picture"): ("show", "prompt", *SHORT, "env.observation=picture"),

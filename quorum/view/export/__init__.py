@@ -1,1 +1,1 @@
-"""Export the runs of a folder for other tools: Parquet, an Inspect log, a data set, Who&When cases."""
+"""Export the runs of a folder for other tools: Parquet, an Inspect log, a data set, OTLP traces, Who&When cases."""

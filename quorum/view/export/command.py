@@ -12,7 +12,7 @@ from typing import Protocol
 from quorum.runs.run_folder import require_folder
 from quorum.storage.files import folder_for, os_errors, sync
 from quorum.storage.outputs import Output, require_writable
-from quorum.view.export import hf, inspect_log, parquet, who_when
+from quorum.view.export import hf, inspect_log, otlp, parquet, who_when
 from quorum.view.export.episodes import Runs
 from quorum_base.inside import make_inside
 from quorum_base.user_errors import UserError, choices_hint
@@ -32,6 +32,7 @@ FORMATS: Mapping[str, Format] = {
     "parquet": parquet,
     "inspect": inspect_log,
     "hf": hf,
+    "otlp": otlp,
     "who-when": who_when,
 }
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
 import stat
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from quorum.runs import read_results
-from quorum.view.export import who_when
+from quorum.view.export import otlp
 from quorum.view.export.command import FORMATS, export
 from quorum.view.export.episodes import Runs
 from quorum_base.user_errors import UserError
@@ -21,6 +23,7 @@ from tests.conftest import Quorum
 from tests.view.export.exported import CANARY, TEAM, seal, sweep_with_canaries, texts_in, write_lines
 
 duckdb = pytest.importorskip("duckdb")
+trace_pb2 = pytest.importorskip("opentelemetry.proto.trace.v1.trace_pb2")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,28 @@ def written(sweep: Path, name: str, out: Path | None = None, *, calls: bool = Fa
 def table(folder: Path, name: str) -> list[dict[str, Any]]:
     found = duckdb.read_parquet(str(folder / f"{name}.parquet"))
     return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+
+def traces(file: Path) -> list[Any]:
+    """Parse each line as OTLP/JSON by OpenTelemetry's own schema, which takes bytes as base64, and OTLP as hex."""
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    found = []
+    for line in file.read_text().splitlines():
+        plain = json.loads(line)
+        for span in plain["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+            for key in ("traceId", "spanId", "parentSpanId"):
+                span[key] = base64.b64encode(bytes.fromhex(span[key])).decode()
+        found.append(json_format.ParseDict(plain, trace_pb2.TracesData()))
+    return found
+
+
+def spans(parsed: Any) -> Sequence[Any]:
+    found: Sequence[Any] = parsed.resource_spans[0].scope_spans[0].spans
+    return found
+
+
+def attributes(span: Any) -> dict[str, Any]:
+    return {a.key: getattr(a.value, a.value.WhichOneof("value")) for a in span.attributes}
 
 
 def test_the_tables_hold_the_rows_the_events_and_the_calls(sweep: Path) -> None:
@@ -74,10 +99,37 @@ def test_the_card_of_a_data_set_names_its_tables(sweep: Path) -> None:
     assert "Simulated models answered in 2 of the runs" in text
 
 
+def test_each_episode_is_a_trace_whose_spans_stand_in_each_other(sweep: Path) -> None:
+    rows = read_results(sweep).rows
+    found = traces(written(sweep, "otlp"))
+    assert len({spans(trace)[0].trace_id for trace in found}) == len(found) == len(rows)
+    for row, trace in zip(rows, found, strict=True):
+        root, *rest = spans(trace)
+        assert root.name == f"episode {row.name}"
+        assert attributes(root)["quorum.outcome"] == row.outcome
+        by_id = {span.span_id: span for span in spans(trace)}
+        assert len(by_id) == len(spans(trace))
+        assert {len(span.trace_id) for span in spans(trace)} == {16}
+        above = {"step": "episode", "invoke_agent": "step", "chat": "invoke_agent"}
+        for span in rest:
+            parent = by_id[span.parent_span_id]
+            assert parent.name.split()[0] == above[span.name.split()[0]]
+            assert parent.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
+        steps = [span for span in rest if "quorum.reward" in attributes(span)]
+        assert len(steps) == row.metrics["outcome.steps"]
+        chats = [span for span in rest if span.name.startswith("chat")]
+        assert (
+            sum(attributes(chat)["gen_ai.usage.input_tokens"] for chat in chats) == row.metrics["model.prompt_tokens"]
+        )
+        assert {attributes(chat)["gen_ai.operation.name"] for chat in chats} == {"chat"}
+
+
 def contents(name: str, target: Path) -> Any:
     """Everything that an export holds."""
     if name == "inspect":
         return json.loads(target.read_text())
+    if target.is_file():
+        return [json.loads(line) for line in target.read_text().splitlines()]
     if name == "who-when":
         return [json.loads(path.read_text()) for path in target.iterdir()]
     tables = [table(target, part) for part in ("runs", "events", "calls")]
@@ -102,6 +154,16 @@ def test_a_single_run_is_exported_too(name: str, sweep: Path, tmp_path: Path) ->
     run = read_results(sweep).rows[0]
     target = written(run.folder, name, tmp_path / f"one-{name}")
     assert run.name in str(contents(name, target))
+
+
+def test_the_prompt_and_the_answer_of_a_call_stand_in_its_span(sweep: Path) -> None:
+    _, *rest = spans(traces(written(sweep, "otlp", calls=True))[0])
+    said = attributes(next(span for span in rest if span.name.startswith("chat")))
+    assert [part["role"] for part in json.loads(said["gen_ai.input.messages"])] == ["system", "user"]
+    (answer,) = json.loads(said["gen_ai.output.messages"])
+    assert answer == {
+        "role": "assistant", "parts": [{"type": "text", "content": f"{CANARY} answers"}], "finish_reason": "stop",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -192,7 +254,7 @@ def test_one_run_at_a_time_is_in_memory(sweep: Path, tmp_path: Path, monkeypatch
         tracemalloc.stop()
 
     monkeypatch.setattr(runs, "episodes", watched)
-    who_when.write(runs, tmp_path)
+    otlp.write(runs, tmp_path)
     assert len(held) == 14
     assert held[-1] < held[1] + (200 << 10)  # a run has more: 0.4 MB with its calls
 
@@ -201,7 +263,7 @@ def test_the_command_says_where_and_what_is_left_out(sweep: Path, quorum: Quorum
     done = quorum("export", str(sweep), "--to", "parquet", "--out", "tables")
     assert (done.returncode, done.stdout, done.stderr) == (0, "export: tables\n", "")
     os.truncate(read_results(sweep).rows[0].folder / "trace.jsonl", 10)
-    done = quorum("export", str(sweep), "--to", "inspect", "-q")
+    done = quorum("export", str(sweep), "--to", "otlp", "-q")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("notice: cube-n2-naive-simulated-debate-s0-")
     done = quorum("export", str(sweep), "--to", "parquett")
@@ -212,5 +274,9 @@ def test_the_command_says_where_and_what_is_left_out(sweep: Path, quorum: Quorum
 def test_a_failed_run_is_exported_as_far_as_it_went(tmp_path: Path, quorum: Quorum, hanging_up: str) -> None:
     words = [*TEAM, "llm=openai", f"llm.base_url={hanging_up}", "llm.model=m", "llm.api_key_env=null"]
     assert quorum("run", *words, "llm.tries=1", "--out", "runs").returncode != 0
+    (trace,) = traces(written(tmp_path / "runs", "otlp"))
+    root, *_ = spans(trace)
+    assert root.status.code == 2
+    assert " " not in root.status.message  # the class of the error at most
     (row,) = table(written(tmp_path / "runs", "parquet"), "runs")
     assert row["outcome"] == "error"
