@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -34,6 +35,7 @@ MISTAKES = {
     ("run", "--out", "/proc/nowhere"): ["--out /proc/nowhere", "cannot be written"],
     ("run", "--plugin", "no_such_plugin"): ["--plugin no_such_plugin"],
     ("run", "--config-dir", "nowhere"): ["--config-dir nowhere"],
+    ("run", "--live", "--quiet"): ["--live", "--quiet"],
     ("show", "nn=8"): ["nn:", "'n'"],
     ("list", "envs"): ["'envs'", "'env'"],
 }
@@ -86,13 +88,13 @@ def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: P
 
 
 def test_json_is_alone_on_standard_output(quorum: Quorum, tmp_path: Path) -> None:
-    done = quorum("run", *CORRIDOR, "n=2", "--json", "--out", "there")
+    done = quorum("run", *CORRIDOR, "n=2", "--json", "--live", "--out", "there")
     data = json.loads(done.stdout)
     assert data["outcome"] == "success"
     assert data["metrics"]["outcome.reached"] == 2
     assert json.loads((tmp_path / data["folder"] / "metrics.json").read_text()) == data["metrics"]
     assert Path(data["folder"]).parent == Path("there")
-    assert done.stderr == f"running {data['name']}\n"
+    assert "step 0: 0/2 goals" in done.stderr
 
 
 def test_quiet_prints_nothing(quorum: Quorum, tmp_path: Path) -> None:
@@ -102,6 +104,39 @@ def test_quiet_prints_nothing(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("run", *CORRIDOR, "--quiet", "--json")
     assert done.stderr == ""
     assert json.loads(done.stdout)["folder"].endswith(".2")
+
+
+def test_live_without_a_terminal_tells_the_score_and_then_the_summary(quorum: Quorum) -> None:
+    done = quorum("run", *CORRIDOR, "--live")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == ["step 0: 0/4 goals, score 0", "step 5: 4/4 goals, score 4"]
+    assert "4 / 4" in done.stdout
+
+
+def test_live_in_a_terminal_draws_board_and_team(tmp_path: Path) -> None:
+    screen = _in_terminal(command("run", *CORRIDOR, "n=2", "--live"), tmp_path)
+    for words in ("walker_1", "walk end", "walk(cells=1)", "goals", "trace: runs"):
+        assert words in screen
+
+
+def _in_terminal(arguments: list[str], folder: Path) -> str:
+    import pty
+
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        arguments, cwd=folder, env=environment(TERM="xterm", LINES="30"), stdout=child, stderr=child, stdin=child
+    )
+    os.close(child)
+    screen = b""
+    try:
+        while chunk := os.read(parent, 65536):
+            screen += chunk
+    except OSError:  # the terminal is closed at the end
+        pass
+    finally:
+        os.close(parent)
+        assert process.wait(60) == 0
+    return screen.decode()
 
 
 def test_show_prints_the_resolved_configuration_and_its_hash(quorum: Quorum, tmp_path: Path) -> None:

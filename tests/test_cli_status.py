@@ -43,8 +43,11 @@ def slow() -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
-def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(slow: list[str], tmp_path: Path) -> None:
-    code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow)
+@pytest.mark.parametrize("live", [["--live"], pytest.param([], marks=pytest.mark.conformance)], ids=["live", "plain"])
+def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
+    live: list[str], slow: list[str], tmp_path: Path
+) -> None:
+    code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, *live)
     assert code == 0, reported
     for agent in ("agent_0", "agent_1"):
         seconds = [int(s) for s in re.findall(rf"{agent}(?: \(\w+\))? (?:thinks )?(\d+) s\b", reported)]

@@ -12,10 +12,7 @@ from rich.live import Live
 from maeil.trace import Stamped
 from maeil.trace.events import ScoreChange, StepTaken
 from quorum.agents.llm.spending import CallUnderWay, UnderWay
-from quorum.configuration.cell import Cell
 from quorum.display.consoles import Console, Text
-from quorum.display.terminal import echo
-from quorum.episode.runner import Watch
 from quorum.storage.outputs import clock_time
 
 LINE_EVERY = 30.0
@@ -115,23 +112,3 @@ def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
         finally:
             over.set()
             thread.join()
-
-
-@contextmanager
-def shown(cell: Cell, *, as_json: bool, quiet: bool) -> Iterator[tuple[Watch | None, UnderWay]]:
-    """Show an episode while the context lasts; yields the arguments with which `run_cell` reports it.
-
-    Args:
-        cell: the cell that runs.
-        as_json: reserve standard output for the result.
-        quiet: show nothing.
-    """
-    under_way = UnderWay()
-    if as_json and not quiet:
-        echo(f"running {cell.name}", err=True)
-    if quiet or not cell.configuration.uses_models:
-        yield None, under_way
-        return
-    status = EpisodeStatus(under_way)
-    with status_line(Console(stderr=True), status):
-        yield lambda _: status, under_way

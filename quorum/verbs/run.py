@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from maeil.outcomes import Outcome
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
+from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
     from quorum.episode.runner import Result
@@ -22,6 +23,7 @@ def run(
     overrides: options.Overrides = None,
     *,
     out: options.Out = Path("runs"),
+    live: Annotated[bool, typer.Option("--live", help="Show the board and the team in the terminal.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     budget_usd: options.BudgetUsd = None,
@@ -44,7 +46,7 @@ def run(
     \b
     Examples:
       quorum run
-      quorum run n=8 seed=3
+      quorum run n=8 seed=3 --live
       quorum run n=2 env.layout=my_board.txt
       quorum run n=4 --json > result.json
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
@@ -56,11 +58,13 @@ def run(
     from quorum.configuration.registry import trackers
     from quorum.configuration.sweep_arguments import build_sweep_component, split_arguments
     from quorum.episode.expected import expectation, uninformed
+    from quorum.episode.live import shown
     from quorum.episode.runner import run_cell
-    from quorum.episode.status import shown
     from quorum.runs.tracking import tracking
     from quorum.storage.memory_file import MEMORY
 
+    if live and quiet:
+        raise UserError("--live shows what --quiet hides: give one of them")
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     aside, words = split_arguments(overrides or [], trackers)
@@ -76,7 +80,7 @@ def run(
             if line:
                 echo(line, err=True)
     with tracking(build_sweep_component(trackers, aside, config_dir or ()), "quorum") as track, ending():
-        with shown(cell, as_json=as_json, quiet=quiet) as (watch, under_way):
+        with shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way)
         track(result.folder)
     if (store := cell.configuration.memory.store) is not None and not quiet:
@@ -134,4 +138,4 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
         echo(f"notice: {result.never_valid}", err=True)
 
 
-verb = Verb(run, "Run", 10, "quorum run n=8 seed=3")
+verb = Verb(run, "Run", 10, "quorum run n=8 seed=3 --live")

@@ -187,8 +187,8 @@ def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
 def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool, quiet: bool) -> None:
     """Play a single branch, and print the result."""
     from quorum.episode.expected import expectation
+    from quorum.episode.live import shown
     from quorum.episode.runner import run_cell
-    from quorum.episode.status import shown
     from quorum.what_if.branch.change import instant_of
     from quorum.what_if.branch.parent import Parent
 
@@ -199,7 +199,7 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
             echo(f"notice: {planned.notice}", err=True)
         if line := expectation(cell, planned.rest()):
             echo(line, err=True)
-    with ending(), shown(cell, as_json=as_json, quiet=quiet) as (watch, under_way):
+    with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, start=start)
     for what in start.undone if not quiet else ():
         echo(f"notice: {what} had no effect: no turn for it came", err=True)
