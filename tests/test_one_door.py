@@ -26,6 +26,7 @@ OTHER_FOLDERS = {
     "quorum/episode/episode_folder.py": "makes the folder of an episode, under a random name",
     "quorum/episode/rehearsal.py": "the cache of kernels",
     "quorum/view/export/command.py": "what the user names, from a temporary folder",
+    "quorum/view/replay/figures.py": "a style sheet of ours",
     "quorum/view/export/hf.py": "a temporary folder",
     "quorum/view/export/inspect_log.py": "a temporary folder",
     "quorum/view/export/otlp.py": "a temporary folder",
