@@ -36,10 +36,17 @@ def exact_p(differences: Floats) -> float:
     return float((sums >= abs(differences.sum()) - 1e-9).mean())
 
 
+def _rounded(differences: Floats, axis: int) -> Floats:
+    return np.asarray(np.round(differences.sum(axis=axis), 9))
+
+
 def scipy_p(differences: Floats) -> float:
-    """Return the p-value of SciPy's permutation test: over all signs up to 13 boards, else over 9,999 draws."""
+    """Return the p-value of SciPy's permutation test: over all signs up to 13 boards, else over 9,999 draws.
+
+    Sums are rounded, so that equal sums of fractions in different orders are equal.
+    """
     found = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=9_999, vectorized=True, rng=1
+        (differences,), _rounded, permutation_type="samples", n_resamples=9_999, vectorized=True, rng=1
     )
     return float(found.pvalue)
 
