@@ -11,8 +11,8 @@ the limit; the loss of a fit is the mean over its fitted rows. The boards of the
 those of the tables (seeds 0 to 19, those of the experiment `cube_baselines`); the published boards are not public.
 
 Why there is a rate `wasted`: with `poor` alone, an agent that is alone always delivers the only block as fast as rules
-do, since there is nothing else to choose, and `malformed`, `invalid` and `refusal` would have to be far above what
-models do, as each wrong answer is asked for again. The published agents lose steps in another way: their plans achieve
+do, since there is nothing else to choose. `malformed`, `invalid` and `refusal` would have to be far above what models
+do, because Quorum requests each wrong answer again. The published agents lose steps in another way: their plans achieve
 nothing. The authors' own substitute for a plan after an error is to wait for five steps, and so is a wasted plan.
 
 What was expected, written before the first fit:

@@ -1,4 +1,4 @@
-"""The tables of the README and the guide are what their commands make, with the code that there is now."""
+"""The tables of the README and the guide are what their commands make, with the code of this commit."""
 
 from __future__ import annotations
 
