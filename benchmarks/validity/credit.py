@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.validity.teams import CONFIGS
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
+from quorum.installation.version import __version__
 from quorum.what_if.blame.credit import Kind, credits_of
 
 N = 4
@@ -123,7 +124,7 @@ def page(rows: Sequence[Row], how: str) -> str:
         "several agents share this place, the run counts as the inverse of their number. A ranking by chance gives "
         f"{CHANCE:.0%}. In brackets one standard error; then the number of runs in which any two credits differ. The "
         "rules give each agent a task, and often agents of different skill finish the same number of tasks, so 100% is "
-        f"out of reach. Measured with {how}."
+        f"out of reach. Measured on {__version__.rpartition('.')[0]} with {how}."
     )
     lines = [
         f"| world | planted | {' | '.join(f'`{kind}`' for kind in COLUMNS)} |",
