@@ -7,7 +7,7 @@ such as guesses. No method sees the label.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from quorum.runs.transcript import Transcript, TurnTaken
 from quorum.what_if.blame.answer import USUAL_BUDGET, Question
 from quorum.what_if.blame.attempts import Budget
 from quorum.what_if.blame.decisions import decisions_of
+from quorum.what_if.blame.ending import FINISHED, Success
 from quorum.what_if.blame.judge import PROCEDURES, judge
 from quorum.what_if.blame.reference import SELF, USUAL, Reference
 from quorum.what_if.blame.search import blame
@@ -61,12 +62,14 @@ class Settings:
         calls: maximum number of answers of a paid model for each run; None: no paid model is called.
         reruns: maximum number of episodes that a search plays for each run.
         margin: margin of a search: see `Question`.
+        conditions: by the name of the run, what counts as a success and the margin, if a case has its own.
     """
 
     reader: str = SIMULATED
     calls: int | None = None
     reruns: int | None = USUAL_BUDGET.reruns
     margin: int | None = None
+    conditions: Mapping[str, tuple[str, int | None]] = field(default_factory=dict)
 
 
 def first_turn(run: Path) -> Sequence[Answer]:
@@ -98,10 +101,12 @@ def read(run: Path, procedure: str, settings: Settings) -> Sequence[Answer]:
 
 def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
     """Experiment: play the run again with corrections and placebos."""
+    success, margin = settings.conditions.get(run.name, (FINISHED.text, None))
     question = Question(
         by=reference_of(run, reference),
+        success=Success.parse(success),
         budget=Budget(reruns=settings.reruns, calls=settings.calls),
-        margin=settings.margin,
+        margin=settings.margin if margin is None and success == FINISHED.text else margin,
         config_dir=CONFIGS,
         shares=False,
     )

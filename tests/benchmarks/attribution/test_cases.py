@@ -62,7 +62,7 @@ def happened(events: list[Stamped]) -> list[dict[str, Any]]:
 
 def without_fault(case: Case) -> list[Stamped]:
     cell = Parent.open(case.run).cell()
-    return cases._played(Cell.of({**cell.plain, "agents": cell.plain["agents"]["base"]}))
+    return cases.played(Cell.of({**cell.plain, "agents": cell.plain["agents"]["base"]}))
 
 
 def test_both_halves_have_enough_kinds_and_share_none() -> None:
