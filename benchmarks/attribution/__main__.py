@@ -1,6 +1,8 @@
 """Measures methods that name the agent who made a run fail, and the agreement of annotators. See docs/attribution.md.
 
 python -m benchmarks.attribution table --half open --cases 40 --faultless 40 --out open.jsonl
+python -m benchmarks.attribution prior open.jsonl
+python -m benchmarks.attribution verdicts open.jsonl hidden.jsonl
 python -m benchmarks.attribution natural runs/natural --out natural.jsonl --labels labels.jsonl
 python -m benchmarks.attribution label-sheet runs/natural --annotator ada > labels.jsonl
 python -m benchmarks.attribution agree labels.jsonl --runs runs/natural
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.attribution import natural, score
+from benchmarks.attribution import natural, prior, score
 from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
 from benchmarks.attribution.faultless import make_faultless
 from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
@@ -105,6 +107,14 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("folder", type=Path, help="folder of runs")
     one.add_argument("--labels", type=Path, help="file of labels by hand")
     one.set_defaults(lines=of_folder)
+
+    one = commands.add_parser("prior", help="estimate the priors of the search from a table of the open half")
+    one.add_argument("file", type=Path, help="file of the answers")
+    one.set_defaults(lines=lambda asked: prior.estimate(list(score.read(asked.file))))
+
+    one = commands.add_parser("verdicts", help="print the answers of tables as CSV")
+    one.add_argument("files", type=Path, nargs="+", help="files of the answers")
+    one.set_defaults(lines=lambda asked: score.verdicts(asked.files))
 
     one = commands.add_parser("label-sheet", help="print an empty label for each failed run")
     one.add_argument("folder", type=Path, help="folder of runs")

@@ -34,6 +34,38 @@ REFERENCES = (USUAL, OWN, ANOTHER)
 SIMULATED = "llm=simulated"
 
 
+class Trials(msgspec.Struct, frozen=True):
+    """The trials of a suspect: successes and draws of each arm.
+
+    Attributes:
+        corrected: of re-runs with its correction.
+        placebo: of re-runs with a change that keeps the intent.
+        joint: whether it is a set of decisions or a takeover.
+        agent: the agent of its first decision.
+        t: environment step of its first decision.
+    """
+
+    corrected: tuple[int, int]
+    placebo: tuple[int, int]
+    joint: bool = False
+    agent: str = ""
+    t: int = -1
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What an experiment has seen of a run.
+
+    Attributes:
+        trials: of each suspect that was tried.
+        untried: number of untried decisions.
+        exact: whether the same change always ends the same way.
+    """
+
+    trials: tuple[Trials, ...]
+    untried: int
+    exact: bool
+
+
 class Answer(msgspec.Struct, frozen=True):
     """An answer of a method about a run.
 
@@ -42,12 +74,14 @@ class Answer(msgspec.Struct, frozen=True):
         t: environment step of the decision; None: the method names none.
         probability: that the answer is right; None if the method gives none.
         why: the reason, in a sentence; it may be untrusted text of a language model.
+        evidence: the trials behind the answer; None without re-runs.
     """
 
     agent: str | None
     t: int | None = None
     probability: float | None = None
     why: str = ""
+    evidence: Evidence | None = None
 
 
 Method = Callable[[Path], Sequence[Answer]]
@@ -110,7 +144,19 @@ def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
         config_dir=CONFIGS,
         shares=False,
     )
-    return [_verdict(blame(run, question).verdict)]
+    found = blame(run, question)
+    trials = tuple(
+        Trials(
+            (cause.corrected.wins, cause.corrected.draws),
+            (cause.placebo.wins, cause.placebo.draws),
+            cause.persists or len(cause.decisions) > 1,
+            cause.decisions[0].agent,
+            cause.decisions[0].t,
+        )
+        for cause in found.verdict.causes
+    )
+    evidence = Evidence(trials, found.verdict.untried, found.exact)
+    return [msgspec.structs.replace(_verdict(found.verdict), evidence=evidence)]
 
 
 def reference_of(run: Path, name: str) -> tuple[str, ...]:

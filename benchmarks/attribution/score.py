@@ -97,7 +97,7 @@ def record(runs: Runs, rows: Mapping[str, Method], file: Path) -> list[Record]:
     Raises:
         UserError: the file belongs to other runs.
     """
-    known = {(one.run, one.method): one for one in _read(file)}
+    known = {(one.run, one.method): one for one in read(file)}
     found = []
     with file.open("ab") as lines:
         for name, folder, label in runs:
@@ -120,7 +120,7 @@ def _ask(name: str, folder: Path, label: Label | None, row: str, method: Method)
         return Record(name, row, (), label, error.message)
 
 
-def _read(file: Path) -> Iterator[Record]:
+def read(file: Path) -> Iterator[Record]:
     """Read the records of a file, and drop a truncated last line."""
     try:
         text = file.read_bytes()
@@ -192,6 +192,18 @@ def calibration(records: Sequence[Record]) -> Iterator[str]:
             mean = f"{fmean(p for p, _ in inside):.2f}" if inside else "-"
             label = f"{low:g} to {high:g}"
             yield f"| {method} | {label} | {len(inside)} | {mean} | {share([right for _, right in inside])} |"
+
+
+def verdicts(files: Sequence[Path]) -> Iterator[str]:
+    """Yield the answers of tables as CSV: a line for each run and method that gives one answer."""
+    yield "table,run,kind,labelled_agent,labelled_step,method,agent,step,probability"
+    for file in files:
+        for one in read(file):
+            if one.label is not None and len(one.answers) == 1:
+                label, answer = one.label, one.answers[0]
+                chance = None if answer.probability is None else f"{answer.probability:.3f}"
+                cells = [file.stem, one.run, label.kind, label.agent, label.t, one.method, answer.agent, answer.t, chance]
+                yield ",".join("" if cell is None else str(cell) for cell in cells)
 
 
 def refusals(records: Sequence[Record]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from quorum.runs.finished import read_paid
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.files import require_file, write_all
 from quorum.storage.outputs import require_writable
-from quorum.what_if.blame.answer import LEAST, SEARCH, Blame, Question
+from quorum.what_if.blame.answer import SEARCH, Blame, Question
 from quorum.what_if.blame.attempts import Attempts, Budget, Journal
 from quorum.what_if.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.what_if.blame.ending import FINISHED, Ending, ending_of
@@ -264,9 +264,9 @@ def verdict_of(
         corrected, placebo, correction = suspect.corrected, suspect.placebo, suspect.correction()
         if not corrected.draws or correction is None:
             unknown, untried = unknown + chance, untried + 1
-        elif chance >= LEAST or corrected.wins:
+        else:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
-            command = reruns.command(replace(correction, luck=experiment.luck), corrected.draws)
+            command = reruns.command(replace(correction, luck=experiment.luck), experiment.draws)
             causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
     found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)

@@ -2,6 +2,8 @@
 
 A placebo changes the turn but keeps its intent: the agent waits a step or two before or after its own plan, or a
 message gets a full stop. If re-runs have luck, a placebo may also leave the turn as it is and change only the draw.
+A correction that saves the run is varied in the same way, so that both arms are equally large and equally disturbed: a
+correction that saves a run only just, or by chance, rarely does so again.
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ import orjson
 from maeil.mind import Act
 from maeil.trace import Instant
 from quorum.what_if.blame.attempts import Attempts, BudgetSpent
-from quorum.what_if.blame.decisions import Decision, Decisions
-from quorum.what_if.blame.posterior import UNTRIED, Tally, posterior
+from quorum.what_if.blame.decisions import Choice, Decision, Decisions
+from quorum.what_if.blame.posterior import ANYWAY, NOBODY, UNTRIED, Tally, posterior
 from quorum.what_if.blame.reruns import REFUSED, Correction
 from quorum.what_if.branch.branch_minds import ScriptedAnswer
 
 PLACEBOS = 4
-"""Minimum number of placebos for each suspect whose correction saves the run."""
+"""Minimum number of placebos for each suspect whose correction saves the run, and of variants of its correction."""
+JOINT = 0.2
+"""Share of sets and takeovers in the prior probability that there is a cause."""
 PAIRED = 12
 """Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5
@@ -65,14 +69,22 @@ class Suspect:
             return Correction(self.decisions[0].instant, (self.decisions[0].agent,))
         return _together([decision.correction() for decision in self.decisions])
 
-    def placebos(self, idle: dict[str, Any]) -> list[Correction]:
-        """Return changes that keep the intent.
+    def variants(self, idle: dict[str, Any], *, corrected: bool) -> list[Correction]:
+        """Return changes that keep the intent of the decisions as played, or of their corrections.
 
         Args:
             idle: the action of waiting one step, in the format of the trace.
+            corrected: whether to vary the corrections.
         """
-        variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
-        return [found for parts in variants if (found := _together(parts)) is not None]
+        takes_over = corrected and self.persists
+        parts = []
+        for decision in self.decisions:
+            choice = decision.other if corrected else decision.own
+            base = decision.correction() if corrected and not takes_over else Correction(decision.instant)
+            parts.append(_variants(decision, choice, base, idle))
+        found = (_together(variant) for variant in zip(*parts, strict=True))
+        minds = (self.decisions[0].agent,) if takes_over else ()
+        return [replace(one, minds=minds) for one in found if one is not None]
 
 
 def _together(parts: Sequence[Correction | None]) -> Correction | None:
@@ -89,17 +101,29 @@ def _together(parts: Sequence[Correction | None]) -> Correction | None:
     return Correction(first.at, words=tuple(words), drops=tuple(drops)) if first is not None else None
 
 
-def _placebos(decision: Decision, idle: dict[str, Any]) -> list[Correction | None]:
-    """Return `PLACEBOS` changes for each decision; None for missing ones."""
+def _variants(
+    decision: Decision, choice: Choice, base: Correction | None, idle: dict[str, Any]
+) -> list[Correction | None]:
+    """Return `PLACEBOS` changes of a turn that keep the intent of a choice; None for missing ones.
+
+    Args:
+        decision: the decision of the turn.
+        choice: the choice to vary.
+        base: the change that makes this choice; None if it cannot be scripted.
+        idle: the action of waiting one step, in the format of the trace.
+    """
     words: list[ScriptedAnswer] = []
     if Act.PLAN in decision.acts:
-        own = list(decision.own.actions or ())
+        own = list(choice.actions or ())
         plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
         plans = plans if own else [[idle], [idle, idle]]  # without a new plan, the agent waits and then decides again
         words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
-    elif len(decision.own.says) == 1:
-        words = [ScriptedAnswer(decision.agent, text=decision.own.says[0] + "." * more) for more in range(1, 5)]
-    found: list[Correction | None] = [Correction(decision.instant, words=(one,)) for one in words]
+    elif len(choice.says) == 1:
+        words = [ScriptedAnswer(decision.agent, text=choice.says[0] + "." * more) for more in range(1, 5)]
+    found: list[Correction | None] = []
+    for one in words if base is not None else ():
+        kept = tuple(other for other in base.words if (other.text is None) != (one.text is None))
+        found.append(replace(base, words=(*kept, one)))
     return found + [None] * (PLACEBOS - len(found))
 
 
@@ -214,7 +238,10 @@ class Experiment:
         if suspect not in self.singles and suspect.corrected.draws:
             self.joint.append(suspect)
         if suspect.corrected.wins:
-            changes = suspect.placebos(self.idle)
+            changes = suspect.variants(self.idle, corrected=True)[: max(PLACEBOS + 1 - self.draws, 0)]
+            for trial in self._drawn([self._sample(one, number) for number, one in enumerate(changes)]):
+                suspect.corrected += trial
+            changes = suspect.variants(self.idle, corrected=False)
             same = Correction(suspect.decisions[0].instant)
             drawn = [*changes, same] if not self.exact else changes
             many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
@@ -237,17 +264,37 @@ class Experiment:
         return [*self.singles, *self.joint]
 
     def posterior(self) -> list[float]:
-        """Return the probability of each suspect, and last the probability of none.
+        """Return the probability of each suspect, and last the probability of none."""
+        return chances(self.singles, self.joint, exact=self.exact)
 
-        A priori, one decision is the cause with probability one half if the reference differs in all turns, and up to 1
-        the more turns it makes as they were played (Laplace's rule of succession estimates their share). Half of the
-        rest is for sets, and half for no cause. A suspect is cleared if its placebos save the run as often as its
-        corrections.
-        """
-        alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
-        parts = ((self.singles, (1 + alike) / 2), (self.joint, (1 - alike) / 4))
-        prior = [0.0 if one.cleared else whole / len(part) for part, whole in parts for one in part]
-        return posterior([(one.corrected, one.placebo) for one in self.suspects], prior, exact=self.exact)
+
+def chances(
+    singles: Sequence[Suspect],
+    joint: Sequence[Suspect],
+    *,
+    exact: bool,
+    nobody: float = NOBODY,
+    anyway: tuple[float, float] = ANYWAY,
+) -> list[float]:
+    """Return the probability of each suspect, and last the probability of none.
+
+    A suspect is no cause if its placebos save the run as often as its corrections, or if it is exact that its
+    correction does not.
+
+    Args:
+        singles: all decisions that differ.
+        joint: sets and takeovers that were tried.
+        exact: whether the same change always ends the same way.
+        nobody: prior probability of none.
+        anyway: see `posterior`.
+    """
+    parts = ((singles, (1 - nobody) * (1 - JOINT)), (joint, (1 - nobody) * JOINT))
+    prior = [
+        0.0 if one.cleared or (exact and one.corrected.draws and not one.corrected.wins) else whole / len(part)
+        for part, whole in parts
+        for one in part
+    ]
+    return posterior([(one.corrected, one.placebo) for one in (*singles, *joint)], prior, anyway)
 
 
 def _when(suspect: Suspect) -> tuple[int, float]:

@@ -79,7 +79,7 @@ class Verdict:
         kind: the kind of mistake; empty if the method does not say.
         probability: probability that this answer is right; None if the method gives none, or names no decision: the
             probability of none also covers mistakes that the reference would have made as well.
-        causes: the posterior: each cause that was tried and is possible, the most probable first.
+        causes: the posterior: each cause that was tried, the most probable first.
         agents: probability that the cause is decisions of this agent alone, including untried ones.
         nobody: probability that the cause is nothing that was tried; None if the method gives none, or a budget ended
             the search.
