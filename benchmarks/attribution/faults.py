@@ -35,6 +35,8 @@ BOARDS = (
 )
 """The configuration, without seed and limit."""
 _RULES = (
+    "env=cube agents=heuristic n=4",
+    "env=cube agents=heuristic n=2 env.side=10 env.blocks={1:6,2:2}",
     "env=cube agents=heuristic n=2 env.side=8 env.blocks={1:2,2:1}",
     "env=cube agents=heuristic n=3 env.side=10 env.blocks={1:3,2:1}",
     "env=cube agents=heuristic n=4 env.side=12",

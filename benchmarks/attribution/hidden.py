@@ -38,6 +38,8 @@ BOARDS = (
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=coordination_ring",
 )
 _RULES = (
+    "env=cube agents=heuristic n=6",
+    "env=cube agents=heuristic n=3 env.side=12 env.blocks={1:6,2:2}",
     "env=cube agents=heuristic n=2 env.side=10 env.blocks={1:3,2:1}",
     "env=cube agents=heuristic n=3 env.side=9 env.blocks={1:1,2:2}",
     "env=cube agents=heuristic n=5 env.side=13 env.blocks={1:2,2:2,3:1}",

@@ -58,11 +58,13 @@ class Evidence(msgspec.Struct, frozen=True):
     Attributes:
         trials: of each suspect that was tried.
         untried: number of untried decisions.
+        same: number of turns that the reference policy decides in the same way.
         exact: whether the same change always ends the same way.
     """
 
     trials: tuple[Trials, ...]
     untried: int
+    same: int
     exact: bool
 
 
@@ -155,7 +157,7 @@ def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
         )
         for cause in found.verdict.causes
     )
-    evidence = Evidence(trials, found.verdict.untried, found.exact)
+    evidence = Evidence(trials, found.verdict.untried, found.decisions - found.candidates, found.exact)
     return [msgspec.structs.replace(_verdict(found.verdict), evidence=evidence)]
 
 

@@ -53,7 +53,7 @@ def none_likelihood(found: Evidence, anyway: tuple[float, float]) -> float:
     singles, _ = suspects_of(found)
     helpful, useless = likelihoods([(one.corrected, one.placebo) for one in singles])
     points, weights = beta(anyway)
-    logs = np.log(helpful[..., None] * points + useless[..., None] * (1 - points)).sum(0)
+    logs = np.log(helpful[..., None] * points + useless[..., None] * (1 - points)).sum(0) + found.same * np.log1p(-points)
     return float(np.log((np.exp(logs) * weights).sum(-1).mean()))
 
 
@@ -67,7 +67,7 @@ def score(
         if label is None:
             continue
         singles, joint = suspects_of(found)
-        *each, none = chances(singles, joint, exact=found.exact, nobody=nobody, anyway=anyway)
+        *each, none = chances(singles, joint, found.same, exact=found.exact, nobody=nobody, anyway=anyway)
         right = [chance for one, chance in zip(_singles(found), each, strict=False) if (one.agent, one.t) == (label.agent, label.t)]
         logs[label.agent is None].append(math.log(max(sum(right) if right else none, 1e-6)))
     return fmean(fmean(part) for part in logs.values() if part)

@@ -93,7 +93,7 @@ def test_whoever_is_named_in_a_failure_without_a_fault_is_named_wrongly() -> Non
 
 def test_guessing_scores_what_is_expected_of_it_and_has_no_interval() -> None:
     turns = [Answer("agent_0", 7), Answer("agent_1", 7), Answer("agent_1", 8), Answer("agent_2", 8)]
-    assert list(score.accuracy([said("guess", "a", *turns)]))[2] == "| guess | 1 | 100 % [2, 100] | 50 % | 25 % |"
+    assert list(score.accuracy([said("guess", "a", *turns)]))[2] == "| guess | 1 | 100 % [3, 100] | 50 % | 25 % |"
 
 
 def test_a_killed_table_continues_and_asks_nothing_twice(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_table_of_labelled_runs_is_made_once(tmp_path: Path, capsys: pytest.Ca
     words = ["table", "--half", "open", "--out", str(out), "--method", "diff: own", "--cases"]
     assert main([*words, "1"]) == 0
     first = capsys.readouterr().out
-    assert first.splitlines()[2] == "| diff: own mind | 1 | 100 % [2, 100] | 100 % [2, 100] | 100 % [2, 100] |"
+    assert first.splitlines()[2] == "| diff: own mind | 1 | 100 % [3, 100] | 100 % [3, 100] | 100 % [3, 100] |"
     written = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
     assert len(written) > 3
     assert main([*words, "1"]) == 0

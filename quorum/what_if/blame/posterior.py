@@ -6,8 +6,9 @@
 2. A correction that helps saves the run if a placebo would, and otherwise with its own probability (noisy or: Pearl,
   Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2).
 3. The correction of the cause helps. That of another turn helps with a probability that the turns of a run share: where
-  a team is near its goal, or its outcome is luck, many changes help although nothing was wrong. This probability comes
-  from a Beta distribution, estimated from failures in which nobody decided wrongly (Efron, Large-Scale Inference, 2010,
+  a team is near its goal, or its outcome is luck, many changes help although nothing was wrong. A turn that the
+  reference decides in the same way counts as one in which it does not help. The probability comes from a Beta
+  distribution, estimated from failures in which nobody decided wrongly (Efron, Large-Scale Inference, 2010,
   chapter 6: an empirical null).
 4. At most one suspect is the cause, so Bayes' rule gives the probability of each, and of none.
 """
@@ -87,13 +88,14 @@ def _shapes() -> NDArray[np.float64]:
 
 
 def posterior(
-    arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], anyway: tuple[float, float] = ANYWAY
+    arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], same: int = 0, anyway: tuple[float, float] = ANYWAY
 ) -> list[float]:
     """Return the probability of each suspect, and last the probability of none.
 
     Args:
         arms: the corrected and the placebo trials of each suspect, which may be empty.
         prior: prior probability of each suspect; the rest is that of none.
+        same: number of turns that the reference decides in the same way, so that it does not help there.
         anyway: shape of the Beta distribution of the probability that a correction helps though it is not the cause.
     """
     helpful, useless = likelihoods(arms)
@@ -101,7 +103,7 @@ def posterior(
     others = helpful[..., None] * points + useless[..., None] * (1 - points)  # (suspects, shapes, points)
     none = np.full((1, *others.shape[1:]), 1 - sum(prior))
     odds = np.concatenate([np.array(prior)[:, None, None] * helpful[..., None] / others, none])
-    evidence: NDArray[np.float64] = np.log(others).sum(0) + np.log(weights)
+    evidence: NDArray[np.float64] = np.log(others).sum(0) + same * np.log1p(-points) + np.log(weights)
     found = (odds * np.exp(evidence - evidence.max())).sum((1, 2))
     return [float(one) for one in found / found.sum()]
 

@@ -229,7 +229,7 @@ class Experiment:
                     first.corrected = found
 
     def _try(self, suspect: Suspect) -> None:
-        """Correct a suspect; if that saves the run, play its placebos."""
+        """Correct a suspect; if that saves the run, play placebos, and then variants of a correction that is not cleared."""
         correction = suspect.correction()
         if correction is None:
             return
@@ -238,9 +238,6 @@ class Experiment:
         if suspect not in self.singles and suspect.corrected.draws:
             self.joint.append(suspect)
         if suspect.corrected.wins:
-            changes = suspect.variants(self.idle, corrected=True)[: max(PLACEBOS + 1 - self.draws, 0)]
-            for trial in self._drawn([self._sample(one, number) for number, one in enumerate(changes)]):
-                suspect.corrected += trial
             changes = suspect.variants(self.idle, corrected=False)
             same = Correction(suspect.decisions[0].instant)
             drawn = [*changes, same] if not self.exact else changes
@@ -248,6 +245,10 @@ class Experiment:
             plays = [self._sample(drawn[number % len(drawn)], number) for number in range(many)]
             for trial in self._drawn([one for one in dict.fromkeys(plays) if one != same]):
                 suspect.placebo += trial
+            more = 0 if suspect.cleared else max(PLACEBOS + 1 - self.draws, 0)
+            changes = suspect.variants(self.idle, corrected=True)[:more]
+            for trial in self._drawn([self._sample(one, number) for number, one in enumerate(changes)]):
+                suspect.corrected += trial
 
     def _sample(self, correction: Correction, number: int) -> Correction:
         return replace(correction, draw=number % self.draws, luck=self.luck)
@@ -265,12 +266,14 @@ class Experiment:
 
     def posterior(self) -> list[float]:
         """Return the probability of each suspect, and last the probability of none."""
-        return chances(self.singles, self.joint, exact=self.exact)
+        same = len(self.decisions.every) - len(self.decisions.candidates)
+        return chances(self.singles, self.joint, same, exact=self.exact)
 
 
 def chances(
     singles: Sequence[Suspect],
     joint: Sequence[Suspect],
+    same: int,
     *,
     exact: bool,
     nobody: float = NOBODY,
@@ -284,6 +287,7 @@ def chances(
     Args:
         singles: all decisions that differ.
         joint: sets and takeovers that were tried.
+        same: number of turns that the reference decides in the same way.
         exact: whether the same change always ends the same way.
         nobody: prior probability of none.
         anyway: see `posterior`.
@@ -294,7 +298,7 @@ def chances(
         for part, whole in parts
         for one in part
     ]
-    return posterior([(one.corrected, one.placebo) for one in (*singles, *joint)], prior, anyway)
+    return posterior([(one.corrected, one.placebo) for one in (*singles, *joint)], prior, same, anyway)
 
 
 def _when(suspect: Suspect) -> tuple[int, float]:

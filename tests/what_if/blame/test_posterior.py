@@ -53,8 +53,13 @@ def test_a_correction_that_saves_the_run_only_once_is_no_cause() -> None:
 
 def test_if_corrections_often_help_anyway_a_flip_says_less() -> None:
     flip = [(Tally(5, 5), Tally(0, 4)), *[FAILS] * 3]
-    rarely, often = (posterior(flip, [0.1] * 4, anyway)[0] for anyway in ((0.02, 0.5), (2.0, 2.0)))
+    rarely, often = (posterior(flip, [0.1] * 4, anyway=anyway)[0] for anyway in ((0.02, 0.5), (2.0, 2.0)))
     assert often < 0.5 < 0.8 < rarely
+
+
+def test_the_more_turns_the_reference_decides_in_the_same_way_the_more_a_flip_says() -> None:
+    few, many = (posterior([(Tally(5, 5), Tally(0, 4)), FAILS], [0.2] * 2, same)[0] for same in (0, 50))
+    assert few < many
 
 
 def test_the_points_of_a_beta_distribution_have_its_mean_and_variance() -> None:
