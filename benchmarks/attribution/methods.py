@@ -40,7 +40,7 @@ class Trials(msgspec.Struct, frozen=True):
     Attributes:
         corrected: of re-runs with its correction.
         placebo: of re-runs with a change that keeps the intent.
-        joint: whether it is a set of decisions or a takeover.
+        joint: whether it is several decisions together.
         agent: the agent of its first decision.
         t: environment step of its first decision.
     """
@@ -151,7 +151,7 @@ def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
         Trials(
             (cause.corrected.wins, cause.corrected.draws),
             (cause.placebo.wins, cause.placebo.draws),
-            cause.persists or len(cause.decisions) > 1,
+            len(cause.decisions) > 1,
             cause.decisions[0].agent,
             cause.decisions[0].t,
         )

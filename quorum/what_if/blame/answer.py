@@ -179,8 +179,8 @@ def _posterior(blame: Blame) -> Iterator[str]:
         names = " with ".join(f"{one}: {WORDS.get(one.kind, one.kind)}" for one in cause.decisions)
         corrected, placebo, (low, high) = cause.corrected, cause.placebo, cause.gain
         yield (
-            f"  {cause.probability:.2f}  {names} ({'from then on' if cause.persists else 'this turn'}); "
-            f"{corrected.wins} of {corrected.draws}, {placebo.wins} of {placebo.draws}; {low:+.2f} to {high:+.2f}"
+            f"  {cause.probability:.2f}  {names}; {corrected.wins} of {corrected.draws}, "
+            f"{placebo.wins} of {placebo.draws}; {low:+.2f} to {high:+.2f}"
         )
         if corrected.wins:
             yield f"    {cause.command}"

@@ -267,7 +267,7 @@ def verdict_of(
         else:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
             command = reruns.command(replace(correction, luck=experiment.luck), experiment.draws)
-            causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
+            causes.append(Cause(blamed, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
     found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
     best = causes[0] if causes else None
@@ -277,8 +277,7 @@ def verdict_of(
             reason = f"no single decision: {names} must be corrected together"
             return replace(found, probability=best.probability, reason=reason)
         one = best.decisions[0]
-        how = "decides for it from then on" if best.persists else "decides this turn"
-        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} {how}"
+        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} decides this turn"
         return replace(
             found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )

@@ -27,7 +27,7 @@ from quorum.what_if.branch.branch_minds import ScriptedAnswer
 PLACEBOS = 4
 """Minimum number of placebos for each suspect whose correction saves the run, and of variants of its correction."""
 JOINT = 0.2
-"""Share of sets and takeovers in the prior probability that there is a cause."""
+"""Share of pairs in the prior probability that there is a cause."""
 PAIRED = 12
 """Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5
@@ -42,13 +42,11 @@ class Suspect:
 
     Attributes:
         decisions: one decision, or several together, in the order of time.
-        persists: whether it is all decisions of the agent from this one on.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
     """
 
     decisions: tuple[Decision, ...]
-    persists: bool = False
     corrected: Tally = UNTRIED
     placebo: Tally = UNTRIED
 
@@ -65,8 +63,6 @@ class Suspect:
 
     def correction(self) -> Correction | None:
         """Return the change to the decisions of the reference; None if it cannot be scripted."""
-        if self.persists:
-            return Correction(self.decisions[0].instant, (self.decisions[0].agent,))
         return _together([decision.correction() for decision in self.decisions])
 
     def variants(self, idle: dict[str, Any], *, corrected: bool) -> list[Correction]:
@@ -76,15 +72,12 @@ class Suspect:
             idle: the action of waiting one step, in the format of the trace.
             corrected: whether to vary the corrections.
         """
-        takes_over = corrected and self.persists
         parts = []
         for decision in self.decisions:
             choice = decision.other if corrected else decision.own
-            base = decision.correction() if corrected and not takes_over else Correction(decision.instant)
+            base = decision.correction() if corrected else Correction(decision.instant)
             parts.append(_variants(decision, choice, base, idle))
-        found = (_together(variant) for variant in zip(*parts, strict=True))
-        minds = (self.decisions[0].agent,) if takes_over else ()
-        return [replace(one, minds=minds) for one in found if one is not None]
+        return [found for variant in zip(*parts, strict=True) if (found := _together(variant)) is not None]
 
 
 def _together(parts: Sequence[Correction | None]) -> Correction | None:
@@ -196,22 +189,9 @@ class Experiment:
         chances = self.posterior()
         if max(chances[:-1], default=0.0) > chances[-1]:
             return
-        saved = {one.decisions[0].agent for one in self.singles if one.saves}
-        for agent in [player for player in self.players if player not in saved]:
-            self._take_over(agent)
         if self.saved is not False and not any(one.saves for one in self.suspects):
             for pair in combinations(self.singles[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
-
-    def _take_over(self, agent: str) -> None:
-        """Let the reference decide for an agent from where it differs in every turn, else from its first difference."""
-        turns = [one for one in self.decisions.every if one.agent == agent]
-        last = max((place for place, one in enumerate(turns) if not one.differs), default=-1)
-        starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
-        for start in {one.instant: one for one in starts}.values():
-            self._try(suspect := Suspect((start,), persists=True))
-            if suspect.saves:
-                return
 
     def _hold(self, saving: Sequence[Suspect]) -> None:
         """Correct each suspect again while a later one stays as played, and keep the worst result.
@@ -286,7 +266,7 @@ def chances(
 
     Args:
         singles: all decisions that differ.
-        joint: sets and takeovers that were tried.
+        joint: pairs that were tried.
         same: number of turns that the reference decides in the same way.
         exact: whether the same change always ends the same way.
         nobody: prior probability of none.

@@ -37,11 +37,10 @@ class Blamed:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A possible cause of a failure: one decision, several together, or all decisions of an agent from one on.
+    """A possible cause of a failure: one decision, or several together.
 
     Attributes:
         decisions: in the order of time.
-        persists: whether it is all decisions of the agent from the first one on.
         probability: probability that it is the cause.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
@@ -49,7 +48,6 @@ class Cause:
     """
 
     decisions: tuple[Blamed, ...]
-    persists: bool
     probability: float
     corrected: Tally
     placebo: Tally

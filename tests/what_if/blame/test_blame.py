@@ -79,7 +79,6 @@ def test_one_wrong_plan_is_found_with_its_agent_and_its_step(words: str, tmp_pat
         )
         assert (found.verdict.probability or 0) > 0.9
         assert found.exact
-        assert not found.verdict.causes[0].persists
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +163,7 @@ def test_with_the_simulated_model_nothing_is_called_exact_and_draws_are_counted(
     found = blame(run, Question(by=("heuristic",), shares=False, draws=2, margin=2, budget=Budget(reruns=60)))
     assert "exact" not in str(found)
     assert not found.exact
-    drawn = [cause for cause in found.verdict.causes if not cause.persists]
+    drawn = [cause for cause in found.verdict.causes if len(cause.decisions) == 1]
     assert found.verdict.kind == "late" or all(cause.corrected.draws == 2 for cause in drawn)
 
 

@@ -108,12 +108,12 @@ def test_a_variant_of_a_correction_keeps_what_else_it_says() -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("share", [0.02, 0.05, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
 def test_where_each_change_saves_the_run_by_luck_alone_hardly_ever_anybody_is_named(share: float, exact: bool) -> None:
+    """With the corrections' single draw of version 0.25, 31, 48 and 41 % of exact runs like these named somebody."""
     named = 0
     for seed in range(RUNS):
-        wrong = 2 + seed % 11
-        turns = [decision(t, wrong=t < wrong) for t in range(12)]
+        turns = [decision(t, wrong=t < 2 + seed % 11) for t in range(60)]
 
         def lucky(actions: list[str], seed: int = seed) -> bool:
             return random.Random(f"{seed} {actions}").random() < share
@@ -196,24 +196,6 @@ def test_corrections_that_each_save_the_run_share_the_probability_and_the_earlie
     first, second, _, nobody = found.posterior()
     assert first == second > nobody
     assert best(found)[0] == (2,)
-
-
-def test_a_takeover_starts_where_the_reference_differs_in_all_turns_of_the_agent() -> None:
-    turns = [decision(t, wrong=t in (1, 5, 7, 9, 11)) for t in range(12)]
-    takes = [Correction(Instant(t, t), ("agent_1",)) for t in (5, 1)]
-
-    class Late(Plays):
-        def ending(self, correction: Correction) -> Ending:
-            asked.append(correction)
-            return Ending("success", 1) if correction == takes[0] else super().ending(correction)
-
-    asked: list[Correction] = []
-    plays: Any = Late(lambda _: False)
-    found = Experiment(Decisions(tuple(turns)), PLAYERS, plays, [one for one in turns if one.differs], dict(WAIT))
-    found.run(None)
-    (suspect,) = found.joint
-    assert (suspect.persists, suspect.decisions[0].t) == (True, 5)
-    assert takes[1] not in asked
 
 
 def test_each_draw_has_its_own_luck_the_same_in_both_arms() -> None:
