@@ -21,11 +21,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from math import ceil
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.attribution.cases import HALVES, LABELS, MOST, Case, composed, limited, played, steps_of, written
 from quorum.configuration.cell import Cell
@@ -64,7 +65,8 @@ def make_faultless(folder: Path, half: str, count: int, seed: int = 0) -> Iterat
             kind = KINDS[number % len(KINDS)]
             for _ in range(MOST):
                 words = rng.choice(source.FAULTLESS[kind])
-                case = _case(folder, half, kind, words, source.FIRST_SEED + AFTER + rng.randrange(1000), rng)
+                board = {**composed(words).plain, "seed": source.FIRST_SEED + AFTER + rng.randrange(1000)}
+                case = _case(folder, half, kind, board, rng)
                 if case is not None:
                     break
             else:
@@ -74,19 +76,18 @@ def make_faultless(folder: Path, half: str, count: int, seed: int = 0) -> Iterat
             yield case
 
 
-def _case(folder: Path, half: str, kind: str, words: str, seed: int, rng: random.Random) -> Case | None:
+def _case(folder: Path, half: str, kind: str, plain: Mapping[str, Any], rng: random.Random) -> Case | None:
     """Return the case of a board; None if it makes none, or is already one."""
-    success, margin = "success", 0
+    success, margin = "success", 0 if kind != "faster" else None
     if kind in ("short", "faster"):
-        plain = {**composed(words).plain, "seed": seed}
         steps = steps_of(played(Cell.of(plain)))
         if steps is None or steps < 3:
             return None
         limit = min(steps - 1, ceil(steps * (1 - rng.choice(SHORTER))))
         if kind == "faster":
-            limit, success, margin = steps, f"steps<={steps - 1}", None
+            limit, success = steps, f"steps<={steps - 1}"
     else:
-        base = {**limited(composed(words).plain, GENEROUS), "seed": seed}
+        base = limited(plain, GENEROUS)
         samples = [steps_of(played(Cell.of({**base, "draw": draw}))) or 2 * GENEROUS for draw in range(SAMPLES)]
         limit = int(median(samples))
         if limit > GENEROUS or max(samples) == limit:

@@ -53,13 +53,12 @@ def none_likelihood(found: Evidence, anyway: tuple[float, float]) -> float:
     singles, _ = suspects_of(found)
     helpful, useless = likelihoods([(one.corrected, one.placebo) for one in singles])
     points, weights = beta(anyway)
-    logs = np.log(helpful[..., None] * points + useless[..., None] * (1 - points)).sum(0) + found.same * np.log1p(-points)
+    each = np.log(helpful[..., None] * points + useless[..., None] * (1 - points))
+    logs = each.sum(0) + found.same * np.log1p(-points)
     return float(np.log((np.exp(logs) * weights).sum(-1).mean()))
 
 
-def score(
-    seen: Sequence[tuple[Record, Evidence]], nobody: float, anyway: tuple[float, float]
-) -> float:
+def score(seen: Sequence[tuple[Record, Evidence]], nobody: float, anyway: tuple[float, float]) -> float:
     """Return the mean log score of the posterior, with the same weight for failures with and without a fault."""
     logs: dict[bool, list[float]] = {True: [], False: []}
     for record, found in seen:
@@ -68,7 +67,11 @@ def score(
             continue
         singles, joint = suspects_of(found)
         *each, none = chances(singles, joint, found.same, exact=found.exact, nobody=nobody, anyway=anyway)
-        right = [chance for one, chance in zip(_singles(found), each, strict=False) if (one.agent, one.t) == (label.agent, label.t)]
+        right = [
+            chance
+            for one, chance in zip(_singles(found), each, strict=False)
+            if (one.agent, one.t) == (label.agent, label.t)
+        ]
         logs[label.agent is None].append(math.log(max(sum(right) if right else none, 1e-6)))
     return fmean(fmean(part) for part in logs.values() if part)
 

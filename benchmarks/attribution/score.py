@@ -202,7 +202,8 @@ def verdicts(files: Sequence[Path]) -> Iterator[str]:
             if one.label is not None and len(one.answers) == 1:
                 label, answer = one.label, one.answers[0]
                 chance = None if answer.probability is None else f"{answer.probability:.3f}"
-                cells = [file.stem, one.run, label.kind, label.agent, label.t, one.method, answer.agent, answer.t, chance]
+                said = answer.agent, answer.t, chance
+                cells = [file.stem, one.run, label.kind, label.agent, label.t, one.method, *said]
                 yield ",".join("" if cell is None else str(cell) for cell in cells)
 
 

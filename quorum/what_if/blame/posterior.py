@@ -1,8 +1,8 @@
 """The probability that each suspect is the cause, given its trials: a hierarchical Beta-Binomial model.
 
 1. A change of a turn that has no effect of its own saves the run with a probability specific to the turn, drawn from a
-  Beta distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman et
-  al., Bayesian Data Analysis, 3rd edition, section 5.3).
+  Beta distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman
+  et al., Bayesian Data Analysis, 3rd edition, section 5.3).
 2. A correction that helps saves the run if a placebo would, and otherwise with its own probability (noisy or: Pearl,
   Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2).
 3. The correction of the cause helps. That of another turn helps with a probability that the turns of a run share: where
@@ -30,10 +30,11 @@ CONCENTRATIONS = (0.3, 1.0, 4.0, 16.0)
 HELPS = 3
 """The probability that a correction that helps saves the run is drawn from Beta(HELPS, 1)."""
 NOBODY = 0.65
-"""The prior probability that no single decision is the cause (estimated by `benchmarks.attribution prior`, open half)."""
+"""The prior probability that no single decision is the cause. `python -m benchmarks.attribution prior` estimates it
+from failures with and without a fault, which weigh the same: docs/attribution.md."""
 ANYWAY = (0.1, 1.0)
-"""The shape of the Beta distribution of the probability that a correction helps although its turn is not the cause (from
-the same estimate): 0.09 on average, hardly ever in most runs, and in many turns of teams that act at random."""
+"""The shape of the Beta distribution of the probability that a correction helps although its turn is not the cause,
+from the same command: 0.09 on average, nearly 0 in most runs, and large in teams that act at random."""
 _CHANCES = (np.arange(50) + 0.5) / 50
 
 

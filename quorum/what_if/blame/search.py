@@ -311,11 +311,6 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
         own = reference.own
         why = "every agent did what a fresh copy of its mind would do" if own else "it would have decided the same"
         found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
-    elif not reference.own and 2 * candidates > len(decisions.every):
-        found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so a "
-            "difference says little; --reference self finds where a mind deviates from itself"
-        )
     if not decisions.asked:
         found.append(f"the budget ended before {reference.label} had decided all turns")
     if experiment.why_cut:

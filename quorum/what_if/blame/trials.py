@@ -32,7 +32,7 @@ PAIRED = 12
 """Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5
 """Number of most suspicious saving decisions that are corrected again with later ones held."""
-ENOUGH = 0.9
+ENOUGH = 0.8
 """Probability at which a paid experiment ends."""
 
 
@@ -106,6 +106,8 @@ def _variants(
         idle: the action of waiting one step, in the format of the trace.
     """
     words: list[ScriptedAnswer] = []
+    if base is None:
+        return [None] * PLACEBOS
     if Act.PLAN in decision.acts:
         own = list(choice.actions or ())
         plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
@@ -113,11 +115,9 @@ def _variants(
         words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
     elif len(choice.says) == 1:
         words = [ScriptedAnswer(decision.agent, text=choice.says[0] + "." * more) for more in range(1, 5)]
-    found: list[Correction | None] = []
-    for one in words if base is not None else ():
-        kept = tuple(other for other in base.words if (other.text is None) != (one.text is None))
-        found.append(replace(base, words=(*kept, one)))
-    return found + [None] * (PLACEBOS - len(found))
+    kept = [[one for one in base.words if (one.text is None) != (word.text is None)] for word in words]
+    found = [replace(base, words=(*others, word)) for others, word in zip(kept, words, strict=True)]
+    return [*found, *[None] * (PLACEBOS - len(found))]
 
 
 @dataclass
@@ -186,9 +186,6 @@ class Experiment:
                 return
         saving = [one for one in self.singles if one.corrected.wins]
         self._hold(sorted(saving[:HELD], key=_when))
-        chances = self.posterior()
-        if max(chances[:-1], default=0.0) > chances[-1]:
-            return
         if self.saved is not False and not any(one.saves for one in self.suspects):
             for pair in combinations(self.singles[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
@@ -209,7 +206,7 @@ class Experiment:
                     first.corrected = found
 
     def _try(self, suspect: Suspect) -> None:
-        """Correct a suspect; if that saves the run, play placebos, and then variants of a correction that is not cleared."""
+        """Correct a suspect; if that saves the run, play placebos, and variants of the correction if they do not."""
         correction = suspect.correction()
         if correction is None:
             return
