@@ -287,12 +287,12 @@ def verdict_of(
         return replace(found, agent=agent, probability=chance, reason="no single turn of this agent is probable enough")
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
+    elif sets:
+        reason = f"no single decision: the run succeeds when {label} decides for {' and '.join(sets[0])} throughout"
     elif any(cause.placebo.wins for cause in causes):
         reason = "no single decision: placebos save the run as well as corrections do"
     elif any(cause.corrected.wins for cause in causes):
         reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
-    elif sets and len(sets[0]) > 1:
-        reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
     elif experiment.saved:
         reason = f"none of the single decisions tried: the run succeeds when {label} decides for all"
     else:
