@@ -118,7 +118,7 @@ def test_a_variant_of_a_correction_keeps_what_else_it_says() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
 def test_where_each_change_saves_the_run_by_luck_alone_hardly_ever_anybody_is_named(share: float, exact: bool) -> None:
-    """With the corrections' single draw of version 0.25, 31, 48 and 41 % of exact runs like these named somebody."""
+    """With the single draw of corrections in version 0.25, 31, 48 and 41 % of such exact runs named somebody."""
     named = 0
     for seed in range(RUNS):
         turns = [decision(t, wrong=t < 2 + seed % 11) for t in range(60)]
