@@ -172,7 +172,7 @@ def test_a_run_that_would_have_finished_a_little_later_is_late_and_nobody_is_bla
     run, _, _ = next(failed("env=cube n=4 seed=2", tmp_path))
     found = blame(run, Question(by=("heuristic",)))
     assert (found.verdict.agent, found.verdict.kind, found.verdict.causes) == (None, "late", ())
-    assert "late: the run would have finished after 55 steps, and its limit is 51" in str(found)
+    assert "late: the run would have finished after 55 steps, and its limit is 54" in str(found)
     assert "would have made differently" not in str(found)  # which is no news of a run that only needed longer
     assert found.reruns == 1
 
