@@ -1,5 +1,7 @@
 """Labelled failures: episodes that succeed, but fail for good with one wrong decision of one agent.
 
+`faultless.py` makes failures without a fault.
+
 python -m benchmarks.attribution.cases FOLDER --half open --count 300
 """
 
@@ -53,25 +55,29 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A run that fails because of one decision.
+    """A run that fails because of one decision, or without a wrong one.
 
     Attributes:
         name: of the folder of the run.
         run: the folder.
-        agent: name of the agent that decides wrongly.
-        t: environment step of the decision.
-        t_hat: cognitive time at which its thought starts.
-        kind: kind of the fault.
+        agent: name of the agent that decides wrongly; None: nobody does.
+        t: environment step of the decision; None: there is none.
+        t_hat: cognitive time at which its thought starts; None: there is none.
+        kind: kind of the fault, or of the failure without one.
         half: `open` or `hidden`.
+        success: what counts as a success.
+        margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
     """
 
     name: str
     run: Path
-    agent: str
-    t: int
-    t_hat: float
+    agent: str | None
+    t: int | None
+    t_hat: float | None
     kind: str
     half: str
+    success: str = "success"
+    margin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +116,16 @@ def make_cases(folder: Path, half: str, count: int, seed: int = 0) -> Iterator[C
     with (folder / LABELS).open("x", encoding="utf-8") as labels:
         for number in range(count):
             case = search.case(kinds[number % len(kinds)])
-            labels.write(json.dumps({**asdict(case), "run": case.run.name}) + "\n")
+            labels.write(json.dumps(written(case)) + "\n")
             labels.flush()
             (folder / CANDIDATES).write_text(json.dumps(search.found, indent=2) + "\n", encoding="utf-8")
             yield case
     _log.info("candidates: %s", json.dumps(search.found))
+
+
+def written(case: Case) -> dict[str, Any]:
+    """Return a case as a line of the labels."""
+    return {**asdict(case), "run": case.run.name}
 
 
 def read_cases(folder: Path) -> list[Case]:
@@ -214,27 +225,29 @@ def fails_for_good(run: Path) -> bool:
     events: list[Stamped] = []
     planned = parent.branch(Instant(last.t, last.t_hat), change)
     play_in_memory(planned.cell, [events.append], start=planned.start)
-    return _steps(events) is None
+    return steps_of(events) is None
 
 
-def _limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+def limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    """Return a configuration with another limit."""
     return {**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}}
 
 
 @cache
-def _composed(words: str) -> Cell:
+def composed(words: str) -> Cell:
+    """Compose a configuration with the generous limit."""
     return Cell.compose([*words.split(), f"max_steps={GENEROUS}"], CONFIGS)
 
 
 @cache
 def _clean(words: str, seed: int) -> Clean:
     """Play an episode without a fault, and again with the limit of its cases, which models see."""
-    cell = Cell.of({**_composed(words).plain, "seed": seed})
-    steps, events = _steps(_played(cell)), []
+    cell = Cell.of({**composed(words).plain, "seed": seed})
+    steps, events = steps_of(played(cell)), []
     if steps is not None:
-        cell = Cell.of(_limited(cell.plain, ceil(SLACK * steps)))
-        events = _played(cell)
-        steps = _steps(events)
+        cell = Cell.of(limited(cell.plain, ceil(SLACK * steps)))
+        events = played(cell)
+        steps = steps_of(events)
     thoughts: dict[int, list[Stamped]] = {}
     for stamped in events:
         if isinstance(stamped.event, ThoughtStart) and not stamped.event.problems:
@@ -242,7 +255,7 @@ def _clean(words: str, seed: int) -> Clean:
     return Clean(cell, steps, len(events), thoughts)
 
 
-def _steps(events: Sequence[Stamped]) -> int | None:
+def steps_of(events: Sequence[Stamped]) -> int | None:
     """Return the steps of an episode that succeeds; None for one that does not."""
     end = events[-1].event
     return end.steps if isinstance(end, EpisodeEnd) and end.outcome == Outcome.SUCCESS else None
@@ -264,7 +277,7 @@ def _verdict(cell: Cell, clean: Clean) -> str:
     """Play an episode with a fault to its latest end, and return its result: `KEPT`, or why it is not a case."""
     limit = cell.configuration.max_steps
     try:
-        events = _played(Cell.of(_limited(cell.plain, LATEST * limit)))
+        events = played(Cell.of(limited(cell.plain, LATEST * limit)))
     except Exception as error:  # a world may raise in a state that its own rules never reach
         _log.warning("%s: %r", cell.name, error)
         return "error"
@@ -278,7 +291,8 @@ def _verdict(cell: Cell, clean: Clean) -> str:
     return "no change" if (end.steps, len(events)) == (clean.steps, clean.events) else "harmless"
 
 
-def _played(cell: Cell) -> list[Stamped]:
+def played(cell: Cell) -> list[Stamped]:
+    """Play an episode in memory, and return its events."""
     events: list[Stamped] = []
     play_in_memory(cell, [events.append])
     return events

@@ -34,6 +34,30 @@ BOARDS = (
     "env=transport agents=naive topology=debate n=4",
 )
 """The configuration, without seed and limit."""
+_RULES = (
+    "env=cube agents=heuristic n=4",
+    "env=cube agents=heuristic n=2 env.side=10 env.blocks={1:6,2:2}",
+    "env=cube agents=heuristic n=2 env.side=8 env.blocks={1:2,2:1}",
+    "env=cube agents=heuristic n=3 env.side=10 env.blocks={1:3,2:1}",
+    "env=cube agents=heuristic n=4 env.side=12",
+    "env=cube agents=negotiator agents.patience=400 topology=debate n=3 env.side=10 env.blocks={1:2,2:2}",
+    "env=foraging agents=heuristic n=2",
+    "env=foraging agents=heuristic n=3",
+)
+FAULTLESS = {
+    "short": _RULES,
+    "faster": _RULES,
+    "chaotic": (
+        "env=cube agents=naive llm=simulated_faults n=2 env.side=8 env.blocks={1:2,2:1}",
+        "env=cube agents=naive llm=simulated_calibrated topology=debate n=2 env.side=8 env.blocks={1:3}",
+    ),
+    "chance": (
+        "env=cube agents=random n=2 env.side=6 env.blocks={1:1}",
+        "env=cube agents=random n=2 env.side=7 env.blocks={1:2}",
+        "env=foraging agents=random n=2",
+    ),
+}
+"""The configurations of failures without a fault, by kind: see `faultless.py`."""
 BLOCK = re.compile(r"\bblock_(\d+)\b")
 
 

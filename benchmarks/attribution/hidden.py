@@ -37,6 +37,30 @@ BOARDS = (
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=asymmetric_advantages",
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=coordination_ring",
 )
+_RULES = (
+    "env=cube agents=heuristic n=6",
+    "env=cube agents=heuristic n=3 env.side=12 env.blocks={1:6,2:2}",
+    "env=cube agents=heuristic n=2 env.side=10 env.blocks={1:3,2:1}",
+    "env=cube agents=heuristic n=3 env.side=9 env.blocks={1:1,2:2}",
+    "env=cube agents=heuristic n=5 env.side=13 env.blocks={1:2,2:2,3:1}",
+    "env=cube agents=negotiator agents.patience=300 topology=decentralized n=4 env.side=11 env.blocks={1:2,2:2}",
+    "env=foraging agents=heuristic n=2 env.side=7 env.foods=4",
+    "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=coordination_ring",
+)
+FAULTLESS = {
+    "short": _RULES,
+    "faster": _RULES,
+    "chaotic": (
+        "env=cube agents=naive llm=simulated_faults topology=chain n=2 env.side=9 env.blocks={1:3}",
+        "env=cube agents=naive llm=simulated_calibrated n=3 env.side=8 env.blocks={1:2,2:1}",
+    ),
+    "chance": (
+        "env=cube agents=random n=3 env.side=7 env.blocks={1:1}",
+        "env=cube agents=random n=2 env.side=8 env.blocks={1:1}",
+        "env=foraging agents=random n=3 env.side=7",
+    ),
+}
+"""The configurations of failures without a fault, by kind: see `faultless.py`."""
 
 
 @fault("starts_alone")

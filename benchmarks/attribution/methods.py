@@ -7,7 +7,7 @@ such as guesses. No method sees the label.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from quorum.runs.transcript import Transcript, TurnTaken
 from quorum.what_if.blame.answer import USUAL_BUDGET, Question
 from quorum.what_if.blame.attempts import Budget
 from quorum.what_if.blame.decisions import decisions_of
+from quorum.what_if.blame.ending import FINISHED, Success
 from quorum.what_if.blame.judge import PROCEDURES, judge
 from quorum.what_if.blame.reference import SELF, USUAL, Reference
 from quorum.what_if.blame.search import blame
@@ -33,6 +34,40 @@ REFERENCES = (USUAL, OWN, ANOTHER)
 SIMULATED = "llm=simulated"
 
 
+class Trials(msgspec.Struct, frozen=True):
+    """The trials of a suspect: successes and draws of each arm.
+
+    Attributes:
+        corrected: of re-runs with its correction.
+        placebo: of re-runs with a change that keeps the intent.
+        joint: whether it is several decisions together.
+        agent: the agent of its first decision.
+        t: environment step of its first decision.
+    """
+
+    corrected: tuple[int, int]
+    placebo: tuple[int, int]
+    joint: bool = False
+    agent: str = ""
+    t: int = -1
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What an experiment has seen of a run.
+
+    Attributes:
+        trials: of each suspect that was tried.
+        untried: number of untried decisions.
+        same: number of turns that the reference policy decides in the same way.
+        exact: whether the same change always ends the same way.
+    """
+
+    trials: tuple[Trials, ...]
+    untried: int
+    same: int
+    exact: bool
+
+
 class Answer(msgspec.Struct, frozen=True):
     """An answer of a method about a run.
 
@@ -41,12 +76,14 @@ class Answer(msgspec.Struct, frozen=True):
         t: environment step of the decision; None: the method names none.
         probability: that the answer is right; None if the method gives none.
         why: the reason, in a sentence; it may be untrusted text of a language model.
+        evidence: the trials behind the answer; None without re-runs.
     """
 
     agent: str | None
     t: int | None = None
     probability: float | None = None
     why: str = ""
+    evidence: Evidence | None = None
 
 
 Method = Callable[[Path], Sequence[Answer]]
@@ -61,12 +98,14 @@ class Settings:
         calls: maximum number of answers of a paid model for each run; None: no paid model is called.
         reruns: maximum number of episodes that a search plays for each run.
         margin: margin of a search: see `Question`.
+        conditions: by the name of the run, what counts as a success and the margin, if a case has its own.
     """
 
     reader: str = SIMULATED
     calls: int | None = None
     reruns: int | None = USUAL_BUDGET.reruns
     margin: int | None = None
+    conditions: Mapping[str, tuple[str, int | None]] = field(default_factory=dict)
 
 
 def first_turn(run: Path) -> Sequence[Answer]:
@@ -98,14 +137,28 @@ def read(run: Path, procedure: str, settings: Settings) -> Sequence[Answer]:
 
 def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
     """Experiment: play the run again with corrections and placebos."""
+    success, margin = settings.conditions.get(run.name, (FINISHED.text, None))
     question = Question(
         by=reference_of(run, reference),
+        success=Success.parse(success),
         budget=Budget(reruns=settings.reruns, calls=settings.calls),
-        margin=settings.margin,
+        margin=settings.margin if margin is None and success == FINISHED.text else margin,
         config_dir=CONFIGS,
         shares=False,
     )
-    return [_verdict(blame(run, question).verdict)]
+    found = blame(run, question)
+    trials = tuple(
+        Trials(
+            (cause.corrected.wins, cause.corrected.draws),
+            (cause.placebo.wins, cause.placebo.draws),
+            len(cause.decisions) > 1,
+            cause.decisions[0].agent,
+            cause.decisions[0].t,
+        )
+        for cause in found.verdict.causes
+    )
+    evidence = Evidence(trials, found.verdict.untried, found.decisions - found.candidates, found.exact)
+    return [msgspec.structs.replace(_verdict(found.verdict), evidence=evidence)]
 
 
 def reference_of(run: Path, name: str) -> tuple[str, ...]:

@@ -8,28 +8,29 @@ from pathlib import Path
 from statistics import fmean
 
 import msgspec
+import numpy as np
 
 from benchmarks.attribution.methods import Answer, Method
-from quorum.what_if.blame.posterior import Tally
+from quorum.comparison.statistics.bounded import bounded_mean_interval
 from quorum_base.user_errors import UserError
 
-BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Bounds of the probabilities in the table of calibration."""
 SURE = 0.8
-"""Probability above which a verdict counts as sure."""
+"""Probability from which on a verdict counts as sure."""
 
 
 class Label(msgspec.Struct, frozen=True):
     """The label of a run.
 
     Attributes:
-        agent: name of the participant with the decisive mistake.
-        t: environment step of the decision.
-        kind: of the fault.
+        agent: name of the participant with the decisive mistake; None: nobody decides wrongly.
+        t: environment step of the decision; None: there is none.
+        kind: of the fault, or of the failure without one.
     """
 
-    agent: str
-    t: int
+    agent: str | None
+    t: int | None
     kind: str
 
 
@@ -71,6 +72,11 @@ class Record(msgspec.Struct, frozen=True):
         return self.answers[0].probability if len(self.answers) == 1 else None
 
     @property
+    def sure(self) -> bool:
+        """Whether it names an agent with a probability of at least `SURE`."""
+        return self.named and (self.probability or 0.0) >= SURE
+
+    @property
     def _label(self) -> Label:
         assert self.label is not None, f"{self.run} has no label"
         return self.label
@@ -91,7 +97,7 @@ def record(runs: Runs, rows: Mapping[str, Method], file: Path) -> list[Record]:
     Raises:
         UserError: the file belongs to other runs.
     """
-    known = {(one.run, one.method): one for one in _read(file)}
+    known = {(one.run, one.method): one for one in read(file)}
     found = []
     with file.open("ab") as lines:
         for name, folder, label in runs:
@@ -114,7 +120,7 @@ def _ask(name: str, folder: Path, label: Label | None, row: str, method: Method)
         return Record(name, row, (), label, error.message)
 
 
-def _read(file: Path) -> Iterator[Record]:
+def read(file: Path) -> Iterator[Record]:
     """Read the records of a file, and drop a truncated last line."""
     try:
         text = file.read_bytes()
@@ -159,22 +165,46 @@ def by_group(records: Sequence[Record], what: str, of: Mapping[str, str]) -> Ite
         yield f"| {group} | {len(runs)} | {' | '.join(cells)} |"
 
 
-def calibration(records: Sequence[Record]) -> Iterator[str]:
-    """Yield a table of how often verdicts are right, by their stated probability.
+def false_names(records: Sequence[Record]) -> Iterator[str]:
+    """Yield a table of how often methods name somebody in failures without a fault; empty if there are none."""
+    free = [one for one in records if one.label is not None and one.label.agent is None]
+    if not free:
+        return
+    yield f"| method | failure without a fault | runs | names somebody | with a probability of {SURE:g} or more |"
+    yield "|---|---|---|---|---|"
+    for method, group in _by_method(free):
+        by_kind: dict[str, list[Record]] = {}
+        for one in group:
+            by_kind.setdefault(one.label.kind if one.label is not None else "", []).append(one)
+        for kind, runs in {**by_kind, "**all**": group}.items():
+            named, sure = share([float(one.named) for one in runs]), share([float(one.sure) for one in runs])
+            yield f"| {method} | {kind} | {len(runs)} | {named} | {sure} |"
 
-    Bins hold answers that name an agent. Sure answers that name nobody have a row, too: a labelled run has a culprit.
-    """
+
+def calibration(records: Sequence[Record]) -> Iterator[str]:
+    """Yield a table of how often verdicts that name an agent are right, by their stated probability."""
     yield "| method | probability | verdicts | mean probability | agent and step right |"
     yield "|---|---|---|---|---|"
     for method, group in _by_method(records):
-        verdicts = [(one.probability, one.step, one.named) for one in group if one.probability is not None]
-        bins = [(low, high, True, f"{low:g} to {high:g}") for low, high in pairwise(BINS)]
-        sure = [(SURE, 1.0, named, f"**{SURE:g} or more**{who}") for named, who in ((True, ""), (False, ", nobody"))]
-        for low, high, named, label in [*bins, *sure]:
-            inside = [(p, ok) for p, ok, names in verdicts if names == named and (low <= p < high or p >= high == 1)]
-            if inside:
-                mean, right = fmean(p for p, _ in inside), share([ok for _, ok in inside])
-                yield f"| {method} | {label} | {len(inside)} | {mean:.2f} | {right} |"
+        verdicts = [(one.probability, one.step) for one in group if one.named and one.probability is not None]
+        for low, high in pairwise(BINS) if verdicts else ():
+            inside = [(p, right) for p, right in verdicts if low <= p < high or p >= high == 1]
+            mean = f"{fmean(p for p, _ in inside):.2f}" if inside else "-"
+            label = f"{low:g} to {high:g}"
+            yield f"| {method} | {label} | {len(inside)} | {mean} | {share([right for _, right in inside])} |"
+
+
+def verdicts(files: Sequence[Path]) -> Iterator[str]:
+    """Yield the answers of tables as CSV: a line for each run and method that gives one answer."""
+    yield "table,run,kind,labelled_agent,labelled_step,method,agent,step,probability"
+    for file in files:
+        for one in read(file):
+            if one.label is not None and len(one.answers) == 1:
+                label, answer = one.label, one.answers[0]
+                chance = None if answer.probability is None else f"{answer.probability:.3f}"
+                said = answer.agent, answer.t, chance
+                cells = [file.stem, one.run, label.kind, label.agent, label.t, one.method, *said]
+                yield ",".join("" if cell is None else str(cell) for cell in cells)
 
 
 def refusals(records: Sequence[Record]) -> Iterator[str]:
@@ -185,13 +215,13 @@ def refusals(records: Sequence[Record]) -> Iterator[str]:
 
 
 def share(values: Sequence[float]) -> str:
-    """Format a share in percent, with its 95 % interval if each value is 0 or 1."""
+    """Format a share in percent, with its 95 % interval (Clopper and Pearson 1934) if each value is 0 or 1."""
     if not values:
         return "-"
     whole = f"{100 * fmean(values):.0f} %"
     if not {*values} <= {0, 1}:
         return whole
-    low, high = Tally(int(sum(values)), len(values)).interval
+    low, high = bounded_mean_interval(np.array(values, dtype=np.float64), 0.025)
     return f"{whole} [{100 * low:.0f}, {100 * high:.0f}]"
 
 

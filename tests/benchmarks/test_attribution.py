@@ -58,23 +58,42 @@ def test_a_verdict_is_right_by_its_agent_and_by_its_step() -> None:
         said("search", "d", Answer(None, probability=0.9)),
     ]
     (row,) = list(score.accuracy(records))[2:]
-    assert row == "| search | 4 | 75 % [30, 95] | 50 % [15, 85] | 25 % [5, 70] |"
+    assert row == "| search | 4 | 75 % [19, 99] | 50 % [7, 93] | 25 % [1, 81] |"
     assert list(score.by_group(records, "kind", {"a": "x", "b": "x", "c": "y", "d": "y"}))[2:] == [
         "| x | 2 | 100 / 50 |",
         "| y | 2 | 0 / 0 |",
     ]
+
+
+NOBODY = score.Label(None, None, "short")
+
+
+def test_whoever_is_named_in_a_failure_without_a_fault_is_named_wrongly() -> None:
+    records = [
+        said("search", "a", Answer("agent_1", 7, 0.95)),
+        said("search", "b", Answer("agent_1", 6, 0.5)),
+        said("search", "c", Answer(None)),
+        score.Record("d", "search", (Answer("agent_0", 3, 1.0),), NOBODY),
+        score.Record("e", "search", (Answer("agent_0", 3, 0.7),), NOBODY),
+        score.Record("f", "search", (Answer(None),), NOBODY),
+    ]
+    assert list(score.false_names(records))[2:] == [
+        "| search | short | 3 | 67 % [9, 99] | 33 % [1, 91] |",
+        "| search | **all** | 3 | 67 % [9, 99] | 33 % [1, 91] |",
+    ]
+    assert list(score.false_names(records[:3])) == []
     assert list(score.calibration(records))[2:] == [
-        "| search | 0.4 to 0.6 | 1 | 0.50 | 0 % [0, 79] |",
-        "| search | 0.8 to 0.9 | 1 | 0.85 | 0 % [0, 79] |",
-        "| search | 0.9 to 1 | 1 | 0.95 | 100 % [21, 100] |",
-        "| search | **0.8 or more** | 2 | 0.90 | 50 % [9, 91] |",
-        "| search | **0.8 or more**, nobody | 1 | 0.90 | 0 % [0, 79] |",
+        "| search | 0 to 0.2 | 0 | - | - |",
+        "| search | 0.2 to 0.4 | 0 | - | - |",
+        "| search | 0.4 to 0.6 | 1 | 0.50 | 0 % [0, 98] |",
+        "| search | 0.6 to 0.8 | 1 | 0.70 | 0 % [0, 98] |",
+        "| search | 0.8 to 1 | 2 | 0.97 | 50 % [1, 99] |",
     ]
 
 
 def test_guessing_scores_what_is_expected_of_it_and_has_no_interval() -> None:
     turns = [Answer("agent_0", 7), Answer("agent_1", 7), Answer("agent_1", 8), Answer("agent_2", 8)]
-    assert list(score.accuracy([said("guess", "a", *turns)]))[2] == "| guess | 1 | 100 % [21, 100] | 50 % | 25 % |"
+    assert list(score.accuracy([said("guess", "a", *turns)]))[2] == "| guess | 1 | 100 % [3, 100] | 50 % | 25 % |"
 
 
 def test_a_killed_table_continues_and_asks_nothing_twice(tmp_path: Path) -> None:
@@ -120,8 +139,8 @@ def test_a_function_of_your_own_is_a_row(runs: Path, tmp_path: Path, capsys: pyt
     assert main([*words, own]) == 0
     rows = capsys.readouterr().out.splitlines()[2:4]
     assert rows == [
-        "| first turn | 2 | 100 % [34, 100] |  |  |",
-        f"| {own} | 2 | 100 % [34, 100] | 0.00 |  |",
+        "| first turn | 2 | 100 % [16, 100] |  |  |",
+        f"| {own} | 2 | 100 % [16, 100] | 0.00 |  |",
     ]
     assert main([*words, "seach"]) == 2
     assert "search: heuristic" in capsys.readouterr().err
@@ -141,7 +160,7 @@ def test_two_annotators_of_made_up_labels(runs: Path, tmp_path: Path, capsys: py
     assert capsys.readouterr().out.splitlines()[2] == "| ada, bo | 2 | 1 | 0.33 | 1 | 0 | 1 | 1 | 1 |"
     words = ["natural", str(runs), "--out", str(tmp_path / "out.jsonl"), "--method", "first", "--labels", str(file)]
     assert main(words) == 0
-    assert "| annotator bo | 2 | 50 % [9, 91] | 0.00 | 0.33 |  |" in capsys.readouterr().out
+    assert "| annotator bo | 2 | 50 % [1, 99] | 0.00 | 0.33 |  |" in capsys.readouterr().out
 
 
 GOOD = {"run": "a", "annotator": "ada", "agent": "agent_1", "t": 3}
@@ -176,7 +195,7 @@ def test_a_table_of_labelled_runs_is_made_once(tmp_path: Path, capsys: pytest.Ca
     words = ["table", "--half", "open", "--out", str(out), "--method", "diff: own", "--cases"]
     assert main([*words, "1"]) == 0
     first = capsys.readouterr().out
-    assert first.splitlines()[2] == "| diff: own mind | 1 | 100 % [21, 100] | 100 % [21, 100] | 100 % [21, 100] |"
+    assert first.splitlines()[2] == "| diff: own mind | 1 | 100 % [3, 100] | 100 % [3, 100] | 100 % [3, 100] |"
     written = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
     assert len(written) > 3
     assert main([*words, "1"]) == 0

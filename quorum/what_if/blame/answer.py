@@ -22,7 +22,7 @@ MOST_RERUNS = 2000
 """Default number of episodes to play in memory for a run."""
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
 LEAST = 0.005
-"""Minimum probability at which a correction that did not save the run is reported."""
+"""Minimum probability at which the text shows a correction that did not save the run, or an agent."""
 _MOST_SHOWN = 8
 
 
@@ -174,17 +174,18 @@ def _posterior(blame: Blame) -> Iterator[str]:
     if not verdict.agents:
         return
     yield "probability, successes of corrected re-runs and of placebos, and the gain of the correction (95 % interval):"
-    for cause in verdict.causes[:_MOST_SHOWN]:
+    shown = [cause for cause in verdict.causes if cause.probability >= LEAST or cause.corrected.wins]
+    for cause in shown[:_MOST_SHOWN]:
         names = " with ".join(f"{one}: {WORDS.get(one.kind, one.kind)}" for one in cause.decisions)
         corrected, placebo, (low, high) = cause.corrected, cause.placebo, cause.gain
         yield (
-            f"  {cause.probability:.2f}  {names} ({'from then on' if cause.persists else 'this turn'}); "
-            f"{corrected.wins} of {corrected.draws}, {placebo.wins} of {placebo.draws}; {low:+.2f} to {high:+.2f}"
+            f"  {cause.probability:.2f}  {names}; {corrected.wins} of {corrected.draws}, "
+            f"{placebo.wins} of {placebo.draws}; {low:+.2f} to {high:+.2f}"
         )
         if corrected.wins:
             yield f"    {cause.command}"
-    if len(verdict.causes) > _MOST_SHOWN:
-        yield f"  and {len(verdict.causes) - _MOST_SHOWN} more: --json has all"
+    if len(shown) > _MOST_SHOWN:
+        yield f"  and {len(shown) - _MOST_SHOWN} more: --json has all"
     if verdict.untried:
         yield f"  {verdict.unknown:.2f}  {verdict.untried} decisions that were not tried"
     if verdict.nobody is not None:

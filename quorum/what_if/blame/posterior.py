@@ -1,11 +1,16 @@
 """The probability that each suspect is the cause, given its trials: a hierarchical Beta-Binomial model.
 
-1. A change of a turn that is not the cause saves the run with a probability specific to the turn, drawn from a Beta
-  distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman et
-  al., Bayesian Data Analysis, 3rd edition, section 5.3).
-2. The correction of the cause saves the run if a placebo would, and otherwise with its own probability (noisy or:
-  Pearl, Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2), which is 1 if re-runs are deterministic.
-3. At most one suspect is the cause, so Bayes' rule gives the probability of each, and of none.
+1. A change of a turn that has no effect of its own saves the run with a probability specific to the turn, drawn from a
+  Beta distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman
+  et al., Bayesian Data Analysis, 3rd edition, section 5.3).
+2. A correction that helps saves the run if a placebo would, and otherwise with its own probability (noisy or: Pearl,
+  Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2).
+3. The correction of the cause helps. That of another turn helps with a probability that the turns of a run share: where
+  a team is near its goal, or its outcome is luck, many changes help although nothing was wrong. A turn that the
+  reference decides in the same way counts as one in which it does not help. The probability comes from a Beta
+  distribution, estimated from failures in which nobody decided wrongly (Efron, Large-Scale Inference, 2010,
+  chapter 6: an empirical null).
+4. At most one suspect is the cause, so Bayes' rule gives the probability of each, and of none.
 """
 
 from __future__ import annotations
@@ -23,7 +28,13 @@ NORMAL = 1.959963984540054
 CONCENTRATIONS = (0.3, 1.0, 4.0, 16.0)
 """Equally probable concentrations of the Beta distribution; its mean is uniform."""
 HELPS = 3
-"""In a run with luck, the probability that the correction of the cause saves it is drawn from Beta(HELPS, 1)."""
+"""The probability that a correction that helps saves the run is drawn from Beta(HELPS, 1)."""
+NOBODY = 0.65
+"""The prior probability that no single decision is the cause. `python -m benchmarks.attribution prior` estimates it
+from failures with and without a fault, which weigh the same: docs/attribution.md."""
+ANYWAY = (0.1, 1.0)
+"""The shape of the Beta distribution of the probability that a correction helps although its turn is not the cause,
+from the same command: 0.09 on average, nearly 0 in most runs, and large in teams that act at random."""
 _CHANCES = (np.arange(50) + 0.5) / 50
 
 
@@ -78,25 +89,41 @@ def _shapes() -> NDArray[np.float64]:
     return found
 
 
-def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, exact: bool) -> list[float]:
+def posterior(
+    arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], same: int = 0, anyway: tuple[float, float] = ANYWAY
+) -> list[float]:
     """Return the probability of each suspect, and last the probability of none.
 
     Args:
         arms: the corrected and the placebo trials of each suspect, which may be empty.
         prior: prior probability of each suspect; the rest is that of none.
-        exact: whether the same change always ends the same way.
+        same: number of turns that the reference decides in the same way, so that it does not help there.
+        anyway: shape of the Beta distribution of the probability that a correction helps though it is not the cause.
     """
+    helpful, useless = likelihoods(arms)
+    points, weights = beta(anyway)
+    others = helpful[..., None] * points + useless[..., None] * (1 - points)  # (suspects, shapes, points)
+    none = np.full((1, *others.shape[1:]), 1 - sum(prior))
+    odds = np.concatenate([np.array(prior)[:, None, None] * helpful[..., None] / others, none])
+    evidence: NDArray[np.float64] = np.log(others).sum(0) + same * np.log1p(-points) + np.log(weights)
+    found = (odds * np.exp(evidence - evidence.max())).sum((1, 2))
+    return [float(one) for one in found / found.sum()]
+
+
+def beta(shape: tuple[float, float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return points and weights that stand for a Beta distribution, which may have most of its mass near 0."""
+    edges = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 40)])
+    points = (edges[1:] + edges[:-1]) / 2
+    weights = np.diff(edges ** shape[0]) * (1 - points) ** (shape[1] - 1)
+    return points, weights / weights.sum()
+
+
+def likelihoods(arms: Sequence[tuple[Tally, Tally]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the likelihood of the trials of each suspect, if its correction helps and if not; (suspects, shapes)."""
     counts = [(c.wins, c.draws - c.wins, p.wins, p.draws - p.wins) for c, p in arms]
     wins, losses, saved, lost = np.array(counts, dtype=float).reshape(-1, 4).T[..., None]
-    shapes = _shapes()
-    helps = np.ones(1) if exact else _CHANCES
-    weights = helps ** (HELPS - 1) / (helps ** (HELPS - 1)).sum()
-    fails = np.outer(1 - _CHANCES, 1 - helps)  # (chances, helps)
+    weights = _CHANCES ** (HELPS - 1) / (_CHANCES ** (HELPS - 1)).sum()
+    fails = np.outer(1 - _CHANCES, 1 - _CHANCES)  # (chances, helps)
     corrected = ((1 - fails) ** wins[..., None] * fails ** losses[..., None]) @ weights
     placebo = _CHANCES**saved * (1 - _CHANCES) ** lost  # (suspects, chances)
-    innocent = (placebo * _CHANCES**wins * (1 - _CHANCES) ** losses) @ shapes
-    guilty = (placebo * corrected) @ shapes
-    odds = np.vstack([np.array(prior)[:, None] * guilty / innocent, np.full((1, shapes.shape[1]), 1 - sum(prior))])
-    evidence: NDArray[np.float64] = np.log(innocent).sum(0)
-    found = odds @ np.exp(evidence - evidence.max())
-    return [float(one) for one in found / found.sum()]
+    return (placebo * corrected) @ _shapes(), (placebo * _CHANCES**wins * (1 - _CHANCES) ** losses) @ _shapes()

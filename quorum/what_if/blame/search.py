@@ -23,7 +23,7 @@ from quorum.runs.finished import read_paid
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.files import require_file, write_all
 from quorum.storage.outputs import require_writable
-from quorum.what_if.blame.answer import LEAST, SEARCH, Blame, Question
+from quorum.what_if.blame.answer import SEARCH, Blame, Question
 from quorum.what_if.blame.attempts import Attempts, Budget, Journal
 from quorum.what_if.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.what_if.blame.ending import FINISHED, Ending, ending_of
@@ -264,10 +264,10 @@ def verdict_of(
         corrected, placebo, correction = suspect.corrected, suspect.placebo, suspect.correction()
         if not corrected.draws or correction is None:
             unknown, untried = unknown + chance, untried + 1
-        elif chance >= LEAST or corrected.wins:
+        else:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
-            command = reruns.command(replace(correction, luck=experiment.luck), corrected.draws)
-            causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
+            command = reruns.command(replace(correction, luck=experiment.luck), experiment.draws)
+            causes.append(Cause(blamed, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
     found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
     best = causes[0] if causes else None
@@ -277,8 +277,7 @@ def verdict_of(
             reason = f"no single decision: {names} must be corrected together"
             return replace(found, probability=best.probability, reason=reason)
         one = best.decisions[0]
-        how = "decides for it from then on" if best.persists else "decides this turn"
-        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} {how}"
+        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} decides this turn"
         return replace(
             found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )
@@ -288,12 +287,12 @@ def verdict_of(
         return replace(found, agent=agent, probability=chance, reason="no single turn of this agent is probable enough")
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
+    elif sets:
+        reason = f"no single decision: the run succeeds when {label} decides for {' and '.join(sets[0])} throughout"
     elif any(cause.placebo.wins for cause in causes):
         reason = "no single decision: placebos save the run as well as corrections do"
     elif any(cause.corrected.wins for cause in causes):
         reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
-    elif sets and len(sets[0]) > 1:
-        reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
     elif experiment.saved:
         reason = f"none of the single decisions tried: the run succeeds when {label} decides for all"
     else:
@@ -312,11 +311,6 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
         own = reference.own
         why = "every agent did what a fresh copy of its mind would do" if own else "it would have decided the same"
         found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
-    elif not reference.own and 2 * candidates > len(decisions.every):
-        found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so a "
-            "difference says little; --reference self finds where a mind deviates from itself"
-        )
     if not decisions.asked:
         found.append(f"the budget ended before {reference.label} had decided all turns")
     if experiment.why_cut:

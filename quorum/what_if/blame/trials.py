@@ -2,6 +2,8 @@
 
 A placebo changes the turn but keeps its intent: the agent waits a step or two before or after its own plan, or a
 message gets a full stop. If re-runs have luck, a placebo may also leave the turn as it is and change only the draw.
+A correction that saves the run is varied in the same way, so that both arms are equally large and equally disturbed: a
+correction that saves a run only just, or by chance, rarely does so again.
 """
 
 from __future__ import annotations
@@ -17,18 +19,20 @@ import orjson
 from maeil.mind import Act
 from maeil.trace import Instant
 from quorum.what_if.blame.attempts import Attempts, BudgetSpent
-from quorum.what_if.blame.decisions import Decision, Decisions
-from quorum.what_if.blame.posterior import UNTRIED, Tally, posterior
+from quorum.what_if.blame.decisions import Choice, Decision, Decisions
+from quorum.what_if.blame.posterior import ANYWAY, NOBODY, UNTRIED, Tally, posterior
 from quorum.what_if.blame.reruns import REFUSED, Correction
 from quorum.what_if.branch.branch_minds import ScriptedAnswer
 
 PLACEBOS = 4
-"""Minimum number of placebos for each suspect whose correction saves the run."""
+"""Minimum number of placebos for each suspect whose correction saves the run, and of variants of its correction."""
+JOINT = 0.2
+"""Share of pairs in the prior probability that there is a cause."""
 PAIRED = 12
 """Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5
 """Number of most suspicious saving decisions that are corrected again with later ones held."""
-ENOUGH = 0.9
+ENOUGH = 0.8
 """Probability at which a paid experiment ends."""
 
 
@@ -38,13 +42,11 @@ class Suspect:
 
     Attributes:
         decisions: one decision, or several together, in the order of time.
-        persists: whether it is all decisions of the agent from this one on.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
     """
 
     decisions: tuple[Decision, ...]
-    persists: bool = False
     corrected: Tally = UNTRIED
     placebo: Tally = UNTRIED
 
@@ -61,18 +63,21 @@ class Suspect:
 
     def correction(self) -> Correction | None:
         """Return the change to the decisions of the reference; None if it cannot be scripted."""
-        if self.persists:
-            return Correction(self.decisions[0].instant, (self.decisions[0].agent,))
         return _together([decision.correction() for decision in self.decisions])
 
-    def placebos(self, idle: dict[str, Any]) -> list[Correction]:
-        """Return changes that keep the intent.
+    def variants(self, idle: dict[str, Any], *, corrected: bool) -> list[Correction]:
+        """Return changes that keep the intent of the decisions as played, or of their corrections.
 
         Args:
             idle: the action of waiting one step, in the format of the trace.
+            corrected: whether to vary the corrections.
         """
-        variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
-        return [found for parts in variants if (found := _together(parts)) is not None]
+        parts = []
+        for decision in self.decisions:
+            choice = decision.other if corrected else decision.own
+            base = decision.correction() if corrected else Correction(decision.instant)
+            parts.append(_variants(decision, choice, base, idle))
+        return [found for variant in zip(*parts, strict=True) if (found := _together(variant)) is not None]
 
 
 def _together(parts: Sequence[Correction | None]) -> Correction | None:
@@ -89,18 +94,30 @@ def _together(parts: Sequence[Correction | None]) -> Correction | None:
     return Correction(first.at, words=tuple(words), drops=tuple(drops)) if first is not None else None
 
 
-def _placebos(decision: Decision, idle: dict[str, Any]) -> list[Correction | None]:
-    """Return `PLACEBOS` changes for each decision; None for missing ones."""
+def _variants(
+    decision: Decision, choice: Choice, base: Correction | None, idle: dict[str, Any]
+) -> list[Correction | None]:
+    """Return `PLACEBOS` changes of a turn that keep the intent of a choice; None for missing ones.
+
+    Args:
+        decision: the decision of the turn.
+        choice: the choice to vary.
+        base: the change that makes this choice; None if it cannot be scripted.
+        idle: the action of waiting one step, in the format of the trace.
+    """
     words: list[ScriptedAnswer] = []
+    if base is None:
+        return [None] * PLACEBOS
     if Act.PLAN in decision.acts:
-        own = list(decision.own.actions or ())
+        own = list(choice.actions or ())
         plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
         plans = plans if own else [[idle], [idle, idle]]  # without a new plan, the agent waits and then decides again
         words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
-    elif len(decision.own.says) == 1:
-        words = [ScriptedAnswer(decision.agent, text=decision.own.says[0] + "." * more) for more in range(1, 5)]
-    found: list[Correction | None] = [Correction(decision.instant, words=(one,)) for one in words]
-    return found + [None] * (PLACEBOS - len(found))
+    elif len(choice.says) == 1:
+        words = [ScriptedAnswer(decision.agent, text=choice.says[0] + "." * more) for more in range(1, 5)]
+    kept = [[one for one in base.words if (one.text is None) != (word.text is None)] for word in words]
+    found = [replace(base, words=(*others, word)) for others, word in zip(kept, words, strict=True)]
+    return [*found, *[None] * (PLACEBOS - len(found))]
 
 
 @dataclass
@@ -169,25 +186,9 @@ class Experiment:
                 return
         saving = [one for one in self.singles if one.corrected.wins]
         self._hold(sorted(saving[:HELD], key=_when))
-        chances = self.posterior()
-        if max(chances[:-1], default=0.0) > chances[-1]:
-            return
-        saved = {one.decisions[0].agent for one in self.singles if one.saves}
-        for agent in [player for player in self.players if player not in saved]:
-            self._take_over(agent)
         if self.saved is not False and not any(one.saves for one in self.suspects):
             for pair in combinations(self.singles[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
-
-    def _take_over(self, agent: str) -> None:
-        """Let the reference decide for an agent from where it differs in every turn, else from its first difference."""
-        turns = [one for one in self.decisions.every if one.agent == agent]
-        last = max((place for place, one in enumerate(turns) if not one.differs), default=-1)
-        starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
-        for start in {one.instant: one for one in starts}.values():
-            self._try(suspect := Suspect((start,), persists=True))
-            if suspect.saves:
-                return
 
     def _hold(self, saving: Sequence[Suspect]) -> None:
         """Correct each suspect again while a later one stays as played, and keep the worst result.
@@ -205,7 +206,7 @@ class Experiment:
                     first.corrected = found
 
     def _try(self, suspect: Suspect) -> None:
-        """Correct a suspect; if that saves the run, play its placebos."""
+        """Correct a suspect; if that saves the run, play placebos, and variants of the correction if they do not."""
         correction = suspect.correction()
         if correction is None:
             return
@@ -214,13 +215,17 @@ class Experiment:
         if suspect not in self.singles and suspect.corrected.draws:
             self.joint.append(suspect)
         if suspect.corrected.wins:
-            changes = suspect.placebos(self.idle)
+            changes = suspect.variants(self.idle, corrected=False)
             same = Correction(suspect.decisions[0].instant)
             drawn = [*changes, same] if not self.exact else changes
             many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
             plays = [self._sample(drawn[number % len(drawn)], number) for number in range(many)]
             for trial in self._drawn([one for one in dict.fromkeys(plays) if one != same]):
                 suspect.placebo += trial
+            more = 0 if suspect.cleared else max(PLACEBOS + 1 - self.draws, 0)
+            changes = suspect.variants(self.idle, corrected=True)[:more]
+            for trial in self._drawn([self._sample(one, number) for number, one in enumerate(changes)]):
+                suspect.corrected += trial
 
     def _sample(self, correction: Correction, number: int) -> Correction:
         return replace(correction, draw=number % self.draws, luck=self.luck)
@@ -237,17 +242,40 @@ class Experiment:
         return [*self.singles, *self.joint]
 
     def posterior(self) -> list[float]:
-        """Return the probability of each suspect, and last the probability of none.
+        """Return the probability of each suspect, and last the probability of none."""
+        same = len(self.decisions.every) - len(self.decisions.candidates)
+        return chances(self.singles, self.joint, same, exact=self.exact)
 
-        A priori, one decision is the cause with probability one half if the reference differs in all turns, and up to 1
-        the more turns it makes as they were played (Laplace's rule of succession estimates their share). Half of the
-        rest is for sets, and half for no cause. A suspect is cleared if its placebos save the run as often as its
-        corrections.
-        """
-        alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
-        parts = ((self.singles, (1 + alike) / 2), (self.joint, (1 - alike) / 4))
-        prior = [0.0 if one.cleared else whole / len(part) for part, whole in parts for one in part]
-        return posterior([(one.corrected, one.placebo) for one in self.suspects], prior, exact=self.exact)
+
+def chances(
+    singles: Sequence[Suspect],
+    joint: Sequence[Suspect],
+    same: int,
+    *,
+    exact: bool,
+    nobody: float = NOBODY,
+    anyway: tuple[float, float] = ANYWAY,
+) -> list[float]:
+    """Return the probability of each suspect, and last the probability of none.
+
+    A suspect is no cause if its placebos save the run as often as its corrections, or if it is exact that its
+    correction does not.
+
+    Args:
+        singles: all decisions that differ.
+        joint: pairs that were tried.
+        same: number of turns that the reference decides in the same way.
+        exact: whether the same change always ends the same way.
+        nobody: prior probability of none.
+        anyway: see `posterior`.
+    """
+    parts = ((singles, (1 - nobody) * (1 - JOINT)), (joint, (1 - nobody) * JOINT))
+    prior = [
+        0.0 if one.cleared or (exact and one.corrected.draws and not one.corrected.wins) else whole / len(part)
+        for part, whole in parts
+        for one in part
+    ]
+    return posterior([(one.corrected, one.placebo) for one in (*singles, *joint)], prior, same, anyway)
 
 
 def _when(suspect: Suspect) -> tuple[int, float]:

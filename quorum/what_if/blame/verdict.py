@@ -37,11 +37,10 @@ class Blamed:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A possible cause of a failure: one decision, several together, or all decisions of an agent from one on.
+    """A possible cause of a failure: one decision, or several together.
 
     Attributes:
         decisions: in the order of time.
-        persists: whether it is all decisions of the agent from the first one on.
         probability: probability that it is the cause.
         corrected: successes of re-runs with the decisions of the reference.
         placebo: successes of re-runs with a change that keeps the intent.
@@ -49,7 +48,6 @@ class Cause:
     """
 
     decisions: tuple[Blamed, ...]
-    persists: bool
     probability: float
     corrected: Tally
     placebo: Tally
@@ -79,7 +77,7 @@ class Verdict:
         kind: the kind of mistake; empty if the method does not say.
         probability: probability that this answer is right; None if the method gives none, or names no decision: the
             probability of none also covers mistakes that the reference would have made as well.
-        causes: the posterior: each cause that was tried and is possible, the most probable first.
+        causes: the posterior: each cause that was tried, the most probable first.
         agents: probability that the cause is decisions of this agent alone, including untried ones.
         nobody: probability that the cause is nothing that was tried; None if the method gives none, or a budget ended
             the search.

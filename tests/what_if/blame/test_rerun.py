@@ -68,5 +68,7 @@ def test_a_branch_is_blamed_as_any_run(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=4", "seed=2", "max_steps=60"]), tmp_path / "runs").folder
     planned = plan_branch(run, "0", minds=["agent_2=always_right"])
     branch = run_cell(planned.cell, tmp_path / "runs", start=planned.start).folder
-    found = blame(branch, Question(by=("heuristic",), shares=False, margin=0))
-    assert (found.verdict.agent, found.verdict.t) == ("agent_2", 0)
+    found = blame(branch, Question(by=("heuristic",), margin=0))
+    first = found.verdict.causes[0].decisions[0]
+    assert (first.agent, first.t) == ("agent_2", 0)
+    assert "the run succeeds when heuristic decides for agent_2 throughout" in found.verdict.reason

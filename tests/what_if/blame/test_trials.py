@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +17,16 @@ from quorum.agents.llm.spending import Spent
 from quorum.what_if.blame.attempts import BudgetSpent
 from quorum.what_if.blame.decisions import Choice, Decision, Decisions
 from quorum.what_if.blame.ending import FINISHED, Ending
-from quorum.what_if.blame.posterior import Tally
+from quorum.what_if.blame.posterior import NOBODY, Tally
 from quorum.what_if.blame.reruns import REFUSED, Correction
 from quorum.what_if.blame.search import verdict_of
-from quorum.what_if.blame.trials import PLACEBOS, Experiment
+from quorum.what_if.blame.trials import JOINT, PLACEBOS, Experiment, Suspect
 from quorum.what_if.blame.verdict import Verdict
 
 WAIT = {"action": "wait", "steps": 1}
+RUNS = 60
+PRIOR = (1 - NOBODY) * (1 - JOINT)
+"""The prior probability that one of the single decisions is the cause."""
 PLAYERS = ("agent_0", "agent_1")
 
 
@@ -75,9 +80,55 @@ def test_one_cause_is_found_and_each_flip_has_placebos() -> None:
     found = played(TURNS, lambda actions: "right_5" in actions)
     turns, chance = best(found)
     assert turns == (5,)
-    assert chance > 0.9
+    assert chance > 0.8
+    assert found.singles[1].corrected == Tally(1 + PLACEBOS, 1 + PLACEBOS)
     assert found.singles[1].placebo == Tally(0, PLACEBOS)
     assert not found.joint
+
+
+def test_a_correction_that_plays_out_the_same_way_every_time_and_fails_is_no_cause() -> None:
+    assert played(TURNS, lambda actions: "right_5" in actions).posterior()[0] == 0
+    assert played(TURNS, lambda actions: "right_5" in actions, exact=False).posterior()[0] > 0
+
+
+def test_a_correction_that_saves_the_run_only_just_is_no_cause() -> None:
+    """It saves a step, which any wait loses again: without its variants, nothing would show that."""
+    found = played(TURNS, lambda actions: actions == ["right_5"])
+    assert found.singles[1].corrected == Tally(1, 1 + PLACEBOS)
+    assert best(found)[1] < 0.1
+
+
+def test_a_variant_of_a_correction_keeps_what_else_it_says() -> None:
+    one = Decision(
+        PLAYERS[0],
+        5,
+        5,
+        frozenset({Act.PLAN, Act.SPEAK}),
+        plan("own"),
+        replace(plan("right"), says=("go",)),
+        heard=True,
+    )
+    told = [change.told for change in Suspect((one,)).variants(dict(WAIT), corrected=True)]
+    assert len(told) == PLACEBOS
+    assert all(any("right" in word for word in words) and any("go" in word for word in words) for words in told)
+    own = [change.told for change in Suspect((one,)).variants(dict(WAIT), corrected=False)]
+    assert all(len(words) == 1 and "own" in words[0] for words in own)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_where_each_change_saves_the_run_by_luck_alone_hardly_ever_anybody_is_named(share: float, exact: bool) -> None:
+    """With the single draw of corrections in version 0.25, 31, 48 and 41 % of such exact runs named somebody."""
+    named = 0
+    for seed in range(RUNS):
+        turns = [decision(t, wrong=t < 2 + seed % 11) for t in range(60)]
+
+        def lucky(actions: list[str], seed: int = seed) -> bool:
+            return random.Random(f"{seed} {actions}").random() < share
+
+        found = verdict(played(turns, lucky, exact=exact))
+        named += found.agent is not None and (found.probability or 0) >= 0.8
+    assert named <= 0.05 * RUNS
 
 
 def test_a_flip_that_placebos_make_too_is_no_cause() -> None:
@@ -108,28 +159,28 @@ def test_a_budget_leaves_what_was_not_tried_its_probability() -> None:
     assert found.why_cut == "no more"
     *chances, _ = found.posterior()
     assert chances[0] == 0
-    assert chances[1] == chances[2] > 0.3
+    assert chances[1] == chances[2] == pytest.approx(PRIOR / 3, rel=0.02)
 
 
 def test_the_more_the_reference_differs_the_less_sure_the_same_flip_is() -> None:
     few, many = ([decision(t, wrong=t < wrong) for t in range(12)] for wrong in (2, 12))
     sure, unsure = (best(played(turns, lambda actions: "right_1" in actions)) for turns in (few, many))
     assert sure[0] == unsure[0] == (1,)
-    assert unsure[1] < 0.9 < sure[1]
+    assert unsure[1] < sure[1]
 
 
 def test_a_change_that_the_world_refuses_is_no_trial() -> None:
     turns = [*TURNS[:5], Decision(**{**_values(TURNS[5]), "other": plan("refuse")}), *TURNS[6:]]
     found = played(turns, lambda _: False)
     assert found.singles[1].corrected.draws == 0
-    assert found.posterior()[1] > 0.5, "it keeps its probability"
+    assert found.posterior()[1] == pytest.approx(PRIOR / 3, rel=0.02), "it keeps its probability"
 
 
 def _values(decision: Decision) -> dict[str, Any]:
     return {name: getattr(decision, name) for name in Decision.__dataclass_fields__}
 
 
-@pytest.mark.parametrize(("draws", "corrected"), [(1, 1), (5, 5)])
+@pytest.mark.parametrize(("draws", "corrected"), [(1, 1 + PLACEBOS), (3, 5), (8, 8)])
 def test_with_luck_each_arm_has_its_draws(draws: int, corrected: int) -> None:
     found = played(TURNS, lambda actions: "right_5" in actions, draws=draws, exact=False)
     assert found.singles[1].corrected.draws == corrected
@@ -142,10 +193,10 @@ def test_a_correction_that_only_avoids_a_later_mistake_is_cleared_by_holding_tha
         return "right_5" in actions or ("right_2" in actions and "own_5" not in actions)
 
     found = played(TURNS, avoided)
-    assert [one.corrected for one in found.singles] == [Tally(0, 1), Tally(1, 1), Tally(0, 1)]
+    assert [one.corrected for one in found.singles] == [Tally(0, 1), Tally(5, 5), Tally(0, 1)]
     turns, chance = best(found)
     assert turns == (5,)
-    assert chance > 0.9
+    assert chance > 0.8
 
 
 def test_corrections_that_each_save_the_run_share_the_probability_and_the_earlier_comes_first() -> None:
@@ -153,24 +204,6 @@ def test_corrections_that_each_save_the_run_share_the_probability_and_the_earlie
     first, second, _, nobody = found.posterior()
     assert first == second > nobody
     assert best(found)[0] == (2,)
-
-
-def test_a_takeover_starts_where_the_reference_differs_in_all_turns_of_the_agent() -> None:
-    turns = [decision(t, wrong=t in (1, 5, 7, 9, 11)) for t in range(12)]
-    takes = [Correction(Instant(t, t), ("agent_1",)) for t in (5, 1)]
-
-    class Late(Plays):
-        def ending(self, correction: Correction) -> Ending:
-            asked.append(correction)
-            return Ending("success", 1) if correction == takes[0] else super().ending(correction)
-
-    asked: list[Correction] = []
-    plays: Any = Late(lambda _: False)
-    found = Experiment(Decisions(tuple(turns)), PLAYERS, plays, [one for one in turns if one.differs], dict(WAIT))
-    found.run(None)
-    (suspect,) = found.joint
-    assert (suspect.persists, suspect.decisions[0].t) == (True, 5)
-    assert takes[1] not in asked
 
 
 def test_each_draw_has_its_own_luck_the_same_in_both_arms() -> None:
@@ -201,12 +234,8 @@ def verdict(experiment: Experiment) -> Verdict:
 
 
 def test_the_sum_names_an_agent_where_none_of_its_turns_is_probable() -> None:
-    def saved(actions: list[str]) -> bool:
-        waits = [action == "wait" for action in actions]
-        return any(action.startswith("right") for action in actions) or waits == [True, False]
-
-    turns = [decision(t, wrong=t % 2 == 1) for t in range(30)]
-    found = verdict(played(turns, saved))
+    turns = [decision(t, wrong=t % 2 == 1 and t < 16) for t in range(60)]
+    found = verdict(played(turns, lambda actions: any(action.startswith("right") for action in actions)))
     assert (found.agent, found.t) == ("agent_1", None)
     assert found.probability == found.agents["agent_1"]
     assert found.probability == pytest.approx(1 - (found.nobody or 0), abs=1e-6)
