@@ -1,6 +1,6 @@
 """The probability that each suspect is the cause, given its trials: a hierarchical Beta-Binomial model.
 
-1. A change of a turn that has no effect of its own saves the run with a probability specific to the turn, drawn from a
+1. A change of a turn that has no own effect saves the run with a probability specific to the turn, drawn from a
   Beta distribution. All turns of a run share its mean and concentration, which are unknown and integrated out (Gelman
   et al., Bayesian Data Analysis, 3rd edition, section 5.3).
 2. A correction that helps saves the run if a placebo would, and otherwise with its own probability (noisy or: Pearl,

@@ -27,7 +27,7 @@ from quorum.what_if.branch.branch_minds import ScriptedAnswer
 PLACEBOS = 4
 """Minimum number of placebos for each suspect whose correction saves the run, and of variants of its correction."""
 JOINT = 0.2
-"""Share of pairs in the prior probability that there is a cause."""
+"""Share of pairs in the prior probability of a cause."""
 PAIRED = 12
 """Number of most suspicious decisions whose pairs are all tried if no single correction saves the run."""
 HELD = 5

@@ -108,9 +108,9 @@ def test_a_variant_of_a_correction_keeps_what_else_it_says() -> None:
         replace(plan("right"), says=("go",)),
         heard=True,
     )
-    told = [change.told for change in Suspect((one,)).variants(dict(WAIT), corrected=True)]
-    assert len(told) == PLACEBOS
-    assert all(any("right" in word for word in words) and any("go" in word for word in words) for words in told)
+    texts = [change.told for change in Suspect((one,)).variants(dict(WAIT), corrected=True)]
+    assert len(texts) == PLACEBOS
+    assert all(any("right" in word for word in words) and any("go" in word for word in words) for words in texts)
     own = [change.told for change in Suspect((one,)).variants(dict(WAIT), corrected=False)]
     assert all(len(words) == 1 and "own" in words[0] for words in own)
 
