@@ -65,5 +65,5 @@ def test_the_command_compares_it_with_chance_and_echo(quorum: Quorum) -> None:
         "chance": (12, "chance"),
         "echo": (12, "echo"),
     }
-    cleared = {row["level"]: row["mean"] for row in found["estimates"] if row["metric"] == "outcome.success"}
+    cleared = {row["model"]: row["mean"] for row in found["estimates"] if row["metric"] == "outcome.success"}
     assert {level: round(12 * share) for level, share in cleared.items()} == CLEARED, "the figures of README"
