@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -22,21 +23,31 @@ from quorum.comparison.factors import NONE
 from quorum.comparison.figures import style
 from quorum.comparison.formats import Table
 from quorum.comparison.statistics.intervals import Estimate
-from quorum.study.reproduce.points import Point, verdict_table
-from quorum.study.reproduce.verdicts import Judged, Verdict, overlap, written_estimate
+from quorum.comparison.tables import decimals, interval
+from quorum.study.reproduce.verdicts import Judged, Verdict
 
 NOTES = ("Constructor with its defaults; medians.",)
 
 
 def write(series: Sequence[Series], measured: Measured, folder: Path) -> list[Table]:
     """Write the tables and figures of the study into a folder; return the tables."""
-    tables = [*_values(series, measured), verdict_table(tuple(growth_points(series, measured)))]
+    tables = [*_values(series, measured), _verdicts(tuple(growth_points(series, measured)))]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tables.md").write_text(formats.as_markdown(tables, NOTES), encoding="utf-8")
     with style.styled():
         for name, drawing in drawn(measured, series).items():
             (folder / f"{name}.png").write_bytes(style.rendered(drawing, "png"))
     return tables
+
+
+class Point(NamedTuple):
+    """How a quantity grows with n."""
+
+    what: str
+    published: str
+    here: str
+    verdict: Verdict
+    reason: str
 
 
 def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Point]:
@@ -48,9 +59,7 @@ def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Poin
         growth, published = (fit.exponent if fit is not None else None for fit in fits)
         judged = judge_growth(published, growth)
         verdict, reason = (Verdict.NOT_COMPARABLE, one.why) if one.why else (judged.verdict, judged.reason)
-        yield Point(
-            f"{one.quantity}: exponent of n", written_estimate(published), written_estimate(growth), verdict, reason
-        )
+        yield Point(f"{one.quantity}: exponent of n", _written(published), _written(growth), verdict, reason)
     yield Point("levels: the values themselves", "above", "above", Verdict.NOT_COMPARABLE, "another machine")
 
 
@@ -58,9 +67,21 @@ def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
     """Judge how a quantity grows with n by two exponents; an exponent is None if too few sizes are known."""
     if published is None or here is None:
         return Judged(Verdict.NOT_COMPARABLE, "too few sizes above rounding")
-    if overlap(published, here):
+    if published.low <= here.high and here.low <= published.high:
         return Judged(Verdict.AGREES, "the intervals overlap")
     return Judged(Verdict.DIFFERS, f"grows {'faster' if here.value > published.value else 'more slowly'} here")
+
+
+def _written(found: Estimate | None) -> str:
+    return interval(found, decimals([found] if found is not None else []))
+
+
+def _verdicts(points: Sequence[Point]) -> Table:
+    """Return the points as a table."""
+    header = ("point", "published", "here", "verdict", "reason")
+    return Table(
+        "published and here", header, tuple((*point[:3], str(point[3]), point[4]) for point in points), labels=5
+    )
 
 
 def _values(series: Sequence[Series], measured: Measured) -> Iterator[Table]:

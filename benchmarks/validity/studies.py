@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 FILES: Mapping[str, EffectFile] = {file.name: file for file in load_question("talk").effects if file.name in EFFECTS}
 BOARDS = (6, 12, 20, 40)
 """Numbers of boards of a study."""
-POOLS = 5
+POOLS = 4
 ANY = "any but total"
 """The finding that some effect that a team does not have is called better or worse. `total` is not among them: it is
 tested alone, and the others as a family.

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from maeil.metrics import METRICS
 from maeil.outcomes import Outcome
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.runs import read_results
-from quorum.study.analysis import REFERENCE, SILENT, Analysis, analyse
+from quorum.study.analysis import Analysis, analyse
 from quorum.study.audit import ControlAudit, audit_controls
 from quorum.study.donors import DONORS, write_donors
 from quorum.study.question import TREATMENT
@@ -28,8 +27,6 @@ _DONORS, _TALK = 2, "communication.messages"
 
 These two boards read each other's messages. Adding boards to a study does not change this.
 """
-_SCREENING = 1_000_000
-"""Number of the draw for choosing boards beforehand, which is never analysed."""
 
 
 class Unfinished(Exception):
@@ -72,22 +69,17 @@ def play(study: Study, *, quiet: bool) -> Played:
         quiet: whether to show no progress.
 
     Raises:
-        UserError: nothing can be written, the sweep cannot run, or no board has room.
+        UserError: nothing can be written, or the sweep cannot run.
         Unfinished: no run of the treatment counts.
     """
     record = read_record(study.folder)
-    block = tried = study.treatment.seeds
+    tried = study.treatment.seeds
     while True:
-        if study.request.with_room:
-            record = _screened(study, block, record, quiet=quiet)
-        seeds = [seed for seed in tried if str(seed) not in record.no_room]
-        if not seeds:
-            raise UserError("--with-room: none of the boards has room", "Name other boards, or leave out --with-room.")
-        swept = _play_arms(study, seeds, quiet=quiet)
+        swept = _play_arms(study, tried, quiet=quiet)
         results = read_results(study.folder)
-        if not any(row.arm == TREATMENT and row.pooled and row.seed in seeds for row in results.rows):
+        if not any(row.arm == TREATMENT and row.pooled and row.seed in tried for row in results.rows):
             raise Unfinished(swept)
-        analysis = analyse(study, results, seeds)
+        analysis = analyse(study, results, tried)
         block = _next_boards(study, tried)
         stop = _why_stop(study, swept, analysis) or ("" if block else "most boards")
         record = record.with_look(_look(analysis, stop or "goes on"))
@@ -143,40 +135,6 @@ def _look(analysis: Analysis, stop: str) -> Look:
         effect=float(found.mean.value) if found is not None else None,
         p=float(found.p) if found is not None else None,
     )
-
-
-def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool) -> Record:
-    """Check new boards for room, with a draw that is not analysed.
-
-    A board has room if the reference is better than the silent team. Choosing boards by the analysed runs would select
-    those on which the silent team was unlucky, so the analysis selects no further.
-
-    Raises:
-        UserError: the question or the world has no such arms.
-        Unfinished: the sweep was stopped.
-    """
-    new = [seed for seed in seeds if seed not in record.screened]
-    if not new:
-        return record
-    missing = [arm for arm in (SILENT, REFERENCE) if arm not in study.arms]
-    if missing:
-        reason = study.skipped.get(missing[0], f"study {study.request.question} has no such arm")
-        raise UserError(f"--with-room needs the arm {missing[0]}: {reason}")
-    arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
-    swept = run_sweep_command(replace(study.request_of(arms, new), retry_failed=True), quiet=quiet)
-    if swept.stop is not None:
-        raise Unfinished(swept)
-    rows = read_results(study.folder).rows
-    name = study.metrics[0]
-    values = {(row.arm, row.seed): row.metrics.get(name) for row in rows if row.arm in arms and row.pooled}
-    sign = -1 if METRICS[name].better == "lower" else 1
-    room = {}
-    for seed in new:
-        silent, reference = (values.get((arm, seed)) for arm in arms)
-        if silent is not None and reference is not None:  # a failed run shows nothing: keep the board
-            room[seed] = sign * (reference - silent)
-    without = {str(seed): found for seed, found in room.items() if found <= 0}
-    return record.model_copy(update={"screened": (*record.screened, *room), "no_room": {**record.no_room, **without}})
 
 
 def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:

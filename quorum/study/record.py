@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from quorum.storage.files import write_all
 from quorum.storage.run_files import RunFiles
@@ -44,10 +44,6 @@ class Record(_Part):
 
     looks: Sequence[Look] = ()
     """All looks, in order."""
-    no_room: Mapping[str, float] = Field(default_factory=dict)
-    """Boards excluded beforehand for lack of room, each with its room."""
-    screened: Sequence[int] = ()
-    """Boards checked beforehand."""
 
     def with_look(self, look: Look) -> Record:
         """Return the record with another look, unless the same command already recorded the same one."""

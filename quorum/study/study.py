@@ -40,7 +40,6 @@ class StudyRequest(SweepRequest):
         metrics: metrics of the study, the main one first; empty for the default.
         until: when to stop adding boards; empty: after the named ones.
         most_boards: maximum number of boards with `until`.
-        with_room: whether to exclude boards without room, by draws that are not analysed.
         expected: the expected effect and standard deviation over boards; None: no expectation.
     """
 
@@ -48,7 +47,6 @@ class StudyRequest(SweepRequest):
     metrics: tuple[str, ...] = ()
     until: str = ""
     most_boards: int = 200
-    with_room: bool = False
     expected: tuple[float, float] | None = None
 
     @property
@@ -58,7 +56,6 @@ class StudyRequest(SweepRequest):
         options += ["--until", self.until] if self.until else []
         options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
         options += ["--most-boards", str(self.most_boards)] if self.until else []
-        options += ["--with-room"] if self.with_room else []
         words = ("quorum", "study", self.question, *self.words, *options, *self.common_options)
         return self.resume_command or shlex.join(words)
 

@@ -55,7 +55,6 @@ def facts(played: Played) -> dict[str, Any]:
         },
         "not_played": dict(study.skipped),
         "until": study.request.until,
-        "with_room": study.request.with_room,
         "boards": analysis.boards,
         "simulated": analysis.simulated,
         "left_out": dict(analysis.left_out),

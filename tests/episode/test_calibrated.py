@@ -24,7 +24,7 @@ def test_the_profile_says_what_it_is_in_the_run_and_in_the_report(tmp_path: Path
 @pytest.mark.parametrize("profile", PROFILES)
 def test_zero_shot_agents_take_more_steps_than_the_heuristic_of_cubes_page(tmp_path: Path, profile: str) -> None:
     shared = ("n=2", "max_steps=200", f"llm={profile}")
-    teams = (("agents=heuristic", "agents.teams=one"), ("agents=naive", "prompts=cube_paper", "agents.max_actions=6"))
+    teams = (("agents=heuristic", "agents.teams=one"), ("agents=naive", "prompts=cube_code", "agents.max_actions=6"))
     ruled, prompted = (
         [quorum.run(*shared, *team, f"seed={seed}", out=tmp_path).metrics["outcome.steps"] for seed in range(3)]
         for team in teams

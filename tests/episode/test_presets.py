@@ -166,7 +166,15 @@ def test_a_prefix_that_only_litellm_knows_is_reported() -> None:
 
 
 def test_there_is_a_test_for_every_preset() -> None:
-    own = {"simulated", "simulated_faults", "simulated_calibrated", "simulated_calibrated_mini", "random", "replay"}
+    own = {
+        "simulated",
+        "simulated_faults",
+        "simulated_calibrated",
+        "simulated_calibrated_mini",
+        "random",
+        "echo",
+        "replay",
+    }
     own |= {"openai", "anthropic", "litellm", "vllm", "ollama", "llamacpp"}
     # Plugins that other tests of this process have loaded bring options of their own, which have a source.
     shipped = {option.name for option in options() if option.group == "llm" and not option.source}

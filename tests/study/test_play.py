@@ -10,8 +10,7 @@ import pytest
 
 from quorum.study.findings import findings
 from quorum.study.page import page
-from quorum.study.play import Played, Unfinished, _screened, play
-from quorum.study.record import Record
+from quorum.study.play import Played, Unfinished, play
 from quorum.study.study import Study, StudyRequest
 from quorum.study.tables import tables
 from quorum.study.write import facts, write_study
@@ -101,15 +100,6 @@ def test_a_condition_adds_blocks_of_boards_and_the_look_says_so(tmp_path: Path) 
     assert never.analysis.boards == 6
 
 
-def test_boards_without_room_are_left_out_beforehand_by_runs_that_are_not_analysed(tmp_path: Path) -> None:
-    found = play(Study.of(request(tmp_path, "team", "seed=range(0,4)", with_room=True)), quiet=True)
-    rows = found.analysis.comparison.pool.rows
-    assert {row.factors["draw"] for row in rows}.isdisjoint({1_000_000})
-    assert {str(row.seed) for row in rows}.isdisjoint(found.record.no_room)
-    assert list(found.record.screened) == [0, 1, 2, 3]
-    assert all(room <= 0 for room in found.record.no_room.values())
-
-
 def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path) -> None:
     found = play(Study.of(request(tmp_path, "talk", "seed=range(0,6)", budget_tokens=30_000)), quiet=True)
     assert found.record.looks[-1].stop == "budget"
@@ -159,18 +149,3 @@ def test_a_clock_that_counts_seconds_has_no_audit_and_says_why(tmp_path: Path) -
     found = play(Study.of(replace(request(tmp_path), words=words)), quiet=True)
     assert found.audits == []
     assert any("were not compared with the treatment's" in finding for finding in findings(found))
-
-
-def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_path: Path, hanging_up: str) -> None:
-    study = Study.of(
-        request(tmp_path, "team", "seed=0", *DEAD, f"llm.base_url={hanging_up}", with_room=True, budget_calls=100)
-    )
-    record = _screened(study, (0,), Record(), quiet=True)
-    assert (list(record.screened), dict(record.no_room)) == ([], {})
-
-
-def test_with_room_needs_a_silent_team_and_a_reference(tmp_path: Path) -> None:
-    study = Study.of(request(tmp_path, with_room=True))
-    arms = {name: arm for name, arm in study.arms.items() if name != "reference"}
-    with pytest.raises(UserError, match="--with-room needs the arm reference"):
-        play(replace(study, arms=arms), quiet=True)

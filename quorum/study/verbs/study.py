@@ -40,9 +40,6 @@ def study(
     most_boards: Annotated[
         int, options.value("--most-boards", "BOARDS", "With --until, stop at this many boards.", min=1)
     ] = 200,
-    with_room: Annotated[
-        bool, typer.Option("--with-room", help="Leave out boards without room, found by runs that are not analysed.")
-    ] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show how many boards you need and what they cost; run no study.")
     ] = False,
@@ -92,7 +89,7 @@ def study(
       quorum study talk agents=naive topology=debate n=4 'draw=range(0,2)'
       quorum study team agents=naive topology=centralized env=transport
       quorum study topology agents=naive topology=debate --metric completion
-      quorum study talk agents=naive topology=debate --plan --expect 5,12 --for content
+      quorum study talk topology=debate agents=naive --plan --for content
       quorum study talk agents=naive topology=debate --until 'significant(steps)'
     """
     if name is None:
@@ -108,7 +105,6 @@ def study(
         metrics=tuple(metric or ()),
         until=until or "",
         most_boards=most_boards,
-        with_room=with_room,
         expected=_expected(expect),
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,

@@ -85,6 +85,7 @@ def test_effects_of_arms_that_were_not_played_are_left_out() -> None:
         "total",
         "content",
         "truth",
+        "truth instead",
     ]
     assert talk(treatment=cells(SILENT)).effects == ()
 
