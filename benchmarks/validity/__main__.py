@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.validity.studies import ANY, BOARDS, POOLS, Row, measure
 from benchmarks.validity.teams import EFFECTS, TEAMS, WORLDS, Played
+from quorum.installation.version import __version__
 
 SHOWN = (12, 40)
 """Numbers of boards in the tables of the page."""
@@ -27,7 +28,15 @@ SHOWN = (12, 40)
 
 def page(rows: Sequence[Row], how: str) -> str:
     """Return the Markdown of the page: for each world a table, then what all studies say together."""
-    lines = (*_wrapped(_introduction(rows, how)), "", *_tables(rows), *_power_of_weak_help(rows), *_sentences(rows))
+    lines = (
+        "# Studies of planted teams",
+        "",
+        *_wrapped(_introduction(rows, how)),
+        "",
+        *_tables(rows),
+        *_power_of_weak_help(rows),
+        *_sentences(rows),
+    )
     return "\n".join((*lines, ""))
 
 
@@ -155,7 +164,7 @@ def write(folder: Path, out: Path, rows: Sequence[Row], seconds: float) -> None:
         for row in rows:
             values = (getattr(row, field.name) for field in fields(Row))
             table.writerow(f"{value:.4f}" if isinstance(value, float) else value for value in values)
-    (out / "studies.md").write_text(page(rows, f"Measured with {how}; {what}."), encoding="utf-8")
+    (out / "studies.md").write_text(page(rows, f"Measured on {__version__[:4]} with {how}; {what}."), encoding="utf-8")
 
 
 def main() -> None:

@@ -134,7 +134,8 @@ def page(rows: Sequence[Row], how: str) -> str:
         some = (row for row in rows if (row.world, row.planted) == (world, plant))
         cells = (f"{row.ranked:.0%} ({row.error:.0%}); {row.differ}" for row in some)
         lines.append(f"| {world} | {plant} | {' | '.join(cells)} |")
-    return "\n".join((*textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False), "", *lines, ""))
+    wrapped = textwrap.wrap(text, 140, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(("# Credits of planted agents", "", *wrapped, "", *lines, ""))
 
 
 def write(out: Path, rows: Sequence[Row], seconds: float) -> None:
