@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from maeil.metrics import METRICS
-from quorum.agents.simulated import CHANCE as RANDOM
+from quorum.agents.simulated import CHANCE
 from quorum.comparison import factors, metrics
 from quorum.comparison.design import Design, Unit, find_design
 from quorum.comparison.differences import Difference, Pairing, differences
@@ -281,7 +281,7 @@ def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
 
 def _or_chance(baseline: str | None, by: Sequence[str], found: Pool) -> str | None:
     """Return the baseline: by default the chance level if models are compared."""
-    drawn = [tally.level for tally in found.tallies if tally.floor == RANDOM]
+    drawn = [tally.level for tally in found.tallies if tally.floor == CHANCE]
     compares_models = len(by) == 1 and by[0] in MODELS and len(found.tallies) > 1
     return drawn[0] if baseline in (None, FIRST) and compares_models and drawn else baseline
 

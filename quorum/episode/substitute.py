@@ -11,9 +11,9 @@ from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.schema import Configuration, validate
 
-FLOORS = ("random", "echo")
+WITHOUT_MIND = ("random", "echo")
 """Providers without a mind: random answers, and copies of the example in the prompt."""
-NO_MODELS = ("simulated", *FLOORS)
+NO_MODELS = ("simulated", *WITHOUT_MIND)
 """Providers without a model: rules, and those without a mind."""
 
 

@@ -33,7 +33,7 @@ from quorum.configuration.team_label import team_label
 from quorum.display.consoles import Text
 from quorum.episode.expected import SECONDS_PER_CALL, Expected, Rest, price, price_rest
 from quorum.episode.planned_cell import PlannedCell
-from quorum.episode.substitute import FLOORS, asks_real_models
+from quorum.episode.substitute import WITHOUT_MIND, asks_real_models
 from quorum.storage.outputs import clock_time
 from quorum.sweeps.engines.protocol import Engine
 from quorum.sweeps.grid import varied
@@ -192,7 +192,7 @@ def forecast(
     known = [(cell, expected) for cell, expected, _ in estimated if expected is not None]
     priceless = any(expected.priceless for _, expected in known)
     priceless |= any(cell.uses_models and expected is None for cell, expected, _ in estimated)
-    models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] not in FLOORS]
+    models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] not in WITHOUT_MIND]
     common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
     usd = None if priceless else fsum(expected.usd for _, expected in known)
