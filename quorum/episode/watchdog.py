@@ -208,10 +208,12 @@ def _stack(frame: FrameType | None) -> list[FrameType]:
 
 def _episode_of(frames: list[FrameType]) -> WatchedEpisode | None:
     """Return the episode in whose context the event loop runs a callback; None if it runs none."""
-    handles = (frame.f_locals["self"] for frame in frames if frame.f_code is asyncio.Handle._run.__code__)
-    contexts: Iterator[Mapping[ContextVar[WatchedEpisode | None], WatchedEpisode | None]]
-    contexts = (handle._context for handle in handles)
-    return next((context.get(_EPISODE) for context in contexts), None)
+    for frame in frames:
+        # A handle forgets itself once its callback has returned, a moment before its frame ends.
+        if frame.f_code is asyncio.Handle._run.__code__ and (handle := frame.f_locals.get("self")) is not None:
+            context: Mapping[ContextVar[WatchedEpisode | None], WatchedEpisode | None] = handle._context
+            return context.get(_EPISODE)
+    return None
 
 
 def _as_traceback(frames: list[FrameType]) -> TracebackType | None:
