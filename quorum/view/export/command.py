@@ -85,7 +85,7 @@ def export(
             output.check()
         for path, output in made.items():
             os.replace(path, output.target)
-        for old in () if found.FILES or out is not None else target.glob("*.json"):
+        for old in target.glob("*.json*") if several and out is None else ():
             if old.name not in files:
-                old.unlink()  # the case of a run that no longer exists
+                old.unlink()  # the case of a run that no longer exists, or a side of an earlier split
     return target, runs.remarks
