@@ -3,7 +3,9 @@
 import json
 import re
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -20,7 +22,7 @@ from quorum.episode.start import Start
 from quorum.runs.run_folder import RunFolder
 from quorum.train.transcripts import Turn, transcribe
 from quorum_base.user_errors import UserError
-from tests.recorded import copied_run, recorded_run
+from tests.recorded import recorded_run
 
 CONFIGS = Path(__file__).parents[2] / "quorum" / "configs" / "prompts"
 BOARD = ("n=3", "seed=5", "max_steps=60", "memory.messages=4")
@@ -66,7 +68,7 @@ def test_a_model_that_gives_the_answers_plays_like_the_teacher(topology: str) ->
     committed: list[tuple[int, int, bytes]] = []
 
     class Student(Start):
-        def models(self, *_: object) -> object:
+        def models(self, *_: object, **__: object) -> Callable[[str], Any]:
             return lambda _name: Knows()
 
     class Knows:
@@ -95,11 +97,11 @@ def _plan(stamped: Stamped) -> tuple[int, int, bytes]:
     return stamped.t, stamped.event.agent, orjson.dumps(stamped.event.actions)
 
 
-def test_a_changed_trace_is_refused(tmp_path: Path) -> None:
-    run = copied_run(tmp_path, *BOARD, "topology=debate", "agents=negotiator")
-    trace = run / "trace.jsonl"
-    trace.write_text(trace.read_text().replace('"propose"', '"inform"', 1))
-    with pytest.raises(UserError, match=re.escape(str(run))):
+def test_a_run_that_this_version_plays_in_another_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = recorded_run(*BOARD, "topology=debate", "agents=negotiator")
+    other = RunFolder(recorded_run(*BOARD, "topology=centralized", "agents=negotiator")).whole_trace()
+    monkeypatch.setattr(RunFolder, "whole_trace", lambda _: other)
+    with pytest.raises(UserError, match="does not repeat its trace"):
         transcribe(run, prompt_set("short"))
 
 
