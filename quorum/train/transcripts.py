@@ -15,9 +15,11 @@ from typing import Any
 import orjson
 
 from maeil import Mind, TeamContext
+from maeil.errors import ReplayMismatch
 from maeil.mind import Act, Thought, View
 from maeil.seeds import Seeds
 from maeil.trace import Repetition
+from quorum.agents.llm.errors import NotRecorded
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
 from quorum.agents.naive import answers_of_team
@@ -35,6 +37,7 @@ from quorum.episode.in_memory import play_in_memory
 from quorum.episode.start import Start
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.memory_file import MEMORY_BEFORE, read_memory
+from quorum_base.user_errors import UserError
 
 MAX_ACTIONS = 8
 """Actions in a plan, as in `agents=naive`; rules plan no more."""
@@ -72,8 +75,8 @@ def transcribe(folder: Path, prompts: PromptSet) -> list[Turn]:
 
     Raises:
         DamagedFile: one of its files cannot be read.
-        UserError: its configuration is not valid in this version, or this world has no such prompts.
-        RepetitionFailed: this version does not repeat its trace.
+        UserError: its configuration is not valid in this version, this world has no such prompts, or this version does
+            not repeat its trace.
     """
     run = RunFolder(folder)
     configuration = validate(dict(run.configuration()), recorded=True)
@@ -82,7 +85,12 @@ def transcribe(folder: Path, prompts: PromptSet) -> list[Turn]:
     calls = recorded_calls(folder, folder.name) if run.files.exists(CALLS) else Replay(())
     transcript = _Transcript(prompts)
     start = Start(read_memory(folder, MEMORY_BEFORE))
-    play_in_memory(cell, [repetition], start=start, recorded=calls, watch=transcript)
+    try:
+        play_in_memory(cell, [repetition], start=start, recorded=calls, watch=transcript)
+    except (ReplayMismatch, NotRecorded) as error:
+        raise UserError(f"{folder}: this version does not repeat its trace: {error}") from error
+    if not repetition.complete:
+        raise UserError(f"{folder}: this version does not repeat its trace: it ends after event {repetition.events}")
     return transcript.turns
 
 
