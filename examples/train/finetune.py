@@ -64,6 +64,8 @@ class Settings:
     """Highest learning rate of AdamW."""
     warmup: int = 20
     """Number of updates in which the rate grows to the highest one; then it falls linearly to zero."""
+    compile: bool = False
+    """Whether torch compiles the layers: a minute at the start, then a third less CPU time. Needs a C++ compiler."""
 
     @property
     def updates(self) -> int:
@@ -185,6 +187,9 @@ class Training:
         adapter = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=LINEAR, task_type="CAUSAL_LM")
         self.model = get_peft_model(model, adapter)  # adapters in float32, the rest stays in bfloat16
         self.model.train()
+        if settings.compile:
+            for layer in self.model.get_base_model().model.layers:
+                layer.compile(dynamic=True)
         trained = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         self.optimizer = torch.optim.AdamW(trained, lr=settings.rate, weight_decay=0.0)
         self.trained = trained
@@ -294,6 +299,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=1000, help="examples to train on (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="order of the examples and first values (default: 0)")
     parser.add_argument("--every", type=int, default=10, help="updates between checkpoints (default: 10)")
+    parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
     given = parser.parse_args()
     if not given.data.is_file():
         parser.error(f"{given.data}: no such file")
@@ -301,7 +307,8 @@ def main() -> None:
         parser.error("--examples and --every are at least 1")
     torch.set_num_threads(1)
     keep_memory()
-    finetune(given.data, given.out, given.base, Settings(given.examples, given.seed), given.every)
+    settings = Settings(given.examples, given.seed, compile=given.compile)
+    finetune(given.data, given.out, given.base, settings, given.every)
 
 
 if __name__ == "__main__":

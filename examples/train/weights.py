@@ -46,7 +46,7 @@ def rotary_heads(config: LlamaConfig) -> dict[str, int]:
 
 
 def gguf_name(module: str, layers: int) -> str:
-    """Return the name in GGUF of a module of transformers, such as `blk.0.attn_q` for `model.layers.0.self_attn.q_proj`."""
+    """Return a module's name in GGUF: `blk.0.attn_q` for `model.layers.0.self_attn.q_proj`."""
     name = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, layers).get_name(module)
     assert name is not None, module
     return name
