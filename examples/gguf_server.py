@@ -29,7 +29,7 @@ def shipped() -> Path | None:
     return next(Path(found.origin).parent.glob("*.gguf"), None) if found is not None and found.origin else None
 
 
-def serve(file: Path, port: int, context: int, threads: int) -> None:
+def serve(file: Path, port: int, context: int, threads: int, slots: int = 1, lora: Path | None = None) -> None:
     """Serve a file until the process ends; print the address once the server accepts requests.
 
     Args:
@@ -37,6 +37,8 @@ def serve(file: Path, port: int, context: int, threads: int) -> None:
         port: the port; 0 for any free one.
         context: maximum number of tokens in a prompt and its answer; 0 for the model's training length.
         threads: number of computing threads. More threads than idle cores are slower, because they wait for each other.
+        slots: number of requests that the server answers at the same time; each has the whole context.
+        lora: GGUF adapter to apply to the weights.
     """
     import xllamacpp  # noqa: PLC0415 (100 MB: only where something is served)
 
@@ -45,7 +47,10 @@ def serve(file: Path, port: int, context: int, threads: int) -> None:
     # Without an alias, a model is identified by the path of its file.
     settings.model_alias = {file.stem.lower()}
     settings.hostnames, settings.port = ["127.0.0.1"], port
-    settings.n_ctx, settings.n_parallel, settings.warmup = context, 1, False
+    settings.n_ctx, settings.n_parallel, settings.warmup = context * slots, slots, False
+    if lora is not None:
+        settings.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(lora), 1.0)]
+        settings.model_alias = {lora.stem.lower()}
     for processors in (settings.cpuparams, settings.cpuparams_batch):
         processors.n_threads, processors.poll = threads, 0
     server = xllamacpp.Server(settings)
@@ -61,14 +66,19 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080, help="0 for one that is free (default: 8080)")
     parser.add_argument("--context", type=int, default=8192, help="tokens of a prompt and its answer (default: 8192)")
     parser.add_argument("--threads", type=int, default=1, help="no more than there are idle cores (default: 1)")
+    parser.add_argument("--slots", type=int, default=1, help="requests answered at the same time (default: 1)")
+    parser.add_argument("--lora", type=Path, help="GGUF adapter for the weights; gives the model its name")
     given = parser.parse_args()
     file = given.file or shipped()
     if find_spec("xllamacpp") is None or file is None:
         parser.error(f"something is not installed: {INSTALL}")
-    if not file.is_file():
-        parser.error(f"{file}: no such file")
+    for needed in filter(None, (file, given.lora)):
+        if not needed.is_file():
+            parser.error(f"{needed}: no such file")
+    if given.slots < 1:
+        parser.error("--slots is at least 1")
     try:
-        serve(file, given.port, given.context, given.threads)
+        serve(file, given.port, given.context, given.threads, given.slots, given.lora)
     except KeyboardInterrupt:
         return
 
