@@ -33,7 +33,7 @@ def sample(examples: Sequence[Example], size: int, chance: random.Random) -> lis
     chosen: list[Example] = []
     while len(chosen) < min(size, len(examples)):
         for group in groups.values():
-            for _ in range(2 if group and "plan" in group[0]["turn"].split("+") else 1):
+            for _ in range(2 if group and "plan" in group[0]["turn"].split(",") else 1):
                 chosen += [group.pop()] if group else []
     del chosen[size:]
     chance.shuffle(chosen)
