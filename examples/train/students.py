@@ -65,7 +65,12 @@ def permuted(examples: Sequence[Example], chance: random.Random) -> list[Example
         before, heard, after = split(example["prompt"][-1]["content"])
         if heard:
             donors = ([d for d in alike[key] if d["board"] != example["board"]] for key in _keys(example, len(heard)))
-            donor = chance.choice(next(found for found in donors if found))
+            found = next(filter(None, donors), None)
+            if found is None:
+                raise SystemExit(
+                    f"board {example['board']}: no other board has a turn with messages; export more boards"
+                )
+            donor = chance.choice(found)
             heard = split(donor["prompt"][-1]["content"])[1]
         content = "\n".join([*before, *heard, *after])
         made.append({**example, "prompt": [*example["prompt"][:-1], {**example["prompt"][-1], "content": content}]})
@@ -75,7 +80,11 @@ def permuted(examples: Sequence[Example], chance: random.Random) -> list[Example
 def _keys(example: Example, heard: int) -> Sequence[Hashable]:
     """Return what two turns must share, the strictest first."""
     place = (example["world"], example["n"])
-    return (*place, example["topology"], example["role"], example["turn"], example["agent"], heard), (*place, heard), place
+    return (
+        (*place, example["topology"], example["role"], example["turn"], example["agent"], heard),
+        (*place, heard),
+        place,
+    )
 
 
 def main() -> None:
