@@ -121,7 +121,7 @@ def transcribed(row: Row, prompts: PromptSet) -> Iterator[Answer]:
     """Yield the turns of a run as its team would have answered a set of prompts.
 
     Raises:
-        DamagedFile, UserError, maeil.trace.RepetitionFailed: see `transcribe`.
+        DamagedFile, UserError: see `transcribe`.
     """
     model = ", ".join(row.models) or f"{row.factors.get('agents.name')} (rules)"
     for turn in transcribe(row.folder, prompts):

@@ -17,7 +17,6 @@ from typing import Any, Protocol
 
 import orjson
 
-from maeil.errors import ReplayMismatch
 from quorum.agents.prompting.requests import TURNS
 from quorum.configuration.registry import measures
 from quorum.display.sanitize import sanitize
@@ -155,7 +154,7 @@ class Sft:
         try:
             answers = list(recorded(row, found) if self._prompts is None else transcribed(row, self._prompts))
             credit = credits_of_agents(row, {answer.turn.agent for answer in answers})
-        except (UserError, ReplayMismatch) as error:
+        except UserError as error:
             remarks.append(f"{row.name} is left out: {sanitize(str(error).partition(chr(10))[0], 400)}")
             return []
         if not answers and not found.total():
