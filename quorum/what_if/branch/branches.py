@@ -86,7 +86,7 @@ class BranchGrid(Planner):
         ]
         if self.control or not changes:
             changes.insert(0, replace(UNCHANGED, luck=edit.luck))
-        runs = list(_runs(self.folders))
+        runs = list(finished_runs(self.folders))
         number = len(runs) * len(instants) * len(changes) * self.draws
         if number > MOST_POINTS:
             sizes = f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}"
@@ -139,20 +139,25 @@ class BranchGrid(Planner):
         Raises:
             UserError: a run is gone, or has changed.
         """
-        before = None
-        if folder.is_dir():
-            with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
-                before = read_sweep(folder)
-        now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
-        for parent in planned.parents:
-            now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
-        for parent in before.parents if before is not None else ():
-            run = Path(os.path.realpath(folder / parent.run))
-            hint = "Restore the run, or start a separate sweep: --name NAME."
-            if not run.is_dir():
-                raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
-            if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-                raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
+        check_parents(planned, folder)
+
+
+def check_parents(planned: SweepPlan, folder: Path) -> None:
+    """Refuse a sweep of branches whose runs are gone or have changed since it started; see `BranchGrid.check`."""
+    before = None
+    if folder.is_dir():
+        with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
+            before = read_sweep(folder)
+    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
+    for parent in planned.parents:
+        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
+    for parent in before.parents if before is not None else ():
+        run = Path(os.path.realpath(folder / parent.run))
+        hint = "Restore the run, or start a separate sweep: --name NAME."
+        if not run.is_dir():
+            raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
+        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
+            raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:
@@ -165,8 +170,12 @@ def _begins_so(run: Path, parent: SweepParent) -> bool:
     return False
 
 
-def _runs(folders: Sequence[Path]) -> Iterator[Path]:
-    """Return all runs of the folders, each once."""
+def finished_runs(folders: Sequence[Path]) -> Iterator[Path]:
+    """Yield the runs of the folders that did not fail, and runs given by themselves, each once.
+
+    Raises:
+        UserError: there is no such folder, or it holds no such run.
+    """
     seen: set[Path] = set()
     for folder in folders:
         if not folder.is_dir():
