@@ -86,7 +86,7 @@ class BranchGrid(Planner):
         ]
         if self.control or not changes:
             changes.insert(0, replace(UNCHANGED, luck=edit.luck))
-        runs = list(finished_runs(self.folders))
+        runs = list(_runs(self.folders))
         number = len(runs) * len(instants) * len(changes) * self.draws
         if number > MOST_POINTS:
             sizes = f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}"
@@ -170,12 +170,8 @@ def _begins_so(run: Path, parent: SweepParent) -> bool:
     return False
 
 
-def finished_runs(folders: Sequence[Path]) -> Iterator[Path]:
-    """Yield the runs of the folders that did not fail, and runs given by themselves, each once.
-
-    Raises:
-        UserError: there is no such folder, or it holds no such run.
-    """
+def _runs(folders: Sequence[Path]) -> Iterator[Path]:
+    """Return all runs of the folders, each once."""
     seen: set[Path] = set()
     for folder in folders:
         if not folder.is_dir():

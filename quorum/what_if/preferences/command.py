@@ -2,167 +2,202 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, Protocol
 
-from quorum.configuration.option_folders import ConfigDir
+from maeil.outcomes import Outcome
 from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.providers.replay import ReplayConfig
 from quorum.configuration.providers.simulated import SimulatedConfig
-from quorum.configuration.schema import Configuration
-from quorum.runs.sweep_file import SweepParent
+from quorum.runs import Row
 from quorum.sweeps.command import run_sweep_command, show_plan
-from quorum.sweeps.estimate import Forecast
-from quorum.sweeps.plan import Planner, SweepPlan
 from quorum.sweeps.run import SweepRequest, SweepResult
-from quorum.what_if.branch.branches import check_parents, finished_runs
+from quorum.sweeps.spending import SweepBudget
+from quorum.sweeps.stopping import Stop
 from quorum.what_if.branch.parent import Parent
-from quorum.what_if.branch.planned_cell import PlannedBranchCell
+from quorum.what_if.preferences.card import EVALUATION, FILES, files_of
 from quorum.what_if.preferences.decisions import Decision, decisions_of, digest_of
-from quorum.what_if.preferences.experiment import Design, Experiment
+from quorum.what_if.preferences.design import Design
+from quorum.what_if.preferences.experiment import Experiment
+from quorum.what_if.preferences.grid import AnswerGrid
 from quorum.what_if.preferences.pairs import Pairs
 from quorum_base.user_errors import UserError
 
+BRANCHES = "export-preferences-branches"
+"""Name of the sweep of all episodes, in the folder of the runs."""
+
+
+class Runs(Protocol):
+    """The runs of an export (`quorum.view.export.episodes.Runs`)."""
+
+    folder: Path
+    rows: Sequence[Row]
+    remarks: list[str]
+
+
+class Split(Protocol):
+    """Keeps boards for evaluation (`quorum.view.export.selection.Split`)."""
+
+    def evaluates(self, board: int) -> bool:
+        """Whether a board is for evaluation."""
+
 
 @dataclass(frozen=True, slots=True)
-class AnswerGrid(Planner):
-    """Plans the episodes of experiments, as far as their results so far determine them.
+class Preferences:
+    """A data set of preference pairs, as a format of `quorum export`.
 
     Attributes:
-        experiments: the experiments.
-        foresees: whether to add plain branches for the episodes that are not known yet, to estimate their cost.
+        design: what to measure at each decision.
+        budget: budget of all episodes; required with paid models.
+        split: keeps boards for evaluation; None: no split.
     """
 
-    verb: ClassVar[str] = "export"
-    multiplies: ClassVar[bool] = True
+    TEXTS = True
 
-    experiments: Sequence[Experiment] = field(kw_only=True)
-    foresees: bool = False
+    design: Design
+    budget: SweepBudget
+    split: Split | None = None
 
-    def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:  # noqa: ARG002 (nothing is composed)
-        """Plan the episodes that are known to be needed.
+    @property
+    def FILES(self) -> tuple[str, ...]:  # noqa: N802 (the name in the protocol of formats)
+        """Names of its files."""
+        return FILES if self.split is None else (*FILES, EVALUATION)
+
+    def write(self, runs: Runs, folder: Path) -> None:
+        """Play the missing episodes, and write the pairs of all decisions that are measured completely.
 
         Raises:
-            UserError: a run cannot be branched.
+            UserError: no decision can be measured, or paid models have no budget.
+            KeyboardInterrupt: the user stopped the sweep; the same command resumes it.
         """
-        if words:
-            raise UserError(f"{words[0]}: pairs are of the recorded models, so no key can change", "Leave it out.")
-        cells: dict[str, PlannedBranchCell] = {}
-        for experiment in self.experiments:
-            found = experiment.look()
-            more = experiment.placeholders(found.unknown, len(cells)) if self.foresees else []
-            cells |= {cell.name: cell for cell in (*found.cells, *more)}
-        origins = {(cell.run, cell.origin.instant, cell.origin.prefix): None for cell in cells.values()}
-        return SweepPlan(
-            experiment=None,
+        experiments = self._experiments(runs)
+        request = replace(self._request(runs), planner=AnswerGrid(experiments=experiments))
+        result = _play(request, experiments)
+        if result.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        found = Pairs(self.design, len({experiment.parent.run for experiment in experiments}))
+        for number, experiment in enumerate(experiments):
+            found.add(number, experiment, experiment.look())
+        if result.complaint:
+            runs.remarks.append(result.complaint)
+        if not found.decisions:
+            raise UserError("no decision is measured completely, so there is no pair yet", result.complaint)
+        evaluates = self.split.evaluates if self.split is not None else None
+        for name, data in files_of(found, evaluates).items():
+            (folder / name).write_bytes(data)
+
+    def estimate(self, runs: Runs) -> Mapping[str, Any]:
+        """Return what the missing episodes take at most, as if all sampled answers differed. Plays nothing.
+
+        Raises:
+            UserError: no decision can be measured.
+        """
+        experiments = self._experiments(runs)
+        planner = AnswerGrid(experiments=experiments, foresees=True)
+        found = show_plan(replace(self._request(runs), planner=planner))
+        for notice in found.notices:
+            runs.remarks.append(notice)
+        return {
+            "decisions": len(experiments),
+            "episodes": len(found.cells),
+            "answers": round(found.answers),
+            "tokens": round(found.tokens),
+            "usd": None if found.usd is None else round(found.usd, 6),
+            "seconds": round(found.seconds),
+            "simulated": found.simulated,
+            "estimated_from": "the rest of each run, if all sampled answers differ",
+        }
+
+    def _request(self, runs: Runs) -> SweepRequest:
+        words = ["quorum", "export", str(runs.folder), "--to", "preferences", "--measure", str(self.design)]
+        budget = self.budget
+        return SweepRequest(
             words=(),
-            arms={},
-            cells=tuple(cells.values()),
-            repeated=0,
-            problems=(),
-            places={cell.kind: f"{cell.run.name} --at {cell.origin.instant}" for cell in cells.values()},
-            metrics=(),
-            published=None,
-            without_effect="",
-            parents=tuple(SweepParent(run=str(run), at=str(at), prefix=prefix) for run, at, prefix in origins),
+            out=runs.folder,
+            name=BRANCHES,
+            retry_failed=True,
+            budget_usd=budget.usd,
+            budget_tokens=budget.tokens,
+            budget_calls=budget.calls,
+            resume_command=shlex.join([*words, *budget.words]),
         )
 
-    def check(self, planned: SweepPlan, folder: Path) -> None:
-        """Refuse a sweep whose recorded runs are gone or have changed; see `BranchGrid.check`."""
-        check_parents(planned, folder)
+    def _experiments(self, runs: Runs) -> list[Experiment]:
+        """Choose decisions of all runs.
+
+        The order of choice is that of the digests of their prompts: as good as random, and a larger number keeps the
+        decisions of a smaller one, so that nothing is measured twice.
+        """
+        found: list[Experiment] = []
+        place = self._request(runs).folder("").path
+        for folder in dict.fromkeys(row.folder for row in runs.rows if row.outcome != Outcome.ERROR):
+            try:
+                parent = Parent.open(folder.absolute())
+                decisions = _sampled(parent)
+            except UserError as error:
+                runs.remarks.append(f"{folder.name} is left out: {error}")
+                continue
+            decisions.sort(key=lambda one: digest_of(one.call))
+            found += [
+                Experiment(parent, decision, self.design, place) for decision in decisions[: self.design.decisions]
+            ]
+        if not found:
+            raise UserError(f"{runs.folder}: it has no decision with other answers", "\n".join(runs.remarks))
+        return found
 
 
-def experiments_of(folders: Sequence[Path], design: Design, most: int, place: Path) -> tuple[list[Experiment], int]:
-    """Choose decisions of runs; return their experiments, and the number of runs.
-
-    The order in which decisions are chosen is that of the digests of their prompts: as good as random, and a larger
-    number keeps those of a smaller one, so that nothing is measured twice.
-
-    Args:
-        folders: runs, and sweeps, which include all of their runs that did not fail.
-        design: what to measure at each decision.
-        most: maximum number of decisions of a run.
-        place: folder of the sweep that plays the episodes.
+def preferences(*, measure: str, split: Split | None, dry_run: bool, budget: SweepBudget) -> Preferences | Estimated:
+    """Return the format, or its estimate for a dry run.
 
     Raises:
-        UserError: a run cannot be branched, a model can give no other answer, or there is no decision.
+        UserError: the design is not valid.
     """
-    found: list[Experiment] = []
-    runs = list(finished_runs(folders))
-    for run in runs:
-        parent = Parent.open(run.absolute())
-        for decision in sorted(decisions_of(parent.episode), key=lambda one: digest_of(one.call))[:most]:
-            _require_sampling(run, parent.configuration, decision)
-            found.append(Experiment(parent, decision, design, place))
-    if not found:
-        raise UserError(
-            f"{', '.join(map(str, folders))}: no answer of a language model committed a plan or sent a message",
-            "Give runs of a team that asks a model, for example agents=naive.",
-        )
-    return found, len(runs)
-
-
-def _require_sampling(run: Path, configuration: Configuration, decision: Decision) -> None:
-    """Refuse a model that can give no other answer to the same prompt."""
-    model = configuration.llm_of(decision.agent, decision.call.get("role", ""))
-    hint = "Export runs of a model that samples: llm.temperature=1."
-    if isinstance(model, ReplayConfig):
-        raise UserError(f"{run}: llm=replay has only one answer to each prompt", hint)
-    temperature = model.temperature if isinstance(model, ProviderConfig) else None
-    if temperature == 0 or (temperature is None and isinstance(model, SimulatedConfig)):
-        raise UserError(
-            f"{run}: the model of {decision.agent} has temperature {temperature}: it gives the same answer again", hint
-        )
+    found = Preferences(Design.of(measure), budget, split)
+    return Estimated(found) if dry_run else found
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
-    """Experiments, and the sweep that plays them.
+class Estimated:
+    """What a data set would take.
 
     Attributes:
-        experiments: the experiments.
-        runs: number of runs of their decisions.
-        design: what they measure.
-        request: the sweep, without its planner.
+        preferences: the data set.
     """
 
-    experiments: Sequence[Experiment]
-    runs: int
-    design: Design
-    request: SweepRequest
+    preferences: Preferences
 
-    @classmethod
-    def of(cls, folders: Sequence[Path], design: Design, most: int, request: SweepRequest) -> Study:
-        """Choose the decisions; see `experiments_of`."""
-        place = request.folder("").path
-        return cls(*experiments_of(folders, design, most, place), design, request)
+    def estimate(self, runs: Runs) -> Mapping[str, Any]:
+        """Return the amounts by name; see `Preferences.estimate`."""
+        return self.preferences.estimate(runs)
 
-    def forecast(self) -> Forecast:
-        """Return what the sweep is expected to take at most: all sampled answers may differ. Plays nothing."""
-        return show_plan(replace(self.request, planner=AnswerGrid(experiments=self.experiments, foresees=True)))
 
-    def play(self, *, quiet: bool) -> SweepResult:
-        """Play the episodes that are missing: first those that sample answers, then those that follow from them.
+def _sampled(parent: Parent) -> list[Decision]:
+    """Return the decisions of a run whose models can give other answers to the same prompts.
 
-        Returns:
-            The result of the last part. If it leaves something, the same request continues.
+    Raises:
+        UserError: there is none.
+    """
+    found, reason = [], "no answer of a language model committed a plan or sent a message"
+    for decision in decisions_of(parent.episode):
+        model = parent.configuration.llm_of(decision.agent, decision.call.get("role", ""))
+        temperature = model.temperature if isinstance(model, ProviderConfig) else None
+        if isinstance(model, ReplayConfig):
+            reason = "llm=replay has one answer to each prompt; record runs of a model that samples"
+        elif temperature == 0 or (temperature is None and isinstance(model, SimulatedConfig)):
+            reason = "at this temperature its model repeats its answers; record runs with llm.temperature=1"
+        else:
+            found.append(decision)
+    if not found:
+        raise UserError(reason)
+    return found
 
-        Raises:
-            UserError: the sweep cannot run, or paid models have no budget.
-        """
-        request = replace(self.request, planner=AnswerGrid(experiments=self.experiments))
-        run = partial(run_sweep_command, request, quiet=quiet)
-        result = run()
-        while not (result.left or result.failed) and any(one.look().missing for one in self.experiments):
-            result = run()
-        return result
 
-    def pairs(self) -> Pairs:
-        """Return the pairs of all decisions that are measured completely."""
-        found = Pairs(self.design, self.runs)
-        for number, experiment in enumerate(self.experiments):
-            found.add(number, experiment, experiment.look())
-        return found
+def _play(request: SweepRequest, experiments: Sequence[Experiment]) -> SweepResult:
+    """Play the missing episodes: first those that sample answers, then those that follow from them."""
+    result = run_sweep_command(request, quiet=False)
+    while not (result.left or result.failed) and any(one.look().missing for one in experiments):
+        result = run_sweep_command(request, quiet=False)
+    return result

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from maeil.metrics import METRICS
 from maeil.world import DrawsLots, closing_world
 from quorum.runs.finished import read_finished
 from quorum.runs.run_folder import RunFolder
@@ -22,51 +21,8 @@ from quorum.what_if.branch.forced_answer import ForcedAnswer
 from quorum.what_if.branch.parent import Parent
 from quorum.what_if.branch.planned_cell import PlannedBranchCell
 from quorum.what_if.preferences.decisions import Decision, Record
+from quorum.what_if.preferences.design import Design
 from quorum_base.user_errors import UserError
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What to measure at each decision.
-
-    Attributes:
-        answers: number of other answers to sample, at most `draws`; equal ones count once.
-        draws: number of draws in which each distinct answer is played.
-        fresh: number of further draws in which the answers of each pair are played again.
-        metric: the outcome, a metric with a better direction.
-
-    Raises:
-        UserError: the numbers contradict each other, or neither direction of the metric is better.
-    """
-
-    answers: int = 3
-    draws: int = 8
-    fresh: int = 0
-    metric: str = "outcome.steps_or_limit"
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.answers <= self.draws:
-            raise UserError(
-                f"answers={self.answers} with draws={self.draws}: every sampled answer needs a draw, and one is needed",
-                "Use fewer answers or more draws.",
-            )
-        if METRICS[self.metric].better is None:
-            raise UserError(f"metric={self.metric}: neither higher nor lower is better", "Choose another metric.")
-
-    @property
-    def sign(self) -> int:
-        """1 if a higher outcome is better, else -1."""
-        return 1 if METRICS[self.metric].better == "higher" else -1
-
-    @property
-    def choosing(self) -> range:
-        """The draws that choose the better answer of a pair."""
-        return range(1, self.draws + 1)
-
-    @property
-    def again(self) -> range:
-        """The fresh draws."""
-        return range(self.draws + 1, self.draws + self.fresh + 1)
 
 
 @dataclass(slots=True)
@@ -208,9 +164,11 @@ class Experiment:
             done = read_finished(folder)
             if done is None or done.failed or done.hash != cell.hash:
                 return False
-            outcome = RunFolder(folder).metrics().get(self.design.metric)
+            outcome = RunFolder(folder).metrics().get(self.design.outcome)
             if outcome is None:
-                raise UserError(f"{folder}: it has no {self.design.metric}", "Choose another metric.")
+                raise UserError(
+                    f"{folder}: it has no {self.design.outcome}", "Choose another: --measure outcome=METRIC."
+                )
             self._measured[cell.name] = outcome, self.decision.again(folder)
         return True
 

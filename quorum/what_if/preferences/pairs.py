@@ -13,7 +13,8 @@ from maeil.metrics import METRICS
 from quorum.comparison.statistics.flips import sign_flip_interval
 from quorum.comparison.statistics.intervals import Estimate, estimate
 from quorum.what_if.preferences.decisions import digest_of
-from quorum.what_if.preferences.experiment import Design, Experiment, Findings
+from quorum.what_if.preferences.design import Design
+from quorum.what_if.preferences.experiment import Experiment, Findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,14 @@ class Pair:
 
     Attributes:
         experiment: number of its decision among all.
+        board: the seed of its board.
         row: its row in the data set.
         margin: its margin in the draws that chose the answer.
         fresh: its margin in fresh draws; None if there were none.
     """
 
     experiment: int
+    board: int
     row: dict[str, Any]
     margin: Margin
     fresh: Margin | None
@@ -95,7 +98,7 @@ class Pairs:
         if not found.complete:
             self.unfinished += 1
             return
-        design, rate = self.design, METRICS[self.design.metric].rate
+        design, rate = self.design, METRICS[self.design.outcome].rate
         chosen = experiment.pairs(found)
         replies = len(found.replies)
         self.decisions += 1
@@ -113,9 +116,9 @@ class Pairs:
                 "rejected": _answer(found, worse),
                 **margin.columns(),
                 **(fresh.columns("fresh_") if fresh is not None else {}),
-                "metric": design.metric,
+                "metric": design.outcome,
             }
-            self.pairs.append(Pair(number, row, margin, fresh))
+            self.pairs.append(Pair(number, experiment.parent.configuration.seed, row, margin, fresh))
 
     def mean_margins(self) -> tuple[Estimate, Estimate | None]:
         """Return the mean margin over pairs in the draws that chose the answers, and in fresh ones.

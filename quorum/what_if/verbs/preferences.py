@@ -1,0 +1,46 @@
+"""`quorum export --to preferences` and its options."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from quorum.verbs import options
+
+
+def preferences(
+    *,
+    measure: Annotated[
+        str,
+        options.value(
+            "--measure",
+            "KEY=VALUE,...",
+            "Measure preferences with these decisions of a run, sampled answers, draws, fresh draws and outcome.",
+            unset="decisions=4,answers=3,draws=8,fresh=0,outcome=steps_or_limit",
+        ),
+    ] = "",
+    split: Any = None,
+    dry_run: options.DryRun = False,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
+) -> Any:
+    """--to preferences writes pairs of answers to the same prompt, in the form that TRL trains on.
+
+    At some decisions of each run, the model answers the recorded prompt again. Each distinct answer is played to the
+    end of the episode in the same draws of luck; the better mean outcome is chosen, and ties are left out. With fresh
+    draws, each pair is measured again in draws that had no part in the choice. The episodes are a sweep of branches in
+    the folder, export-preferences-branches: the same command resumes it and plays none twice. Paid models require a
+    budget.
+
+    \b
+    Examples:
+      quorum export runs/talk --to preferences --dry-run
+      quorum export runs/talk --to preferences --measure answers=2,draws=6,fresh=6 --budget-calls 5000
+    """
+    from quorum.configuration.budgets import require_budgets
+    from quorum.sweeps.spending import SweepBudget
+    from quorum.what_if.preferences.command import preferences as chosen
+
+    require_budgets(budget_usd=budget_usd, budget_tokens=budget_tokens, budget_calls=budget_calls)
+    budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
+    return chosen(measure=measure, split=split, dry_run=dry_run, budget=budget)
