@@ -18,7 +18,7 @@ from quorum.sweeps.run import SweepRequest, SweepResult
 from quorum.sweeps.spending import SweepBudget
 from quorum.sweeps.stopping import Stop
 from quorum.what_if.branch.parent import Parent
-from quorum.what_if.preferences.card import EVALUATION, FILES, files_of
+from quorum.what_if.preferences.card import EVALUATION, FILES, figures_of, files_of
 from quorum.what_if.preferences.decisions import Decision, decisions_of, digest_of
 from quorum.what_if.preferences.design import Design
 from quorum.what_if.preferences.experiment import Experiment
@@ -83,13 +83,14 @@ class Preferences:
             found.add(number, experiment, experiment.look())
         if result.complaint:
             runs.remarks.append(result.complaint)
-        if not found.decisions:
-            raise UserError("no decision is measured completely, so there is no pair yet", result.complaint)
+        if not found.pairs:
+            counts = "; ".join(f"{label}: {figure}" for label, figure in figures_of(found).items())
+            raise UserError(f"there is no pair to write ({counts})", result.complaint or "Measure more: --measure.")
         evaluates = self.split.evaluates if self.split is not None else None
         for name, data in files_of(found, evaluates).items():
             (folder / name).write_bytes(data)
 
-    def estimate(self, runs: Runs) -> Mapping[str, Any]:
+    def forecast(self, runs: Runs) -> Mapping[str, Any]:
         """Return what the missing episodes take at most, as if all sampled answers differed. Plays nothing.
 
         Raises:
@@ -140,10 +141,8 @@ class Preferences:
             except UserError as error:
                 runs.remarks.append(f"{folder.name} is left out: {error}")
                 continue
-            decisions.sort(key=lambda one: digest_of(one.call))
-            found += [
-                Experiment(parent, decision, self.design, place) for decision in decisions[: self.design.decisions]
-            ]
+            chosen = sorted(decisions, key=lambda one: digest_of(one.call))[: self.design.decisions]
+            found += [Experiment(parent, decision, self.design, place) for decision in chosen]
         if not found:
             raise UserError(f"{runs.folder}: it has no decision with other answers", "\n".join(runs.remarks))
         return found
@@ -170,8 +169,8 @@ class Estimated:
     preferences: Preferences
 
     def estimate(self, runs: Runs) -> Mapping[str, Any]:
-        """Return the amounts by name; see `Preferences.estimate`."""
-        return self.preferences.estimate(runs)
+        """Return the amounts by name; see `Preferences.forecast`."""
+        return self.preferences.forecast(runs)
 
 
 def _sampled(parent: Parent) -> list[Decision]:

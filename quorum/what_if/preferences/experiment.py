@@ -166,9 +166,7 @@ class Experiment:
                 return False
             outcome = RunFolder(folder).metrics().get(self.design.outcome)
             if outcome is None:
-                raise UserError(
-                    f"{folder}: it has no {self.design.outcome}", "Choose another: --measure outcome=METRIC."
-                )
+                raise UserError(f"{folder}: it has no {self.design.outcome}", "Choose --measure outcome=METRIC.")
             self._measured[cell.name] = outcome, self.decision.again(folder)
         return True
 

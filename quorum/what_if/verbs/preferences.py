@@ -35,7 +35,8 @@ def preferences(
     \b
     Examples:
       quorum export runs/talk --to preferences --dry-run
-      quorum export runs/talk --to preferences --measure answers=2,draws=6,fresh=6 --budget-calls 5000
+      quorum export runs/talk --to preferences --budget-calls 5000
+      quorum export runs/talk --to preferences --measure draws=12,fresh=12
     """
     from quorum.configuration.budgets import require_budgets
     from quorum.sweeps.spending import SweepBudget
