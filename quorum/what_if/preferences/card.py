@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import orjson
 
 from maeil.metrics import METRICS
 from quorum.comparison.statistics.intervals import Estimate
+from quorum.display.sanitize import sanitize
+from quorum.installation.version import __version__
 from quorum.what_if.preferences.pairs import Pairs
 
-FILES = TRAINING, CARD = ("train.jsonl", "README.md")
-"""Names of the files."""
-EVALUATION = "test.jsonl"
-"""Name of the file of the boards that a split keeps for evaluation."""
+CARD, TRAIN, EVAL = "README.md", "train.jsonl", "eval.jsonl"
+"""Names of the files; the last one only with a split."""
 
 
-def files_of(pairs: Pairs, evaluates: Callable[[int], bool] | None = None) -> Mapping[str, bytes]:
+def files_of(name: str, pairs: Pairs, evaluates: Callable[[int], bool] | None = None) -> Mapping[str, bytes]:
     """Return the files of a data set by name: one row for each pair, and the card.
 
     Args:
+        name: name of the data set.
         pairs: the pairs.
-        evaluates: whether a board is for evaluation; None: there is no split.
+        evaluates: whether a board is for evaluation, by its seed; None: there is no split.
     """
-    rows = {TRAINING: b"", **({EVALUATION: b""} if evaluates is not None else {})}
+    rows = {TRAIN: b"", **({EVAL: b""} if evaluates is not None else {})}
     for pair in pairs.pairs:
-        name = EVALUATION if evaluates is not None and evaluates(pair.board) else TRAINING
-        rows[name] += orjson.dumps(pair.row, option=orjson.OPT_APPEND_NEWLINE)
-    return {**rows, CARD: "\n".join(_card(pairs, list(rows))).encode() + b"\n"}
+        side = EVAL if evaluates is not None and evaluates(pair.row["board"]) else TRAIN
+        rows[side] += orjson.dumps(pair.row, option=orjson.OPT_APPEND_NEWLINE)
+    return {**rows, CARD: "\n".join(_card(name, pairs, list(rows))).encode() + b"\n"}
 
 
 def figures_of(pairs: Pairs) -> dict[str, str]:
@@ -56,23 +59,26 @@ def _shown(margin: Estimate) -> str:
     return f"{margin.value:.3g}{interval}"
 
 
-def _card(pairs: Pairs, names: Sequence[str]) -> Iterator[str]:
+def _card(name: str, pairs: Pairs, sides: Sequence[str]) -> Iterator[str]:
     rows = [pair.row for pair in pairs.pairs]
-    simulated = any(row["simulated"] for row in rows)
-    yield from ("---", "configs:", "- config_name: default", "  data_files:")
-    yield from (f"  - split: {name.partition('.')[0]}\n    path: {name}" for name in names)
-    yield f"tags: [preferences, dpo{', simulated' * simulated}]"
-    yield from ("---", "", "# Preference pairs of a team", "")
-    yield "Both answers of a pair answer the same prompt, byte for byte (`prompt_digest`). Each was played to the end"
-    yield "of the episode in the same draws of luck. `margin` is how much better the chosen answer did, in units of the"
-    yield "outcome, with the ends of its paired 95 % interval over draws (`low`, `high`; null with too few draws)."
-    yield from ("", "| | |", "|---|---|")
+    models = Counter(sanitize(f"{row['model']}{' (simulated)' * row['simulated']}", 80) for row in rows)
+    yield from ("---", f"pretty_name: {json.dumps(name)}", "license: unknown")
+    yield from ("tags: [quorum, multi-agent, preferences]", "configs:", "- config_name: default", "  data_files:")
+    yield from (f"  - split: {side.partition('.')[0]}\n    path: {side}" for side in sides)
+    yield from ("---", "", "# Preference pairs of a team of agents", "")
+    yield f"Exported by Quorum {__version__} for preference training. Both answers of a pair answer the same prompt, byte"
+    yield "for byte (`prompt_digest`). Each was played to the end of the episode in the same draws of luck. `margin` is how"
+    yield "much better the chosen answer did, in units of the outcome; `low` and `high` are the ends of its paired 95 %"
+    yield "interval over draws, and null with too few draws."
+    yield from ("", "Fill in `license` above: the terms of the models that wrote the answers apply.", "")
+    yield from ("| | |", "|---|---|")
     yield from (f"| {label} | {figure} |" for label, figure in figures_of(pairs).items())
-    models = sorted({f"{row['model']}{' (simulated)' * row['simulated']}" for row in rows})
-    yield f"| models that wrote the answers | {', '.join(models) or 'none'} |"
-    yield f"| boards | {len({row['board'] for row in rows}):,} |"
-    yield from ("", "The margin on the draws that chose is too large on average, because the same draws decided which")
-    yield "answer is called better. Fresh draws had no part in that choice, so their mean is the effect to expect. The"
-    yield "intervals of both means are over decisions."
-    if simulated:
-        yield from ("", "A simulated model wrote answers of this data set: it shows the method, not what models do.")
+    yield from (
+        f"| pairs of the model {model.replace('|', '')} | {count:,} |" for model, count in sorted(models.items())
+    )
+    yield from (f"| boards in all pairs | {len({row['board'] for row in rows}):,} |", "")
+    yield "The margin on the draws that chose is too large on average, because the same draws decided which answer is"
+    yield "called better. Fresh draws had no part in that choice: their mean is the effect to expect. The intervals of both"
+    yield "means are over decisions."
+    if any(row["simulated"] for row in rows):
+        yield from ("", "**A simulated model, which is no language model but rules, wrote answers of this data set.**")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from maeil.outcomes import Outcome
+from quorum.agents.prompting.requests import TURNS
 from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.providers.replay import ReplayConfig
 from quorum.configuration.providers.simulated import SimulatedConfig
@@ -18,13 +19,14 @@ from quorum.sweeps.run import SweepRequest, SweepResult
 from quorum.sweeps.spending import SweepBudget
 from quorum.sweeps.stopping import Stop
 from quorum.what_if.branch.parent import Parent
-from quorum.what_if.preferences.card import EVALUATION, FILES, figures_of, files_of
+from quorum.what_if.preferences.card import CARD, EVAL, TRAIN, figures_of, files_of
 from quorum.what_if.preferences.decisions import Decision, decisions_of, digest_of
 from quorum.what_if.preferences.design import Design
 from quorum.what_if.preferences.experiment import Experiment
 from quorum.what_if.preferences.grid import AnswerGrid
 from quorum.what_if.preferences.pairs import Pairs
-from quorum_base.user_errors import UserError
+from quorum_base.registry import NAMED_MODULES
+from quorum_base.user_errors import UserError, choices_hint
 
 BRANCHES = "export-preferences-branches"
 """Name of the sweep of all episodes, in the folder of the runs."""
@@ -34,6 +36,7 @@ class Runs(Protocol):
     """The runs of an export (`quorum.view.export.episodes.Runs`)."""
 
     folder: Path
+    name: str
     rows: Sequence[Row]
     remarks: list[str]
 
@@ -52,6 +55,8 @@ class Preferences:
     Attributes:
         design: what to measure at each decision.
         budget: budget of all episodes; required with paid models.
+        agents: names of the agents whose decisions count; empty: all.
+        turns: kinds of turns, any of which a decision must have; empty: all.
         split: keeps boards for evaluation; None: no split.
     """
 
@@ -59,12 +64,18 @@ class Preferences:
 
     design: Design
     budget: SweepBudget
+    agents: Sequence[str] = ()
+    turns: Sequence[str] = ()
     split: Split | None = None
+
+    def __post_init__(self) -> None:
+        for turn in set(self.turns).difference(TURNS):
+            raise UserError(f"--turns {turn}: there is no such kind of turn", choices_hint(turn, "Kinds", TURNS))
 
     @property
     def FILES(self) -> tuple[str, ...]:  # noqa: N802 (the name in the protocol of formats)
         """Names of its files."""
-        return FILES if self.split is None else (*FILES, EVALUATION)
+        return (CARD, TRAIN) if self.split is None else (CARD, TRAIN, EVAL)
 
     def write(self, runs: Runs, folder: Path) -> None:
         """Play the missing episodes, and write the pairs of all decisions that are measured completely.
@@ -87,7 +98,7 @@ class Preferences:
             counts = "; ".join(f"{label}: {figure}" for label, figure in figures_of(found).items())
             raise UserError(f"there is no pair to write ({counts})", result.complaint or "Measure more: --measure.")
         evaluates = self.split.evaluates if self.split is not None else None
-        for name, data in files_of(found, evaluates).items():
+        for name, data in files_of(runs.name, found, evaluates).items():
             (folder / name).write_bytes(data)
 
     def forecast(self, runs: Runs) -> Mapping[str, Any]:
@@ -112,6 +123,12 @@ class Preferences:
             "estimated_from": "the rest of each run, if all sampled answers differ",
         }
 
+    def _wants(self, decision: Decision) -> bool:
+        agents, turns = set(self.agents), set(self.turns)
+        return decision.agent in (agents or {decision.agent}) and (
+            not turns or not turns.isdisjoint(decision.call.get("turn", ()))
+        )
+
     def _request(self, runs: Runs) -> SweepRequest:
         words = ["quorum", "export", str(runs.folder), "--to", "preferences", "--measure", str(self.design)]
         budget = self.budget
@@ -123,6 +140,7 @@ class Preferences:
             budget_usd=budget.usd,
             budget_tokens=budget.tokens,
             budget_calls=budget.calls,
+            plugins=tuple(sorted(NAMED_MODULES)),
             resume_command=shlex.join([*words, *budget.words]),
         )
 
@@ -141,21 +159,12 @@ class Preferences:
             except UserError as error:
                 runs.remarks.append(f"{folder.name} is left out: {error}")
                 continue
-            chosen = sorted(decisions, key=lambda one: digest_of(one.call))[: self.design.decisions]
+            wanted = [one for one in decisions if self._wants(one)]
+            chosen = sorted(wanted, key=lambda one: digest_of(one.call))[: self.design.decisions]
             found += [Experiment(parent, decision, self.design, place) for decision in chosen]
         if not found:
             raise UserError(f"{runs.folder}: it has no decision with other answers", "\n".join(runs.remarks))
         return found
-
-
-def preferences(*, measure: str, split: Split | None, dry_run: bool, budget: SweepBudget) -> Preferences | Estimated:
-    """Return the format, or its estimate for a dry run.
-
-    Raises:
-        UserError: the design is not valid.
-    """
-    found = Preferences(Design.of(measure), budget, split)
-    return Estimated(found) if dry_run else found
 
 
 @dataclass(frozen=True, slots=True)

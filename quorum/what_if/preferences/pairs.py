@@ -56,14 +56,12 @@ class Pair:
 
     Attributes:
         experiment: number of its decision among all.
-        board: the seed of its board.
         row: its row in the data set.
         margin: its margin in the draws that chose the answer.
         fresh: its margin in fresh draws; None if there were none.
     """
 
     experiment: int
-    board: int
     row: dict[str, Any]
     margin: Margin
     fresh: Margin | None
@@ -118,7 +116,7 @@ class Pairs:
                 **(fresh.columns("fresh_") if fresh is not None else {}),
                 "metric": design.outcome,
             }
-            self.pairs.append(Pair(number, experiment.parent.configuration.seed, row, margin, fresh))
+            self.pairs.append(Pair(number, row, margin, fresh))
 
     def mean_margins(self) -> tuple[Estimate, Estimate | None]:
         """Return the mean margin over pairs in the draws that chose the answers, and in fresh ones.
@@ -139,9 +137,12 @@ def _columns(experiment: Experiment) -> dict[str, Any]:
         "prompt": [{"role": said["role"], "content": said["content"]} for said in call["request"]["messages"]],
         "prompt_digest": digest_of(call),
         "run": parent.name,
-        "board": f"{c.env.name} n={c.n} seed={c.seed}",
+        "board": c.seed,
+        "n": c.n,
+        "world": c.env.name,
+        "topology": c.topology.name,
         "agent": decision.agent,
-        "turn": " ".join(call.get("turn", ())),
+        "turn": ",".join(call.get("turn", ())),
         "step": decision.instant.t,
         "model": call["reply"]["model"],
         "simulated": call["reply"]["simulated"],

@@ -9,6 +9,15 @@ from quorum.verbs import options
 
 def preferences(
     *,
+    agents: Annotated[
+        str, options.value("--agents", "NAME,...", "Export only the answers of these agents.", unset="all agents")
+    ] = "",
+    turns: Annotated[
+        str,
+        options.value(
+            "--turns", "plan,talk,...", "Export only the answers in these kinds of turns.", unset="all turns"
+        ),
+    ] = "",
     measure: Annotated[
         str,
         options.value(
@@ -40,8 +49,11 @@ def preferences(
     """
     from quorum.configuration.budgets import require_budgets
     from quorum.sweeps.spending import SweepBudget
-    from quorum.what_if.preferences.command import preferences as chosen
+    from quorum.what_if.preferences.command import Estimated, Preferences
+    from quorum.what_if.preferences.design import Design
 
     require_budgets(budget_usd=budget_usd, budget_tokens=budget_tokens, budget_calls=budget_calls)
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
-    return chosen(measure=measure, split=split, dry_run=dry_run, budget=budget)
+    names = [tuple(filter(None, text.split(","))) for text in (agents, turns)]
+    found = Preferences(Design.of(measure), budget, *names, split=split)
+    return Estimated(found) if dry_run else found
