@@ -66,10 +66,10 @@ def _card(name: str, pairs: Pairs, sides: Sequence[str]) -> Iterator[str]:
     yield from ("tags: [quorum, multi-agent, preferences]", "configs:", "- config_name: default", "  data_files:")
     yield from (f"  - split: {side.partition('.')[0]}\n    path: {side}" for side in sides)
     yield from ("---", "", "# Preference pairs of a team of agents", "")
-    yield f"Exported by Quorum {__version__} for preference training. Both answers of a pair answer the same prompt, byte"
-    yield "for byte (`prompt_digest`). Each was played to the end of the episode in the same draws of luck. `margin` is how"
-    yield "much better the chosen answer did, in units of the outcome; `low` and `high` are the ends of its paired 95 %"
-    yield "interval over draws, and null with too few draws."
+    yield f"Exported by Quorum {__version__} for preference training. Both answers of a pair answer the same prompt,"
+    yield "byte for byte (`prompt_digest`). Each was played to the end of the episode in the same draws of luck. `margin`"
+    yield "is how much better the chosen answer did, in units of the outcome; `low` and `high` are the ends of its paired"
+    yield "95 % interval over draws, and null with too few draws."
     yield from ("", "Fill in `license` above: the terms of the models that wrote the answers apply.", "")
     yield from ("| | |", "|---|---|")
     yield from (f"| {label} | {figure} |" for label, figure in figures_of(pairs).items())
@@ -78,7 +78,7 @@ def _card(name: str, pairs: Pairs, sides: Sequence[str]) -> Iterator[str]:
     )
     yield from (f"| boards in all pairs | {len({row['board'] for row in rows}):,} |", "")
     yield "The margin on the draws that chose is too large on average, because the same draws decided which answer is"
-    yield "called better. Fresh draws had no part in that choice: their mean is the effect to expect. The intervals of both"
-    yield "means are over decisions."
+    yield "called better. Fresh draws had no part in that choice: their mean is the effect to expect. The intervals of"
+    yield "both means are over decisions."
     if any(row["simulated"] for row in rows):
         yield from ("", "**A simulated model, which is no language model but rules, wrote answers of this data set.**")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -86,7 +87,8 @@ class Preferences:
         """
         experiments = self._experiments(runs)
         request = replace(self._request(runs), planner=AnswerGrid(experiments=experiments))
-        result = _play(request, experiments)
+        with _own_hints():
+            result = _play(request, experiments)
         if result.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         found = Pairs(self.design, len({experiment.parent.run for experiment in experiments}))
@@ -109,7 +111,8 @@ class Preferences:
         """
         experiments = self._experiments(runs)
         planner = AnswerGrid(experiments=experiments, foresees=True)
-        found = show_plan(replace(self._request(runs), planner=planner))
+        with _own_hints():
+            found = show_plan(replace(self._request(runs), planner=planner))
         for notice in found.notices:
             runs.remarks.append(notice)
         return {
@@ -201,6 +204,17 @@ def _sampled(parent: Parent) -> list[Decision]:
     if not found:
         raise UserError(reason)
     return found
+
+
+@contextmanager
+def _own_hints() -> Iterator[None]:
+    """Replace hints that suggest another name of the sweep, which this command does not take."""
+    try:
+        yield
+    except UserError as error:
+        if "--name" not in error.hint:
+            raise
+        raise UserError(error.message, f"Remove {BRANCHES} to measure everything again.") from error
 
 
 def _play(request: SweepRequest, experiments: Sequence[Experiment]) -> SweepResult:
