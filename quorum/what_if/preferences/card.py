@@ -67,9 +67,9 @@ def _card(name: str, pairs: Pairs, sides: Sequence[str]) -> Iterator[str]:
     yield from (f"  - split: {side.partition('.')[0]}\n    path: {side}" for side in sides)
     yield from ("---", "", "# Preference pairs of a team of agents", "")
     yield f"Exported by Quorum {__version__} for preference training. Both answers of a pair answer the same prompt,"
-    yield "byte for byte (`prompt_digest`). Each was played to the end of the episode in the same draws of luck. `margin`"
-    yield "is how much better the chosen answer did, in units of the outcome; `low` and `high` are the ends of its paired"
-    yield "95 % interval over draws, and null with too few draws."
+    yield "byte for byte (`prompt_digest`). Each was played to the end of the episode in the same draws of luck."
+    yield "`margin` is how much better the chosen answer did, in units of the outcome; `low` and `high` are the ends of"
+    yield "its paired 95 % interval over draws, and null with too few draws."
     yield from ("", "Fill in `license` above: the terms of the models that wrote the answers apply.", "")
     yield from ("| | |", "|---|---|")
     yield from (f"| {label} | {figure} |" for label, figure in figures_of(pairs).items())
