@@ -28,9 +28,9 @@ def files_of(name: str, pairs: Pairs, evaluates: Callable[[int], bool] | None = 
         evaluates: whether a board is for evaluation, by its seed; None: there is no split.
     """
     rows = {TRAIN: b"", **({EVAL: b""} if evaluates is not None else {})}
-    for pair in pairs.pairs:
-        side = EVAL if evaluates is not None and evaluates(pair.row["board"]) else TRAIN
-        rows[side] += orjson.dumps(pair.row, option=orjson.OPT_APPEND_NEWLINE)
+    for row in pairs.rows:
+        side = EVAL if evaluates is not None and evaluates(row["board"]) else TRAIN
+        rows[side] += orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     return {**rows, CARD: "\n".join(_card(name, pairs, list(rows))).encode() + b"\n"}
 
 
@@ -41,16 +41,15 @@ def figures_of(pairs: Pairs) -> dict[str, str]:
         "runs": f"{pairs.runs:,}",
         "decisions": f"{pairs.decisions:,} measured, {pairs.unfinished:,} not measured yet",
         "answers": f"{pairs.answers:,} distinct, including the recorded ones",
-        "pairs": f"{len(pairs.pairs):,}",
+        "pairs": f"{len(pairs.rows):,}",
         "ties, left out": f"{pairs.ties:,}",
         "replies not of the requested form, left out": f"{pairs.unusable:,}",
         "outcome": f"{metric.name}, {metric.better} is better: mean over {design.draws} draws",
     }
-    if pairs.pairs:
-        choosing, fresh = pairs.mean_margins()
-        found["mean margin on the draws that chose"] = _shown(choosing)
-        if fresh is not None:
-            found[f"mean margin on {design.fresh} fresh draws"] = _shown(fresh)
+    if pairs.rows:
+        found["mean margin on the draws that chose"] = _shown(pairs.mean("margin"))
+        if design.fresh:
+            found[f"mean margin on {design.fresh} fresh draws"] = _shown(pairs.mean("fresh_margin"))
     return found
 
 
@@ -60,7 +59,7 @@ def _shown(margin: Estimate) -> str:
 
 
 def _card(name: str, pairs: Pairs, sides: Sequence[str]) -> Iterator[str]:
-    rows = [pair.row for pair in pairs.pairs]
+    rows = pairs.rows
     models = Counter(sanitize(f"{row['model']}{' (simulated)' * row['simulated']}", 80) for row in rows)
     yield from ("---", f"pretty_name: {json.dumps(name)}", "license: unknown")
     yield from ("tags: [quorum, multi-agent, preferences]", "configs:", "- config_name: default", "  data_files:")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,13 +42,6 @@ class Runs(Protocol):
     remarks: list[str]
 
 
-class Split(Protocol):
-    """Keeps boards for evaluation (`quorum.view.export.selection.Split`)."""
-
-    def evaluates(self, board: int) -> bool:
-        """Whether a board is for evaluation."""
-
-
 @dataclass(frozen=True, slots=True)
 class Preferences:
     """A data set of preference pairs, as a format of `quorum export`.
@@ -58,7 +51,7 @@ class Preferences:
         budget: budget of all episodes; required with paid models.
         agents: names of the agents whose decisions count; empty: all.
         turns: kinds of turns, any of which a decision must have; empty: all.
-        split: keeps boards for evaluation; None: no split.
+        evaluates: whether a board is for evaluation, by its seed; None: there is no split.
     """
 
     TEXTS = True
@@ -67,7 +60,7 @@ class Preferences:
     budget: SweepBudget
     agents: Sequence[str] = ()
     turns: Sequence[str] = ()
-    split: Split | None = None
+    evaluates: Callable[[int], bool] | None = None
 
     def __post_init__(self) -> None:
         for turn in set(self.turns).difference(TURNS):
@@ -76,7 +69,7 @@ class Preferences:
     @property
     def FILES(self) -> tuple[str, ...]:  # noqa: N802 (the name in the protocol of formats)
         """Names of its files."""
-        return (CARD, TRAIN) if self.split is None else (CARD, TRAIN, EVAL)
+        return (CARD, TRAIN) if self.evaluates is None else (CARD, TRAIN, EVAL)
 
     def write(self, runs: Runs, folder: Path) -> None:
         """Play the missing episodes, and write the pairs of all decisions that are measured completely.
@@ -92,15 +85,14 @@ class Preferences:
         if result.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         found = Pairs(self.design, len({experiment.parent.run for experiment in experiments}))
-        for number, experiment in enumerate(experiments):
-            found.add(number, experiment, experiment.look())
+        for experiment in experiments:
+            found.add(experiment, experiment.look())
         if result.complaint:
             runs.remarks.append(result.complaint)
-        if not found.pairs:
+        if not found.rows:
             counts = "; ".join(f"{label}: {figure}" for label, figure in figures_of(found).items())
             raise UserError(f"there is no pair to write ({counts})", result.complaint or "Measure more: --measure.")
-        evaluates = self.split.evaluates if self.split is not None else None
-        for name, data in files_of(runs.name, found, evaluates).items():
+        for name, data in files_of(runs.name, found, self.evaluates).items():
             (folder / name).write_bytes(data)
 
     def forecast(self, runs: Runs) -> Mapping[str, Any]:
@@ -168,21 +160,6 @@ class Preferences:
         if not found:
             raise UserError(f"{runs.folder}: it has no decision with other answers", "\n".join(runs.remarks))
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Estimated:
-    """What a data set would take.
-
-    Attributes:
-        preferences: the data set.
-    """
-
-    preferences: Preferences
-
-    def estimate(self, runs: Runs) -> Mapping[str, Any]:
-        """Return the amounts by name; see `Preferences.forecast`."""
-        return self.preferences.forecast(runs)
 
 
 def _sampled(parent: Parent) -> list[Decision]:

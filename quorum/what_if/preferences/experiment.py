@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 from pathlib import Path
 
 from maeil.world import DrawsLots, closing_world
@@ -111,7 +112,7 @@ class Experiment:
         """Return the pairs of answers with different mean outcomes in the choosing draws, the better one first."""
         replies = list(found.replies)
         margins = {
-            (one, other): sum(found.differences(self.design, one, other, self.design.choosing))
+            (one, other): round(fsum(found.differences(self.design, one, other, self.design.choosing)), 9)
             for place, other in enumerate(replies)
             for one in replies[:place]
         }

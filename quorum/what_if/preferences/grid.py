@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from quorum.configuration.option_folders import ConfigDir
-from quorum.runs.sweep_file import SweepParent
 from quorum.sweeps.plan import Planner, SweepPlan
-from quorum.what_if.branch.branches import check_parents
+from quorum.what_if.branch.branches import check_parents, plan_of
 from quorum.what_if.branch.planned_cell import PlannedBranchCell
 from quorum.what_if.preferences.experiment import Experiment
 
@@ -41,19 +40,8 @@ class AnswerGrid(Planner):
             found = experiment.look()
             more = experiment.placeholders(found.unknown, len(cells)) if self.foresees else []
             cells |= {cell.name: cell for cell in (*found.cells, *more)}
-        origins = {(cell.run, cell.origin.instant, cell.origin.prefix): None for cell in cells.values()}
-        return SweepPlan(
-            experiment=None,
-            words=(),
-            arms={},
-            cells=tuple(cells.values()),
-            repeated=0,
-            problems=(),
-            places={cell.kind: f"{cell.run.name} --at {cell.origin.instant}" for cell in cells.values()},
-            metrics=(),
-            published=None,
-            without_effect="",
-            parents=tuple(SweepParent(run=str(run), at=str(at), prefix=prefix) for run, at, prefix in origins),
+        return plan_of(
+            cells.values(), {cell.kind: f"{cell.run.name} --at {cell.origin.instant}" for cell in cells.values()}
         )
 
     def check(self, planned: SweepPlan, folder: Path) -> None:

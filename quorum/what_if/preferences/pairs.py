@@ -17,56 +17,6 @@ from quorum.what_if.preferences.design import Design
 from quorum.what_if.preferences.experiment import Experiment, Findings
 
 
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """How much better the chosen answer is, in units of the metric.
-
-    Attributes:
-        mean: mean over draws.
-        low: lower end of its paired 95 % interval over draws; None with too few draws.
-        high: upper end.
-        draws: number of draws.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    draws: int
-
-    @classmethod
-    def of(cls, differences: Sequence[float], *, rate: bool) -> Margin:
-        """Return the margin of differences by draw."""
-        found = np.array(differences)
-        low, high = (None if math.isnan(end) else end for end in sign_flip_interval(found, share=rate))
-        return cls(float(found.mean()), low, high, len(found))
-
-    def columns(self, prefix: str = "") -> dict[str, float | None]:
-        """Return it as columns of a data set."""
-        return {
-            f"{prefix}margin": self.mean,
-            f"{prefix}low": self.low,
-            f"{prefix}high": self.high,
-            f"{prefix}draws": self.draws,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A preference pair.
-
-    Attributes:
-        experiment: number of its decision among all.
-        row: its row in the data set.
-        margin: its margin in the draws that chose the answer.
-        fresh: its margin in fresh draws; None if there were none.
-    """
-
-    experiment: int
-    row: dict[str, Any]
-    margin: Margin
-    fresh: Margin | None
-
-
 @dataclass(slots=True)
 class Pairs:
     """The pairs of several decisions, and what did not become a pair.
@@ -74,7 +24,8 @@ class Pairs:
     Attributes:
         design: what was measured.
         runs: number of runs.
-        pairs: the pairs.
+        rows: the pairs, as rows of a data set.
+        origins: for each pair, the number of its decision.
         decisions: number of decisions whose measurement is complete.
         unfinished: number of others.
         answers: number of distinct answers, including the recorded ones.
@@ -84,49 +35,47 @@ class Pairs:
 
     design: Design
     runs: int
-    pairs: list[Pair] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)
     decisions: int = 0
     unfinished: int = 0
     answers: int = 0
     ties: int = 0
     unusable: int = 0
 
-    def add(self, number: int, experiment: Experiment, found: Findings) -> None:
+    def add(self, experiment: Experiment, found: Findings) -> None:
         """Add the pairs of a decision, if its measurement is complete."""
         if not found.complete:
             self.unfinished += 1
             return
-        design, rate = self.design, METRICS[self.design.outcome].rate
-        chosen = experiment.pairs(found)
-        replies = len(found.replies)
+        design, replies, pairs = self.design, len(found.replies), experiment.pairs(found)
         self.decisions += 1
         self.answers += replies
         self.unusable += found.unusable
-        self.ties += replies * (replies - 1) // 2 - len(chosen)
-        for better, worse in chosen:
-            margin = Margin.of(found.differences(design, better, worse, design.choosing), rate=rate)
-            fresh = None
-            if design.fresh:
-                fresh = Margin.of(found.differences(design, better, worse, design.again), rate=rate)
-            row = {
-                **_columns(experiment),
-                "chosen": _answer(found, better),
-                "rejected": _answer(found, worse),
-                **margin.columns(),
-                **(fresh.columns("fresh_") if fresh is not None else {}),
-                "metric": design.outcome,
-            }
-            self.pairs.append(Pair(number, row, margin, fresh))
+        self.ties += replies * (replies - 1) // 2 - len(pairs)
+        for chosen, rejected in pairs:
+            row = {**_columns(experiment), "chosen": _answer(found, chosen), "rejected": _answer(found, rejected)}
+            for prefix, draws in (("", design.choosing), ("fresh_", design.again)):
+                if draws:
+                    row |= margin(found.differences(design, chosen, rejected, draws), design.outcome, prefix)
+            self.rows.append({**row, "metric": design.outcome})
+            self.origins.append(self.decisions)
 
-    def mean_margins(self) -> tuple[Estimate, Estimate | None]:
-        """Return the mean margin over pairs in the draws that chose the answers, and in fresh ones.
+    def mean(self, column: str) -> Estimate:
+        """Return the mean of a column; its interval is over decisions, because pairs of one decision share answers."""
+        return estimate(np.array([row[column] for row in self.rows]), boards=np.array(self.origins))
 
-        The intervals are over decisions, because the pairs of one decision share answers.
-        """
-        boards = np.array([pair.experiment for pair in self.pairs])
-        first = estimate(np.array([pair.margin.mean for pair in self.pairs]), boards=boards)
-        fresh = [pair.fresh.mean for pair in self.pairs if pair.fresh is not None]
-        return first, estimate(np.array(fresh), boards=boards) if fresh else None
+
+def margin(differences: Sequence[float], metric: str, prefix: str = "") -> dict[str, float | None]:
+    """Return the mean of differences by draw and the ends of its paired 95 % interval, as columns of a data set.
+
+    An end is None with too few draws.
+    """
+    found = np.array(differences)
+    low, high = sign_flip_interval(found, share=METRICS[metric].rate)
+    ends = {"low": None if math.isnan(low) else low, "high": None if math.isnan(high) else high}
+    columns = {"margin": float(found.mean()), **ends, "draws": len(found)}
+    return {f"{prefix}{name}": value for name, value in columns.items()}
 
 
 def _columns(experiment: Experiment) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 from quorum.verbs import options
@@ -49,11 +50,11 @@ def preferences(
     """
     from quorum.configuration.budgets import require_budgets
     from quorum.sweeps.spending import SweepBudget
-    from quorum.what_if.preferences.command import Estimated, Preferences
+    from quorum.what_if.preferences.command import Preferences
     from quorum.what_if.preferences.design import Design
 
     require_budgets(budget_usd=budget_usd, budget_tokens=budget_tokens, budget_calls=budget_calls)
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
     names = [tuple(filter(None, text.split(","))) for text in (agents, turns)]
-    found = Preferences(Design.of(measure), budget, *names, split=split)
-    return Estimated(found) if dry_run else found
+    found = Preferences(Design.of(measure), budget, *names, split.evaluates if split is not None else None)
+    return SimpleNamespace(estimate=found.forecast) if dry_run else found

@@ -31,7 +31,7 @@ from quorum.what_if.branch.parent import Parent
 from quorum.what_if.extensions.luck.events import WorldLuck
 from quorum.what_if.preferences.decisions import decisions_of, digest_of
 from quorum.what_if.preferences.design import Design
-from quorum.what_if.preferences.pairs import Margin
+from quorum.what_if.preferences.pairs import margin
 from quorum_base.user_errors import UserError
 from tests.serving import served
 
@@ -66,7 +66,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]
     out = tmp_path_factory.mktemp("simulated")
     for seed in (0, 2):
         run_cell(Cell.compose([*SAMPLED, f"seed={seed}", "max_steps=70"]), out / "runs")
-    rows, card, _ = exported(out / "runs", out / "pairs", "decisions=3,answers=3,draws=6,fresh=3")
+    rows, card, _ = exported(out / "runs", out / "pairs", "decisions=2,answers=2,draws=6,fresh=3")
     return out / "runs", rows, card
 
 
@@ -336,7 +336,7 @@ def test_a_split_keeps_boards_for_evaluation(simulated: tuple[Path, list[Row], s
     split = next(
         Split(share) for share in np.arange(0.01, 1, 0.01) if {Split(share).evaluates(b) for b in (0, 2)} > {True}
     )
-    measure = "decisions=3,answers=3,draws=6,fresh=3"
+    measure = "decisions=2,answers=2,draws=6,fresh=3"
     train, card, _ = exported(runs, tmp_path / "pairs", measure, split=split)
     held = [json.loads(line) for line in (tmp_path / "pairs" / "eval.jsonl").read_text().splitlines()]
     assert [row for row in rows if not split.evaluates(row["board"])] == train
@@ -387,13 +387,13 @@ def test_only_the_first_request_of_a_thought_with_an_effect_is_a_decision(tmp_pa
 
 
 def test_a_margin_is_the_mean_difference_with_a_paired_interval() -> None:
-    margin = Margin.of([3.0, 1.0, 2.0, 4.0, 0.0, 2.0, 5.0, 1.0], rate=False)
-    assert (margin.mean, margin.draws) == (2.25, 8)
-    assert margin.low is not None
-    assert margin.high is not None
-    assert 0 < margin.low < 2.25 < margin.high <= 5
-    few = Margin.of([3.0, 1.0], rate=False)
-    assert (few.low, few.high) == (None, None)
+    found = margin([3.0, 1.0, 2.0, 4.0, 0.0, 2.0, 5.0, 1.0], "outcome.steps_or_limit", "fresh_")
+    assert (found["fresh_margin"], found["fresh_draws"]) == (2.25, 8)
+    low, high = found["fresh_low"], found["fresh_high"]
+    assert low is not None
+    assert high is not None
+    assert 0 < low < 2.25 < high <= 5
+    assert margin([3.0, 1.0], "outcome.steps") == {"margin": 2.0, "low": None, "high": None, "draws": 2}
 
 
 @pytest.mark.parametrize(
