@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from maeil.errors import TraceError
 from maeil.outcomes import Outcome
@@ -96,7 +96,6 @@ class BranchGrid(Planner):
         parents, problems = Parents(), Problems()
         found: dict[str, PlannedBranchCell] = {}
         places: dict[str, str] = {}
-        origins: dict[SweepParent, None] = {}
         edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
         for run, at, (index, change) in product(runs, instants, enumerate(changes)):
             place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
@@ -112,22 +111,10 @@ class BranchGrid(Planner):
                 planned = PlannedBranchCell.of_branch(branch, run, change, draw)
                 found.setdefault(planned.name, planned)
                 places.setdefault(planned.kind, place)
-                origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
         if not found:
             raise refusal(problems.found, number)
-        return SweepPlan(
-            experiment=None,
-            words=tuple(words),
-            arms={},
-            cells=tuple(found.values()),
-            repeated=number - len(found) - affected(problems.found),
-            problems=problems.found,
-            places=places,
-            metrics=(),
-            published=None,
-            without_effect="",
-            parents=tuple(origins),
-        )
+        repeated = number - len(found) - affected(problems.found)
+        return plan_of(found.values(), places, words=tuple(words), repeated=repeated, problems=problems.found)
 
     def check(self, planned: SweepPlan, folder: Path) -> None:
         """Refuse a sweep of branches whose runs are gone or have changed since it started.
@@ -139,20 +126,40 @@ class BranchGrid(Planner):
         Raises:
             UserError: a run is gone, or has changed.
         """
-        before = None
-        if folder.is_dir():
-            with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
-                before = read_sweep(folder)
-        now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
-        for parent in planned.parents:
-            now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
-        for parent in before.parents if before is not None else ():
-            run = Path(os.path.realpath(folder / parent.run))
-            hint = "Restore the run, or start a separate sweep: --name NAME."
-            if not run.is_dir():
-                raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
-            if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-                raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
+        check_parents(planned, folder)
+
+
+def plan_of(cells: Iterable[PlannedBranchCell], places: Mapping[str, str], **more: Any) -> SweepPlan:
+    """Return the plan of a sweep of branches.
+
+    Args:
+        cells: the branches.
+        places: the arguments that lead to each kind of cell.
+        more: its words, repeated cells and problems, if it has any.
+    """
+    cells = tuple(cells)
+    origins = {(cell.run, cell.origin.instant, cell.origin.prefix): None for cell in cells}
+    none: dict[str, Any] = {"experiment": None, "words": (), "arms": {}, "repeated": 0, "problems": (), "metrics": ()}
+    parents = tuple(SweepParent(run=str(run), at=str(at), prefix=prefix) for run, at, prefix in origins)
+    return SweepPlan(cells=cells, places=places, published=None, without_effect="", parents=parents, **none | more)
+
+
+def check_parents(planned: SweepPlan, folder: Path) -> None:
+    """Refuse a sweep of branches whose runs are gone or have changed since it started; see `BranchGrid.check`."""
+    before = None
+    if folder.is_dir():
+        with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
+            before = read_sweep(folder)
+    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
+    for parent in planned.parents:
+        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
+    for parent in before.parents if before is not None else ():
+        run = Path(os.path.realpath(folder / parent.run))
+        hint = "Restore the run, or start a separate sweep: --name NAME."
+        if not run.is_dir():
+            raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
+        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
+            raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:
