@@ -6,8 +6,8 @@ import asyncio
 import atexit
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Container, Coroutine, Generator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Container, Generator, Iterable, Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -143,7 +143,8 @@ class Rollouts:
         places = asyncio.Semaphore(self._at_once)
         waiting: deque[asyncio.Task[Episode]] = deque()
         jobs = self._jobs()
-        async with self._playing() as play:
+        async with Workers(self._setting, self._workers) if self._workers else ModelPool() as players:
+            play = players.play if isinstance(players, Workers) else partial(self._players.play, players)
 
             async def one(board: int, draw: int) -> Episode:
                 async with places:
@@ -167,15 +168,6 @@ class Rollouts:
             _check_board(board, self._held_out)
             yield from ((board, draw) for draw in range(self._group))
 
-    @asynccontextmanager
-    async def _playing(self) -> AsyncIterator[Callable[[int, int], Coroutine[Any, Any, Episode]]]:
-        if self._workers:
-            async with Workers(self._setting, self._workers) as workers:
-                yield workers.play
-        else:
-            async with ModelPool() as pool:
-                yield partial(self._players.play, pool)
-
 
 def in_thread(make: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None, None]:
     """Iterate over an asynchronous generator from synchronous code, with an event loop in a thread.
@@ -192,7 +184,8 @@ def in_thread(make: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None,
             runner.run(ended.wait())  # type: ignore[arg-type] # a coroutine
 
     def end() -> None:
-        loop.call_soon_threadsafe(ended.set)
+        with suppress(RuntimeError):  # it has ended before
+            loop.call_soon_threadsafe(ended.set)
         thread.join()
 
     async def following() -> T | None:

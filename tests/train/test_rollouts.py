@@ -24,7 +24,7 @@ import quorum
 from maeil.metrics import reproducible
 from quorum.agents.llm.recording import unfolded
 from quorum.train.episodes import Episode
-from quorum.train.policy import Completion, PolicyRequest
+from quorum.train.policy import Call, Completion, PolicyRequest
 from quorum_base.user_errors import UserError
 from tests.conftest import PATIENCE, environment
 from tests.serving import served
@@ -70,10 +70,11 @@ def recorded(folders: list[Path]) -> Callable[[PolicyRequest], Completion]:
 
 @pytest.mark.parametrize("seats", [("agent_0",), ("agent_0", "agent_1")])
 def test_equal_answers_give_the_trace_of_a_run(seats: tuple[str, ...], tmp_path: Path) -> None:
-    words = ("llm.malformed=0.4", "llm.invalid=0.2")
+    words = ("llm.malformed=0.6", "llm.invalid=0.2")
     runs = [quorum.run(*WORDS, *words, "seed=5", f"draw={draw}", out=tmp_path) for draw in (0, 1)]
     policy = recorded([run.folder for run in runs])
     episodes = list(rollouts(*words, policy=policy, seats=seats, boards=[5], group=2))
+    asked: list[Call] = []
     for run, episode in zip(runs, episodes, strict=True):
         assert events_of(episode) == plain(quorum.trace(run))
         assert list(episode.seats) == list(seats)
@@ -83,22 +84,22 @@ def test_equal_answers_give_the_trace_of_a_run(seats: tuple[str, ...], tmp_path:
             for found in (episode.metrics, run.metrics)
         )
         assert ours == theirs
-        asked = [call for seat in episode.seats.values() for call in seat.calls]
-        assert {call.attached for call in asked} == {episode.draw}
-        assert any(len(call.request.messages) > 2 for call in asked), "some answers were malformed and requested again"
+        asked += [call for seat in episode.seats.values() for call in seat.calls]
+    assert {call.attached for call in asked} == {0, 1}
+    assert any(len(call.request.messages) > 2 for call in asked), "some answers were malformed and requested again"
 
 
 def test_neither_concurrency_nor_threads_nor_workers_change_an_episode() -> None:
     arguments = {"policy": policies.slow_rules, "seats": "agent_0", "boards": range(2), "group": 2}
-    alone = [episode.digest for episode in rollouts("llm.temperature=5", at_once=1, **arguments)]
-    assert len(set(alone)) == 4
+    alone = [episode.digest for episode in rollouts("llm.poor=1", at_once=1, **arguments)]
+    assert len(set(alone)) > 2
 
     def together(_: int) -> list[str]:
-        return [episode.digest for episode in rollouts("llm.temperature=5", at_once=4, **arguments)]
+        return [episode.digest for episode in rollouts("llm.poor=1", at_once=4, **arguments)]
 
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(together, range(2))) == [alone, alone]
-    episodes = list(rollouts("llm.temperature=5", workers=2, **arguments))
+    episodes = list(rollouts("llm.poor=1", workers=2, **arguments))
     assert [episode.digest for episode in episodes] == alone
     assert [(episode.board, episode.draw) for episode in episodes] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     call = episodes[0].seats["agent_0"].calls[0]
@@ -129,8 +130,8 @@ def test_boards_may_be_endless_and_are_played_as_they_are_taken() -> None:
 
 
 def test_a_malformed_answer_is_requested_again() -> None:
-    def policy(request: PolicyRequest) -> str:
-        return policies.smallest(request) if len(request.messages) > 2 else "no JSON"
+    async def policy(request: PolicyRequest) -> str | Completion:
+        return await policies.rules(request) if len(request.messages) > 2 else "no JSON"
 
     [episode] = rollouts(policy=policy, seats=["agent_1"], boards=[0])
     calls = episode.seats["agent_1"].calls
@@ -172,8 +173,8 @@ def test_difference_rewards_compare_with_an_idle_seat(tmp_path: Path) -> None:
         saved = 1 - metrics["outcome.steps"] / 80 if metrics["outcome.success"] else 0
         results[name] = (metrics["outcome.completion"] + saved) / 2
     assert results[""] > 0
-    assert {seat.reward.team for seat in episode.seats.values()} == {pytest.approx(results[""])}
     for name, seat in episode.seats.items():
+        assert seat.reward.team == pytest.approx(results[""])
         assert seat.reward.difference == pytest.approx(results[""] - results[name])
         assert len(seat.reward.per_step) == episode.steps
     assert any(seat.reward.difference for seat in episode.seats.values())
@@ -269,6 +270,14 @@ def children(process: int) -> set[int]:
     return found
 
 
+def runs(process: int) -> bool:
+    """Whether a process runs; one that has ended may wait for its parent."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_trainer_that_ends_leaves_nothing_behind(end: signal.Signals, workers: int, tmp_path: Path) -> None:
@@ -288,7 +297,7 @@ def test_a_trainer_that_ends_leaves_nothing_behind(end: signal.Signals, workers:
     assert trainer.returncode == -end
     assert ("KeyboardInterrupt" in errors) == (end == signal.SIGINT)
     assert "never retrieved" not in errors
-    assert not any(Path(f"/proc/{process}").exists() for process in below)
+    assert not any(map(runs, below))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -308,9 +317,9 @@ def test_an_endpoint_is_a_policy() -> None:
     words = ("llm.temperature=0", "llm.cache=false")
     with served(policies.RULES) as addresses:
         [episode] = rollouts(
-            *words, policy=addresses.openai, model="student", seats=["agent_0"], boards=[2], at_once=2
+            *words, policy=addresses.openai, model="simulated", seats=["agent_0"], boards=[2], at_once=2
         )  # fmt: skip
-        [every] = rollouts("llm.temperature=0", policy=addresses.openai, model="student", boards=[2])
+        [every] = rollouts("llm.temperature=0", policy=addresses.openai, model="simulated", boards=[2])
     [reference] = rollouts(*words, seats=["agent_0"], boards=[2])
     for found in (episode, every):
         assert events_of(found) == events_of(reference)
