@@ -64,5 +64,6 @@ def dying(_: PolicyRequest) -> Any:
 async def telling(request: PolicyRequest) -> str:
     """Say on standard error that it was asked, and wait for ever."""
     if request.seat == "agent_0":
-        print("asked", file=sys.stderr, flush=True)
+        sys.stderr.write("asked\n")
+        sys.stderr.flush()
     return await waiting(request)
