@@ -29,7 +29,7 @@ class Reward:
         per_step: the world's reward of the agent in each environment step; for a participant without a body, the mean
             of all agents.
         difference: `team` minus the reward of the same episode, with the same luck, in which this seat does nothing
-            (difference reward, Wolpert and Tumer 2002); None unless requested.
+            (difference reward, Wolpert and Tumer 2001); None unless requested.
         constraints: share of the conditions of cooperation (in place, in time, enough participants, prerequisites, all
             at once) that held in the agent's attempts at cooperative tasks; None without attempts.
     """

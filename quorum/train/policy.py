@@ -1,4 +1,4 @@
-"""The policy that a trainer trains: what it is asked, what it returns, and how it takes a model's place."""
+"""The policy that a trainer trains: its requests and answers, and how it replaces the models of its seats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "policy"
 
 @dataclass(frozen=True, slots=True)
 class PolicyRequest:
-    """What the policy is asked.
+    """A request to the policy.
 
     Attributes:
         messages: the prompt, each message with `role` (`system`, `user`, `assistant`) and `content`, as chat templates
@@ -78,9 +78,9 @@ class Call:
     """A call of the policy.
 
     Attributes:
-        request: what it was asked.
-        text: its answer as written.
-        attached: what it attached; None for an endpoint.
+        request: the request.
+        text: the answer as written.
+        attached: what the policy attached; None for an endpoint.
     """
 
     request: PolicyRequest
