@@ -62,7 +62,7 @@ def dying(_: PolicyRequest) -> Any:
 
 
 async def telling(request: PolicyRequest) -> str:
-    """Say on standard error that it was asked, and wait for ever."""
+    """Report the request on standard error, and wait for ever."""
     if request.seat == "agent_0":
         sys.stderr.write("asked\n")
         sys.stderr.flush()

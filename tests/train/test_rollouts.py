@@ -79,11 +79,11 @@ def test_equal_answers_give_the_trace_of_a_run(seats: tuple[str, ...], tmp_path:
         assert events_of(episode) == plain(quorum.trace(run))
         assert list(episode.seats) == list(seats)
         assert (episode.board, episode.outcome, episode.steps) == (5, run.outcome, run.metrics["outcome.steps"])
-        ours, theirs = (
+        ours, recorded_ones = (
             {name: value for name, value in reproducible(found).items() if not name.startswith("model.")}
             for found in (episode.metrics, run.metrics)
         )
-        assert ours == theirs
+        assert ours == recorded_ones
         asked += [call for seat in episode.seats.values() for call in seat.calls]
     assert {call.attached for call in asked} == {0, 1}
     assert any(len(call.request.messages) > 2 for call in asked), "some answers were malformed and requested again"
