@@ -181,7 +181,7 @@ def in_thread(make: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None,
 
     def run() -> None:
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(ended.wait())  # type: ignore[arg-type] # a coroutine
+            runner.run(ended.wait())
 
     def end() -> None:
         with suppress(RuntimeError):  # it has ended before

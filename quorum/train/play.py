@@ -103,7 +103,7 @@ class Players:
 
     def _participants(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the names of all participants, and of those that ask a model."""
-        asked = {}
+        asked: dict[str, object] = {}
         with extension_errors():
             parts = build(self._cell, lambda name: asked.setdefault(name, object()))
         with closing_world(parts.world):

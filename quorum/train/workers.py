@@ -106,9 +106,10 @@ class _Worker:
         self.asked[number] = future = asyncio.get_running_loop().create_future()
         self._input.write(pickle.dumps((number, board, draw)))
         try:
-            return await future
+            found: Episode = await future
         finally:
             del self.asked[number]
+        return found
 
     async def _read(self) -> None:
         with suppress(asyncio.IncompleteReadError):

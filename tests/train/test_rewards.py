@@ -56,7 +56,9 @@ def test_half_of_the_team_s_reward_is_for_goals_and_half_for_time(
 
 
 def test_each_agent_has_its_own_reward_if_the_world_gives_one() -> None:
-    found = trace([[StepTaken((0, 0, 0), 1.0, (3.0, 0.0, 0.0))], [StepTaken((0, 0, 0), 2.0)]], EpisodeEnd("ended", 2))
+    found = trace(
+        [[StepTaken((0, 0, 0), 1.0, (3.0, 0.0, 0.0))], [StepTaken((0, 0, 0), 2.0)]], EpisodeEnd(Outcome.ENDED, 2)
+    )
     assert [rewards_per_step(found, agent) for agent in range(4)] == [(3.0, 2.0), (0.0, 2.0), (0.0, 2.0), (1.0, 2.0)]
 
 

@@ -122,8 +122,13 @@ async def test_both_kinds_of_loop_work_in_an_event_loop() -> None:
 
 def test_boards_may_be_endless_and_are_played_as_they_are_taken() -> None:
     taken = []
-    boards = (taken.append(board) or board for board in itertools.count(7))
-    episodes = iter(rollouts(policy=policies.smallest, boards=boards, at_once=2))
+
+    def seeds() -> Iterator[int]:
+        for board in itertools.count(7):
+            taken.append(board)
+            yield board
+
+    episodes = iter(rollouts(policy=policies.smallest, boards=seeds(), at_once=2))
     assert [next(episodes).board for _ in range(3)] == [7, 8, 9]
     episodes.close()
     assert len(taken) <= 3 + 4
@@ -169,7 +174,7 @@ def test_difference_rewards_compare_with_an_idle_seat(tmp_path: Path) -> None:
     results = {}
     for name in ("", "agent_0", "agent_1"):
         more = [f"agents.members.{name}=idle"] if name else []
-        metrics = quorum.run(*common, *words, *more, "seed=1", out=tmp_path).metrics
+        metrics: Any = quorum.run(*common, *words, *more, "seed=1", out=tmp_path).metrics
         saved = 1 - metrics["outcome.steps"] / 80 if metrics["outcome.success"] else 0
         results[name] = (metrics["outcome.completion"] + saved) / 2
     assert results[""] > 0
@@ -204,8 +209,17 @@ def worlds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     balance: list[int] = []
     build, close = CubeWorld.__init__, CubeWorld.close
-    monkeypatch.setattr(CubeWorld, "__init__", lambda self, *given: (balance.append(1), build(self, *given))[1])
-    monkeypatch.setattr(CubeWorld, "close", lambda self: (balance.append(-1), close(self))[1])
+
+    def built(self: CubeWorld, *given: Any) -> None:
+        balance.append(1)
+        build(self, *given)
+
+    def closed(self: CubeWorld) -> None:
+        balance.append(-1)
+        close(self)
+
+    monkeypatch.setattr(CubeWorld, "__init__", built)
+    monkeypatch.setattr(CubeWorld, "close", closed)
     return balance
 
 
@@ -289,6 +303,7 @@ def test_a_trainer_that_ends_leaves_nothing_behind(end: signal.Signals, workers:
         """,
         tmp_path,
     )
+    assert trainer.stderr is not None
     assert [trainer.stderr.readline() for _ in range(4)] == ["asked\n"] * 4
     below = children(trainer.pid)
     assert len(below) == workers
