@@ -12,7 +12,7 @@ import textwrap
 import threading
 import traceback
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from pathlib import Path
@@ -121,7 +121,7 @@ async def test_both_kinds_of_loop_work_in_an_event_loop() -> None:
 
 
 def test_boards_may_be_endless_and_are_played_as_they_are_taken() -> None:
-    taken = []
+    taken: list[int] = []
 
     def seeds() -> Iterator[int]:
         for board in itertools.count(7):
