@@ -17,6 +17,7 @@ components on import.
 | `exports` | a format of `quorum export` (`quorum.view.export.formats`) |
 | `origins` | the origin of recorded cells (`quorum.configuration.origin.Origin`) |
 | `api` | a module with methods of `quorum.Result` and `quorum.Results` |
+| `python` | a function or class of a satellite, which `import quorum` offers under that name |
 | `events`, `metrics`, `figures` | a module that registers kinds of events, metrics, or figures |
 
 Components are imported on first use, so adding or deleting its folder is all it takes to add or remove a satellite or
