@@ -143,6 +143,7 @@ class Runs:
         self.folder = folder
         self.name = folder.resolve().name
         self.texts = texts
+        self.where = where
         self.remarks: list[str] = []
         """The runs that are left out, with the reasons."""
         self.rows = tuple(self._whole(folder))

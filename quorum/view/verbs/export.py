@@ -52,7 +52,8 @@ def export(
 ) -> None:
     """Write finished runs in the format of another tool.
 
-    Damaged and unfinished runs are left out and named. Nothing is sent anywhere.
+    Damaged and unfinished runs are left out and named. Only --to preferences calls
+    models; nothing else is sent anywhere.
 
     --where takes the columns of quorum results, which need no quotes here: 'outcome.success and n = 2' (the extra
     `analysis`). --split goes by the seed of a board alone, so a board never changes sides when you add others.

@@ -38,6 +38,7 @@ class Runs(Protocol):
 
     folder: Path
     name: str
+    where: str
     rows: Sequence[Row]
     remarks: list[str]
 
@@ -126,6 +127,8 @@ class Preferences:
 
     def _request(self, runs: Runs) -> SweepRequest:
         words = ["quorum", "export", str(runs.folder), "--to", "preferences", "--measure", str(self.design)]
+        kept = {"--where": runs.where, "--agents": ",".join(self.agents), "--turns": ",".join(self.turns)}
+        words += [word for option, value in kept.items() if value for word in (option, value)]
         budget = self.budget
         return SweepRequest(
             words=(),
