@@ -8,6 +8,9 @@
 | `own` | the message with the reader's own last text |
 | `shuffled` | the message with a text of the same sender on another board, at the nearest step |
 | `contradicting` | the message, which names the next of the available choices instead of each that it names |
+
+No arm has what the agent itself has said in this step after the first of these messages: "I take block_2", after a
+request for it, would keep what it heard in the prompt of every arm.
 """
 
 from __future__ import annotations
@@ -83,11 +86,13 @@ def views_of(view: View, choices: Sequence[str], donors: Sequence[Donor]) -> Ite
     """Yield the view of each arm by name; the arm `shuffled` only if there are donors.
 
     Args:
-        view: the turn.
+        view: the turn, with a message of this step.
         choices: the available targets.
         donors: messages of other boards.
     """
     heard = received(view)
+    first = min(message.id for message in heard if message.t == view.t)
+    view = _kept(view, lambda message: message if message.sender != view.agent or message.id < first else None)
     said = [message.content for message in (*view.memory, *view.unread) if message.sender == view.agent]
     said = said[-len(heard) :]
     texts = dict(zip((message.id for message in heard[::-1]), said[::-1], strict=False))
@@ -115,13 +120,17 @@ def _words(text: str) -> list[str]:
 
 def _changed(view: View, change: Callable[[Message], Message | None]) -> View:
     """Return a view with changed messages of others, and without the open tasks that these carried."""
+    found = _kept(view, lambda message: message if message.sender == view.agent else change(message))
+    return found if view.turn.feedback else replace(found, constraints=())
 
-    def kept(messages: Sequence[Message]) -> tuple[Message, ...]:
-        found = (message if message.sender == view.agent else change(message) for message in messages)
-        return tuple(message for message in found if message is not None)
 
-    shown = view.constraints if view.turn.feedback else ()
-    return replace(view, memory=kept(view.memory), unread=kept(view.unread), constraints=shown)
+def _kept(view: View, change: Callable[[Message], Message | None]) -> View:
+    """Return a view with changed messages; None removes one."""
+    memory, unread = (
+        tuple(found for message in messages if (found := change(message)) is not None)
+        for messages in (view.memory, view.unread)
+    )
+    return replace(view, memory=memory, unread=unread)
 
 
 def _saying(message: Message, content: str) -> Message:

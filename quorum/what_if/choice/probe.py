@@ -183,32 +183,33 @@ def measure(planned: Sequence[Asked], question: Question) -> list[Measured]:
 
 
 async def _measure(planned: Sequence[Asked], books: CallLedger) -> list[Measured]:
-    found: list[Measured | None] = []
+    """Measure one decision after another, so that a budget buys whole decisions; the arms of each at once."""
+    found: list[Measured] = []
     async with ModelPool() as pool:
         for asked in planned:
             models = EpisodeModels(asked.configuration, pool, books)
-            try:
-                found += await together([partial(_measured, asked, one, models) for one in asked.decisions])
-            except (LanguageModelError, EpisodeStop) as error:
-                hint = model_hint(error, asked.configuration.llm) or _SERVICES
-                raise UserError(f"{OPTION}: llm={asked.configuration.llm.name}: {error}", hint) from error
-    return [one for one in found if one is not None]
+            for decision in asked.decisions:
+                try:
+                    found.append(Measured(asked.model, decision, await _arms(asked, decision, models)))
+                except BudgetReached:
+                    return found
+                except (AnswerInvalid, NoChoice):
+                    continue
+                except (LanguageModelError, EpisodeStop) as error:
+                    hint = model_hint(error, asked.configuration.llm) or _SERVICES
+                    raise UserError(f"{OPTION}: llm={asked.configuration.llm.name}: {error}", hint) from error
+    return found
 
 
-async def _measured(asked: Asked, decision: Decision, models: EpisodeModels) -> Measured | None:
-    """Measure a decision; None if the budget ends, or an answer does not show its choice."""
-    heard, known = decision.heard, dict[object, Distribution]()
+async def _arms(asked: Asked, decision: Decision, models: EpisodeModels) -> Mapping[str, Distribution]:
+    """Return the distribution of each arm; arms with equal prompts share a request."""
+    heard, model = decision.heard, models(decision.agent)
     grounded = asked.configuration.llm_of(decision.agent).grounded_schema
-    arms = {}
-    try:
-        for arm, request in decision.requests.items():
-            if request.messages not in known:
-                ask = partial(_tokens, models(decision.agent), request, heard.kind, grounded)
-                known[request.messages] = await distribution(ask, heard.choices)
-            arms[arm] = known[request.messages]
-    except (AnswerInvalid, BudgetReached, NoChoice):
-        return None
-    return Measured(asked.model, decision, arms)
+    requests = {request.messages: request for request in decision.requests.values()}
+    asks = [partial(_tokens, model, request, heard.kind, grounded) for request in requests.values()]
+    answers = await together([partial(distribution, ask, heard.choices) for ask in asks])
+    found = dict(zip(requests, answers, strict=True))
+    return {arm: found[request.messages] for arm, request in decision.requests.items()}
 
 
 async def _tokens(

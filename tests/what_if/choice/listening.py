@@ -57,7 +57,8 @@ class Listener:
                 letters = {key: (1 - OUTSIDE) * share for key, share in letters.items()} | {"!": OUTSIDE}
             top = sorted(((key, log(share)) for key, share in letters.items()), key=lambda one: -one[1])
             tokens.append((letter, log(letters[letter]), top))
-        tokens.append(('"}}', 0.0, [('"}}', 0.0)]))
+        end = '"' + "}" * begin.count("{")
+        tokens.append((end, 0.0, [(end, 0.0)]))
         content = [
             {"token": text, "logprob": own, "top_logprobs": [{"token": one, "logprob": value} for one, value in top]}
             for text, own, top in tokens

@@ -37,7 +37,7 @@ def test_each_arm_changes_the_messages_of_others_alone() -> None:
     donors = [Donor(4, 0, "no"), Donor(4, 1, "go to block_0"), Donor(9, 1, "late"), Donor(3, 1, "hi")]
     views = dict(views_of(VIEW, BLOCKS, donors))
     assert tuple(views) == ARMS
-    assert views["heard"] is VIEW
+    assert views["heard"] == VIEW
     assert {arm: texts(view) for arm, view in views.items()} == {
         "heard": ["hello", "I take block_10."],
         "none": [],
@@ -63,6 +63,13 @@ def test_open_tasks_that_came_with_messages_go_with_them() -> None:
     assert kept == {"heard", "contradicting"}
     sees = replace(VIEW, constraints=listed, turn=replace(VIEW.turn, feedback=True))
     assert all(view.constraints == listed for _, view in views_of(sees, BLOCKS, []))
+
+
+def test_no_arm_repeats_what_the_agent_said_after_it_had_heard() -> None:
+    echo = message(4, 0, "I take block_10, as you say.")
+    for arm, view in views_of(replace(VIEW, memory=VIEW.memory, unread=(*VIEW.unread, echo)), BLOCKS, []):
+        assert [one for one in (*view.memory, *view.unread) if one.sender == 0] == OWN, arm
+        assert arm in ("heard", "shuffled") or not any("block_10" in text for text in texts(view))
 
 
 @pytest.mark.parametrize(

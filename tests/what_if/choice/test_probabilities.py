@@ -173,7 +173,8 @@ def test_the_schema_ends_with_the_target_and_leaves_nothing_else_open() -> None:
     assert list(got["properties"]) == ["thoughts", "asks", "messages", "plan"]
     assert not validator.reasons(answer)
     for changed in (
-        {**answer, "thoughts": "why"}, {**answer, "messages": []}, {**answer, "asks": [{"task": None}]}, {**answer, "plan": None},
+        {**answer, "thoughts": "why"}, {**answer, "messages": []}, {**answer, "asks": [{"task": None}]},
+        {**answer, "plan": None},
         {**answer, "plan": {"rationale": "", "task": {"kind": "push", "target": "block_1"}}},
         {**answer, "plan": {"rationale": "", "task": {"kind": "deliver", "target": "block_2"}}},
     ):  # fmt: skip
