@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from math import exp, isclose, log
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from quorum.agents.llm.protocol import Finish, Reply, TokenLogprobs, Usage
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import describe_reply, read_reply
 from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
@@ -32,7 +34,7 @@ TEAM = "n=2 agents=naive topology=centralized max_steps=4 prompts=terse prompts.
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("talk")
-    for seed in range(3):
+    for seed in range(2):
         run_cell(Cell.compose([*TEAM.split(), f"seed={seed}"]), out)
     return out
 
@@ -43,9 +45,13 @@ def words(address: str, *more: str) -> tuple[str, ...]:
 
 def measured(sweep: Path, model: Listener, *more: str) -> Table:
     with listening(model) as address:
-        question = Question((sweep,), words(address, *more), budget=CALLS)
+        question = Question((sweep,), words(address, *more), at=("0",), budget=CALLS)
         planned = plan(question)
         return Table(measure(planned, question), counts(planned)["decisions"])
+
+
+def without_messages(prompt: str) -> str:
+    return re.sub(r"<(memory|unread)>.*?</\1>\n", "", prompt, flags=re.DOTALL)
 
 
 def effects(table: Table) -> dict[str, float]:
@@ -56,11 +62,11 @@ def effects(table: Table) -> dict[str, float]:
 @pytest.mark.parametrize("grounded", ["true", "false"])
 def test_the_log_odds_are_those_of_the_model(sweep: Path, raw: bool, grounded: str) -> None:
     table = measured(sweep, Listener(GAIN, raw=raw), f"llm.grounded_schema={grounded}")
-    assert len(table.measured) == table.planned >= 3
+    assert len(table.measured) == table.planned >= 4
+    assert {one.decision.heard.asked for one in table.measured} == {True, False}
     for one in table.measured:
         heard = one.decision.heard
         assert heard.choices == ("block_0", "block_1", "block_2")
-        assert heard.asked
         others = [choice for choice in heard.choices if choice != heard.named]
         after = heard.choices[(heard.choices.index(heard.named) + 1) % 3]
         for arm in ("none", "empty"):
@@ -84,20 +90,27 @@ def test_a_deaf_model_is_found_deaf_whatever_it_prefers(sweep: Path) -> None:
 
 
 def test_the_prompt_as_heard_is_that_of_the_run_and_the_others_differ_in_messages_alone(sweep: Path) -> None:
-    recorded = defaultdict(list)
-    for folder in sweep.iterdir():
-        for line in RunFiles(folder).lines("calls.jsonl"):
-            call = json.loads(line)
-            recorded[folder.name, call["agent"], call["t"]].append(call["reply"]["usage"]["prompt"])
-    with listening(Listener(GAIN)) as address:
-        planned = plan(Question((sweep,), words(address)))
-    for decision in (one for asked in planned for one in asked.decisions):
-        assert (decision.run, decision.agent, decision.t) in recorded
-        prompts = {arm: request.messages for arm, request in decision.requests.items()}
-        head = {messages[0] for messages in prompts.values()}
-        assert len(head) == 1
-        assert decision.heard.named in prompts["heard"][-1].content.partition("<unread>")[2]
-        assert "agent_0" not in prompts["none"][-1].content.partition("<unread>")[2].partition("</unread>")[0]
+    recorded = {
+        (folder.name, call["agent"], call["t"]): [message["content"] for message in call["request"]["messages"]]
+        for folder in sweep.iterdir()
+        for call in unfolded(RunFiles(folder).lines("calls.jsonl"))
+        if call["turn"] == ["plan"]
+    }
+    planned = plan(Question((sweep,), words("http://127.0.0.1:9/v1")))
+    decisions = [one for asked in planned for one in asked.decisions]
+    leaders = [one for one in decisions if one.agent == "agent_0"]
+    assert leaders
+    assert len(leaders) < len(decisions)
+    for one in decisions:
+        prompts = {arm: [message.content for message in request.messages] for arm, request in one.requests.items()}
+        own = recorded[one.run, one.agent, one.t]
+        assert (prompts["heard"] == own) == (one in leaders)
+        assert len({messages[0] for messages in prompts.values()}) == 1
+        outside = {
+            re.sub(r"<(memory|unread)>.*?</\1>\n", "", messages[-1], flags=re.DOTALL) for messages in prompts.values()
+        }
+        assert outside == {re.sub(r"<(memory|unread)>.*?</\1>\n", "", own[-1], flags=re.DOTALL)}
+        assert len({messages[-1] for messages in prompts.values()}) >= 4
 
 
 def test_a_board_counts_once(sweep: Path) -> None:
@@ -105,7 +118,7 @@ def test_a_board_counts_once(sweep: Path) -> None:
     (row, *_) = (row for row in table.rows if row.arm == "none")
     doubled = Table([*table.measured, *table.measured[:1]], table.planned)
     (again, *_) = (row for row in doubled.rows if row.arm == "none")
-    assert row.odds.boards == again.odds.boards == 3
+    assert row.odds.boards == again.odds.boards == 2
     assert again.decisions == row.decisions + 1
 
 
