@@ -29,7 +29,9 @@ def shipped() -> Path | None:
     return next(Path(found.origin).parent.glob("*.gguf"), None) if found is not None and found.origin else None
 
 
-def serve(file: Path, port: int, context: int, threads: int, slots: int = 1, lora: Path | None = None) -> None:
+def serve(
+    file: Path, port: int, context: int, threads: int, *, slots: int = 1, lora: Path | None = None
+) -> None:
     """Serve a file until the process ends; print the address once the server accepts requests.
 
     Args:

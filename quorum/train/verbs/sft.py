@@ -18,7 +18,9 @@ def sft(
     ] = "",
     best: Annotated[
         int | None,
-        options.value("--best", "SAMPLES", "Export only so many draws of each board and arm.", unset="all draws", min=1),
+        options.value(
+            "--best", "SAMPLES", "Export only so many draws of each board and arm.", unset="all draws", min=1
+        ),
     ] = None,
     prompts: Annotated[
         str,

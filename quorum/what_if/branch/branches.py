@@ -86,7 +86,7 @@ class BranchGrid(Planner):
         ]
         if self.control or not changes:
             changes.insert(0, replace(UNCHANGED, luck=edit.luck))
-        runs = list(_runs(self.folders))
+        runs = list(runs_of(self.folders))
         number = len(runs) * len(instants) * len(changes) * self.draws
         if number > MOST_POINTS:
             sizes = f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}"
@@ -98,7 +98,7 @@ class BranchGrid(Planner):
         places: dict[str, str] = {}
         edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
         for run, at, (index, change) in product(runs, instants, enumerate(changes)):
-            place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
+            place = _place(run, f"--at {at}" if at is not None else "", varied(change, grid))
             try:
                 parent: Parent = parents.open(run.absolute())
                 instant = at if at is not None else parent.instant_of_drop(edit.drops)
@@ -172,8 +172,12 @@ def _begins_so(run: Path, parent: SweepParent) -> bool:
     return False
 
 
-def _runs(folders: Sequence[Path]) -> Iterator[Path]:
-    """Return all runs of the folders, each once."""
+def runs_of(folders: Sequence[Path]) -> Iterator[Path]:
+    """Return all runs of some folders that did not fail, each once.
+
+    Raises:
+        UserError: there is no such folder, or it holds no such run.
+    """
     seen: set[Path] = set()
     for folder in folders:
         if not folder.is_dir():
@@ -204,7 +208,7 @@ def _finished(folder: Path) -> Iterator[Path]:
             yield run
 
 
-def _varied(change: Change, grid: Sequence[Axis]) -> str:
+def varied(change: Change, grid: Sequence[Axis]) -> str:
     """Return the edits of a change that have several values in the grid."""
     swept = {axis.key for axis in grid if len(axis.values) > 1}
     return " ".join(edit for edit in change.edits if edit.partition("=")[0] in swept)

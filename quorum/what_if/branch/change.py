@@ -31,8 +31,9 @@ _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 _STEP = re.compile(r"\d{1,9}")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
-PROBE = "--probe"
-"""The option of belief probes."""
+_PROBE = "--probe"
+PROBE = f"{_PROBE} beliefs"
+"""The option of belief probes; versions up to 0.26 record it without its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def change_of(origin: BranchOrigin, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: [], ANSWER: []}
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], _PROBE: [], ANSWER: []}
     for text in origin.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
@@ -176,7 +177,7 @@ def change_of(origin: BranchOrigin, run: Path) -> Change:
         drops=drops,
         world=world,
         luck=origin.luck,
-        probe=bool(told[PROBE]),
+        probe=bool(told[_PROBE]),
     )
     return replace(found, answer=next(map(ForcedAnswer.read, told[ANSWER]), None))
 
