@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gguf_server import shipped
 
 import quorum
 from tests.conftest import environment, forked
-from tests.real_model.conftest import weights
 
 pytestmark = [pytest.mark.tools, pytest.mark.filterwarnings("default")]
 TEAM = ("agents=naive", "topology=individual", "n=2", "prompts=terse", "llm.temperature=8", "llm.poor=0.5")
@@ -38,7 +38,9 @@ def tokenizer() -> Any:
     """Return the tokenizer of SmolLM2, with the chat template."""
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(weights().parent, gguf_file=weights().name)
+    weights = shipped()
+    assert weights is not None
+    return AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
 
 
 @pytest.fixture
