@@ -1,4 +1,4 @@
-"""verifiers' own command plays teams against the loopback server, through `integrations/verifiers`. Run by `.ci/run`."""
+"""The command of verifiers plays teams against the loopback server, by `integrations/verifiers`. Run by `.ci/run`."""
 
 from __future__ import annotations
 

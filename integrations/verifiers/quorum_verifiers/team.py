@@ -1,4 +1,4 @@
-"""Quorum's episodes in verifiers: a task is a board, an agent is a seat, and an agent's trace has a branch a request."""
+"""Quorum's episodes in verifiers: a task is a board, an agent is a seat, a branch of its trace is a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Self
 
 import verifiers.v1 as vf
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 import quorum
 from quorum.train.api import Rollouts
@@ -47,7 +47,7 @@ class TeamEnvConfig(vf.EnvConfig):
 
     team: str = "env=cube n=2 topology=debate agents=naive prompts=terse"
     """The configuration, as in `quorum run`, without `seed` and `draw`."""
-    seats: list[str] = []
+    seats: list[str] = Field(default_factory=list)
     """Participants that ask the model; empty: all that ask one. The others do what `team` says."""
     difference: bool = False
     """Whether a seat's reward is what the team loses without it, which takes another episode for each seat."""
@@ -68,7 +68,7 @@ class TeamEnvConfig(vf.EnvConfig):
     @model_validator(mode="after")
     def _check(self) -> Self:
         try:
-            self.rollouts(lambda request: "", [])
+            self.rollouts(str, [])
         except UserError as error:
             raise ValueError(error) from None
         return self
@@ -107,12 +107,12 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
                 completion_tokens=used and used.completion_tokens,
             )
 
-        async with AsyncExitStack() as stack:
-            async with aclosing(aiter(self.config.rollouts(policy, [task.data.idx]))) as episodes:
-                async for episode in episodes:
-                    for (seat, idle), interaction in taken.items():
-                        if not idle:
-                            self._reward(interaction.trace, episode, seat)
+        rollouts = self.config.rollouts(policy, [task.data.idx])
+        async with AsyncExitStack() as stack, aclosing(aiter(rollouts)) as episodes:
+            async for episode in episodes:
+                for (seat, idle), interaction in taken.items():
+                    if not idle:
+                        self._reward(interaction.trace, episode, seat)
 
     def _reward(self, trace: vf.Trace, episode: Episode, seat: str) -> None:
         """Record what a seat has earned."""
