@@ -87,13 +87,13 @@ def test_the_prompts_of_all_answers_are_those_of_the_run_byte_for_byte(
         texts = [row[side][0]["content"] for side in ("chosen", "rejected")]
         assert texts[0] != texts[1]
         for branch in branches_of(runs):
-            told = origin_of(branch)["told"]
+            changes = origin_of(branch)["told"]
             digests = [f"{row['agent']}:{sha256(text.encode()).hexdigest()[:16]}" for text in texts]
-            if not told or told[0].partition(" ")[2] not in digests or origin_of(branch)["run"] != row["run"]:
+            if not changes or changes[0].partition(" ")[2] not in digests or origin_of(branch)["run"] != row["run"]:
                 continue
             own = [call for call in calls_of(branch) if call["agent"] == row["agent"] and call["t"] == row["step"]]
             answers = [one["reply"]["text"] for one in own if one["request"]["messages"] == call["request"]["messages"]]
-            assert answers == [texts[digests.index(told[0].partition(" ")[2])]]
+            assert answers == [texts[digests.index(changes[0].partition(" ")[2])]]
             checked += 1
     assert checked >= 2 * 6
 
