@@ -68,6 +68,7 @@ class _Listener:
         mind: decides.
         writer: writes the prompts.
         world: lists the available tasks.
+        after: the configuration of the writer.
         board: the run and its seed.
         at: the instants to collect; empty: all.
         donors: messages of other boards.
@@ -77,6 +78,7 @@ class _Listener:
     mind: Mind
     writer: Mind
     world: World
+    after: Configuration
     board: tuple[str, int]
     at: Sequence[Instant]
     donors: Sequence[Donor]
@@ -102,7 +104,10 @@ class _Listener:
             with entered_in(Ledger()):  # keep it out of the calls of the thought
                 await self.writer.think(view)
         except _Written as written:
-            return replace(written.request, sample=0)
+            asked = written.request
+            grounded = asked.answer is not None and self.after.llm_of(view.name).grounded_schema
+            # Grounded now, since it names what exists in this state of the world.
+            return replace(asked, sample=0, answer=asked.answer.ground() if grounded else asked.answer)
         return None
 
 
@@ -133,7 +138,7 @@ async def decisions_of(
     def shadowed(team: Team, context: TeamContext) -> Team:
         writers = build_team(after, replace(context, models=lambda _: _NoModel())).minds
         pairs = zip(team.minds, writers, strict=True)
-        seats = [_Listener(mind, writer, context.world, board, at, donors, found) for mind, writer in pairs]
+        seats = [_Listener(mind, writer, context.world, after, board, at, donors, found) for mind, writer in pairs]
         return replace(team, minds=seats)
 
     if parent.episode.story.messages:

@@ -14,7 +14,7 @@ from quorum.what_if.choice.arms import CONTROLS
 if TYPE_CHECKING:
     from quorum.what_if.choice.table import Row
 
-_LINE, _FOOT, _TOP, _LEFT = 0.13, 0.5, 0.1, 1.05
+_LINE, _FOOT, _TOP, _LEFT = 0.14, 0.58, 0.1, 1.05
 _REMARK = (
     "Log-odds of the task that the messages name, as heard minus in each control arm; bars: 95% intervals over boards."
 )

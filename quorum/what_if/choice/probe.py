@@ -102,7 +102,10 @@ def plan(question: Question) -> list[Asked]:
     for sweep, parents in sweeps.items():
         for parent, change in ((parent, change) for change in changes for parent in parents):
             after = _with_model(parent, change)
-            names = (sweep.name if len(sweeps) > 1 else "", varied(change, grid))
+            names = (
+                sweep.name if len(sweeps) > 1 else "",
+                varied(change, grid).replace("\\", ""),
+            )  # without the escapes of Hydra
             decisions = run_coroutine(_decisions(parent, after, question.at, [*_donors(parent, parents)]))
             found.append(Asked(" ".join(filter(None, names)) or after.llm.label, after, decisions))
     if not any(asked.decisions for asked in found):
@@ -190,7 +193,7 @@ async def _measure(planned: Sequence[Asked], books: CallLedger) -> list[Measured
             models = EpisodeModels(asked.configuration, pool, books)
             for decision in asked.decisions:
                 try:
-                    found.append(Measured(asked.model, decision, await _arms(asked, decision, models)))
+                    found.append(Measured(asked.model, decision, await _arms(decision, models)))
                 except BudgetReached:
                     return found
                 except (AnswerInvalid, NoChoice):
@@ -201,23 +204,19 @@ async def _measure(planned: Sequence[Asked], books: CallLedger) -> list[Measured
     return found
 
 
-async def _arms(asked: Asked, decision: Decision, models: EpisodeModels) -> Mapping[str, Distribution]:
+async def _arms(decision: Decision, models: EpisodeModels) -> Mapping[str, Distribution]:
     """Return the distribution of each arm; arms with equal prompts share a request."""
     heard, model = decision.heard, models(decision.agent)
-    grounded = asked.configuration.llm_of(decision.agent).grounded_schema
     requests = {request.messages: request for request in decision.requests.values()}
-    asks = [partial(_tokens, model, request, heard.kind, grounded) for request in requests.values()]
+    asks = [partial(_tokens, model, request, heard.kind) for request in requests.values()]
     answers = await together([partial(distribution, ask, heard.choices) for ask in asks])
     found = dict(zip(requests, answers, strict=True))
     return {arm: found[request.messages] for arm, request in decision.requests.items()}
 
 
-async def _tokens(
-    model: Model, request: Request, kind: str, grounded: bool, choices: Sequence[str]
-) -> Sequence[TokenLogprobs]:
+async def _tokens(model: Model, request: Request, kind: str, choices: Sequence[str]) -> Sequence[TokenLogprobs]:
     """Return the tokens of an answer whose target is one of some choices."""
-    whole = request.answer.ground() if request.answer is not None and grounded else request.answer
-    schema = narrowed(whole.schema, kind, choices) if whole is not None else None
+    schema = narrowed(request.answer.schema, kind, choices) if request.answer is not None else None
     if schema is None:
         raise NoChoice("the answer has no task")
     reply = await model.complete(replace(request, answer=AnswerFormat("choice", schema, in_words=True)))
