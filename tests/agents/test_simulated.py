@@ -31,9 +31,6 @@ from quorum.agents.simulated.reading import find_blocks, read_view
 from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
 from quorum.agents.skills.cube.speaker import CubeSpeaker
-from quorum.configuration.cell import Cell
-from quorum.episode.runner import run_cell
-from quorum_base.user_errors import UserError
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, episode, settings, topology, view
 
 SAMPLING = Sampling(None, 4096)
@@ -287,12 +284,6 @@ def test_a_request_that_shows_no_world_gets_the_smallest_answer():
     assert orjson.loads(reply.text) == {"ok": True, "kind": "a", "more": 3, "list": ["x"]}
     with pytest.raises(ValueError, match="no known value fits"):
         minimal_instance({"type": "date"})
-
-
-def test_a_turn_in_short_prompts_is_an_error_and_gets_no_smallest_answer(tmp_path):
-    words = ["n=2", "topology=debate", "agents=naive", "llm=simulated", "prompts=short", "max_steps=5"]
-    with pytest.raises(UserError, match="has no block 'turn', so choose prompts=default"):
-        run_cell(Cell.compose(words), tmp_path)
 
 
 def test_it_reads_no_block_that_its_own_answers_or_other_agents_write(world):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import traceback
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -312,6 +313,9 @@ def test_a_trainer_that_ends_leaves_nothing_behind(end: signal.Signals, workers:
     assert trainer.returncode == -end
     assert ("KeyboardInterrupt" in errors) == (end == signal.SIGINT)
     assert "never retrieved" not in errors
+    end_by = time.monotonic() + PATIENCE
+    while any(map(runs, below)) and time.monotonic() < end_by:
+        time.sleep(0.05)
     assert not any(map(runs, below))
     assert list(tmp_path.iterdir()) == []
 

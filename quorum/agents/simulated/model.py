@@ -95,8 +95,6 @@ class SimulatedModel(ProvidedModel):
         blocks, later = find_blocks(request)
         if blocks:
             text, finish, name = self._speak(request, blocks, later)
-        elif request.origin is not None and request.origin.turn:
-            raise BadRequest("llm=simulated cannot read the prompt: it has no block 'turn', so choose prompts=default")
         else:
             text, finish, name = _without_world(request), Finish.STOP, self._name
         if self.settings.latency:

@@ -12,6 +12,7 @@ from maeil.mind import Act, Thought, View
 from maeil.trace import Instant
 from maeil.world import World
 from quorum.agents.llm.protocol import Request
+from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration
 from quorum.episode.model_pool import ModelPool
@@ -104,10 +105,11 @@ class _Listener:
             with entered_in(Ledger()):  # keep it out of the calls of the thought
                 await self.writer.think(view)
         except _Written as written:
-            asked = written.request
-            grounded = asked.answer is not None and self.after.llm_of(view.name).grounded_schema
-            # Grounded now, since it names what exists in this state of the world.
-            return replace(asked, sample=0, answer=asked.answer.ground() if grounded else asked.answer)
+            asked, model = written.request, self.after.llm_of(view.name)
+            answer = asked.answer
+            if answer is not None and isinstance(model, ProviderConfig) and model.grounded_schema:
+                answer = answer.ground()  # now, since it names what exists in this state of the world
+            return replace(asked, sample=0, answer=answer)
         return None
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from quorum.comparison.figures import style
 from quorum.what_if.choice.arms import CONTROLS
-
-if TYPE_CHECKING:
-    from quorum.what_if.choice.table import Row
+from quorum.what_if.choice.rows import Row
 
 _LINE, _FOOT, _TOP, _LEFT = 0.14, 0.58, 0.1, 1.05
 _REMARK = (

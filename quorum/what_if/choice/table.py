@@ -20,6 +20,7 @@ from quorum.what_if.choice.arms import ARMS, HEARD
 from quorum.what_if.choice.figure import draw
 from quorum.what_if.choice.probabilities import Distribution
 from quorum.what_if.choice.probe import Measured
+from quorum.what_if.choice.rows import Row
 
 _CLAIM = "named"
 _COLUMNS = (
@@ -31,31 +32,6 @@ def log_odds(distribution: Distribution, choice: str) -> float:
     """Return the logarithm of a choice's probability over that of all other choices together."""
     shares = distribution.shares
     return log(shares[choice]) - log(sum(share for other, share in shares.items() if other != choice))
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An arm of a model, over the decisions of all boards.
-
-    Attributes:
-        model: the model.
-        by: `asked` if the messages ask the agents for the named task, `named` if they only name it.
-        arm: the arm.
-        decisions: number of decisions.
-        probability: mean probability of the task that the heard messages name.
-        odds: its log-odds.
-        effect: its log-odds as heard, minus those in this arm.
-        distance: mean total variation distance between the choices as heard and those of this arm.
-    """
-
-    model: str
-    by: str
-    arm: str
-    decisions: int
-    probability: float
-    odds: Estimate
-    effect: Estimate
-    distance: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ def _decisions(episode: RecordedEpisode) -> Iterator[Decision]:
     for line, call in enumerate(calls_of(episode.folder)):
         waiting[call["agent"], call["t"]].append((line, asked[call["agent"]], call))
         asked[call["agent"]] += 1
-    effects = {id(life.thought) for life in (*story.plans, *story.messages) if life.thought is not None}
+    starts = [*(life.thought for life in story.plans), *(life.thought for life in story.messages)]
+    effects = {id(start) for start in starts if start is not None}
     seen: set[tuple[str, Instant]] = set()
     for thought in story.thoughts:
         name, instant = names[thought.agent], Instant(thought.start.t, thought.start.t_hat)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from maeil.metrics import METRICS
 from quorum.comparison.metrics import find_metric
@@ -56,8 +57,9 @@ class Design:
             if key != _OUTCOME and not (value.isascii() and value.isdigit() and len(value) < 7):
                 raise UserError(f"--measure {word}: give a whole number", f"For example: --measure {key}=6")
             found[key] = value
-        outcome = {key: find_metric(found.pop(key), "--measure outcome") for key in (_OUTCOME,) if key in found}
-        return cls(**{key: int(value) for key, value in found.items()}, **outcome)
+        outcome = find_metric(found.pop(_OUTCOME, cls().outcome), "--measure outcome")
+        numbers: dict[str, Any] = {key: int(value) for key, value in found.items()}
+        return cls(outcome=outcome, **numbers)
 
     def __str__(self) -> str:
         return ",".join(f"{one.name}={getattr(self, one.name)}" for one in fields(self))

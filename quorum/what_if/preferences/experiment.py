@@ -100,8 +100,7 @@ class Experiment:
         if found.missing:
             found.unknown = (design.answers + 1) * (design.draws + design.fresh) - design.answers
         elif len(found.replies) > 1:
-            self._force(found, list(found.replies), design.choosing)
-            if found.missing:
+            if self._force(found, list(found.replies), design.choosing):
                 found.unknown = len(found.replies) * design.fresh
             else:
                 paired = {digest for pair in self.pairs(found) for digest in pair}
@@ -128,8 +127,8 @@ class Experiment:
         first = self.design.again.stop + after
         return self._plan(None, range(first, first + number))
 
-    def _force(self, found: Findings, digests: Sequence[str], draws: Iterable[int]) -> None:
-        """Plan the episodes in which answers are forced, and read those that are finished."""
+    def _force(self, found: Findings, digests: Sequence[str], draws: Iterable[int]) -> int:
+        """Plan the episodes in which answers are forced, and read the finished ones; return how many are missing."""
         for draw in draws:
             for digest in digests:
                 if (digest, draw) in found.outcomes:
@@ -142,6 +141,7 @@ class Experiment:
                 found.outcomes[digest, draw], call = self._measured[cell.name]
                 if call is None or self._digest(call["reply"]) != digest:
                     raise UserError(f"{self.folder / cell.name}: its answer is not the one that was forced")
+        return found.missing
 
     def _cell(self, draw: int, reply: Record | None = None) -> PlannedBranchCell:
         """Return the episode of a draw in which an answer is forced; None: the model answers."""
