@@ -12,6 +12,7 @@ from maeil.mind import Act, Thought, View
 from maeil.trace import Instant
 from maeil.world import World
 from quorum.agents.llm.protocol import Request
+from quorum.configuration.providers.config import ProviderConfig
 from quorum.configuration.registry import minds
 from quorum.configuration.schema import Configuration
 from quorum.episode.model_pool import ModelPool
@@ -105,9 +106,10 @@ class _Listener:
                 await self.writer.think(view)
         except _Written as written:
             asked = written.request
-            grounded = asked.answer is not None and self.after.llm_of(view.name).grounded_schema
-            # Grounded now, since it names what exists in this state of the world.
-            return replace(asked, sample=0, answer=asked.answer.ground() if grounded else asked.answer)
+            answer, config = asked.answer, self.after.llm_of(view.name)
+            if answer is not None and isinstance(config, ProviderConfig) and config.grounded_schema:
+                answer = answer.ground()  # now, since it names what exists in this state of the world
+            return replace(asked, sample=0, answer=answer)
         return None
 
 
