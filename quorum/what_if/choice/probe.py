@@ -200,7 +200,7 @@ async def _measure(planned: Sequence[Asked], books: CallLedger) -> list[Measured
                     continue
                 except (LanguageModelError, EpisodeStop) as error:
                     hint = model_hint(error, asked.configuration.llm) or _SERVICES
-                    raise UserError(f"{OPTION}: llm={asked.configuration.llm.name}: {error}", hint) from error
+                    raise UserError(f"{OPTION}: {asked.configuration.llm.label}: {error}", hint) from error
     return found
 
 

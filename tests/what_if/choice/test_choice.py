@@ -147,7 +147,7 @@ def test_the_command_compares_models_and_writes_its_files(sweep: Path, quorum: Q
     folder = Path(found["folder"]) if Path(found["folder"]).is_absolute() else tmp_path / found["folder"]
     assert {file.name for file in folder.iterdir()} == {f"choices.{form}" for form in ("csv", "json", "pdf", "png")}
     rows = list(csv.DictReader(io.StringIO((folder / "choices.csv").read_text())))
-    sums = defaultdict(float)
+    sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
     for row in rows:
         sums[row["model"], row["run"], row["agent"], row["t"], row["t_hat"], row["arm"]] += float(row["probability"])
     assert len(sums) == 6 * found["decisions"]

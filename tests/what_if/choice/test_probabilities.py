@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from math import isclose, log
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -164,7 +165,7 @@ def test_the_schema_ends_with_the_target_and_leaves_nothing_else_open() -> None:
     got = narrowed(schema, "deliver", ["block_0", "block_1"])
     assert got is not None
     validator = validator_of(got)
-    answer = {
+    answer: dict[str, Any] = {
         "thoughts": "",
         "asks": [],
         "messages": None,
