@@ -29,7 +29,7 @@ def shipped() -> Path | None:
     return next(Path(found.origin).parent.glob("*.gguf"), None) if found is not None and found.origin else None
 
 
-def serve(file: Path, port: int, context: int, threads: int, slots: int = 1, lora: Path | None = None) -> None:
+def serve(file: Path, port: int, context: int, threads: int, *, slots: int = 1, lora: Path | None = None) -> None:
     """Serve a file until the process ends; print the address once the server accepts requests.
 
     Args:
@@ -78,7 +78,7 @@ def main() -> None:
     if given.slots < 1:
         parser.error("--slots is at least 1")
     try:
-        serve(file, given.port, given.context, given.threads, given.slots, given.lora)
+        serve(file, given.port, given.context, given.threads, slots=given.slots, lora=given.lora)
     except KeyboardInterrupt:
         return
 

@@ -1,4 +1,4 @@
-"""The files of examples/train, held against llama.cpp: equal tokens, equal predictions, equal results after a restart."""
+"""The files of examples/train against llama.cpp: equal tokens, equal predictions; and a restart changes nothing."""
 
 import json
 import random
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.trainers
+pytestmark = pytest.mark.tools
 torch = pytest.importorskip("torch")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES / "train"))
@@ -91,7 +91,7 @@ def trained(tmp_path_factory, student, base_folder):
 
 
 def difference(address, prompt, model, tokenizer):
-    """Return the mean difference of the log-probabilities of the five likeliest tokens along llama.cpp's greedy answer."""
+    """Return llama.cpp's greedy answer, and how far log-probabilities of its five likeliest tokens differ, in nats."""
     asked = {"messages": prompt, "temperature": 0, "max_tokens": 24, "logprobs": True, "top_logprobs": 5}
     answer = post(address, "v1/chat/completions", asked)
     places = answer["choices"][0]["logprobs"]["content"]
