@@ -5,7 +5,6 @@ modules are imported only when a name is used.
 """
 
 import sys
-from typing import Any
 
 if sys.argv[:1] == ["-m"] and "quorum" in sys.orig_argv:
     from quorum import _current_folder  # noqa: F401 (must come before any import that the current folder could shadow)
@@ -15,7 +14,7 @@ import lazy_loader
 _core_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return a name of the core, or one that a satellite offers in the group `python` of its `components.json`."""
     from quorum_base.registry import own  # noqa: PLC0415 (only when a name is used)
 

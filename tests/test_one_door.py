@@ -28,6 +28,7 @@ OTHER_FOLDERS = {
     "quorum/view/export/command.py": "what the user names, from a temporary folder",
     "quorum/view/replay/figures.py": "a style sheet of ours",
     "quorum/view/export/hf.py": "a temporary folder",
+    "quorum/what_if/preferences/command.py": "a temporary folder",
     "quorum/view/export/inspect_log.py": "a temporary folder",
     "quorum/view/export/otlp.py": "a temporary folder",
     "quorum/view/export/parquet.py": "a temporary folder",

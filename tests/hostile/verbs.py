@@ -49,7 +49,6 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "list": ((), ("metrics",)),
     "new": (("mind", "new"),),
     "check": ((),),
-    "cache": (("stats",), ("clear", "--yes")),
     "completion": (("bash",),),
     "complete": (("--", "run", ""),),
     "serve-simulated": (("--port", "0"),),

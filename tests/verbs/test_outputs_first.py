@@ -51,6 +51,8 @@ def test_every_option_that_names_an_output_is_tested() -> None:
     assert {(verb, option) for verb in all_verbs() for option in written_by(verb)} == {
         *OUTPUTS,
         ("check", "--out"),  # which it only checks
+        ("export", "--prompts"),  # names a set of prompts
+        ("export", "--split"),  # divides what --out names
     }
 
 

@@ -29,6 +29,7 @@ from quorum.what_if.branch.change import Change
 from quorum.what_if.branch.forced_answer import ForcedAnswer
 from quorum.what_if.branch.parent import Parent
 from quorum.what_if.extensions.luck.events import WorldLuck
+from quorum.what_if.preferences import command
 from quorum.what_if.preferences.decisions import decisions_of, digest_of
 from quorum.what_if.preferences.design import Design
 from quorum.what_if.preferences.pairs import margin
@@ -58,6 +59,14 @@ def branches_of(runs: Path) -> list[Path]:
 def origin_of(run: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((run / "meta.json").read_text())["branch"]
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_plugin_of_other_tests() -> Iterator[None]:
+    """A test before these in the same process may have loaded plugins, which workers cannot find any more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "NAMED_MODULES", frozenset())
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +254,7 @@ def test_the_answer_that_works_is_chosen_over_the_one_that_idles(idle_run: tuple
     assert rows == [row]  # at all other decisions the model repeats its answer
 
 
+@pytest.mark.conformance
 def test_ties_are_left_out_and_counted(tmp_path: Path) -> None:
     """The recorded answer differs from all later ones by a word that changes nothing."""
 
@@ -273,6 +283,7 @@ def test_a_paid_model_needs_a_budget_and_a_dry_run_plays_nothing(idle_run: tuple
     assert (brain.requests, sorted(path.name for path in runs.iterdir())) == (before, found)
 
 
+@pytest.mark.conformance
 def test_a_budget_stops_the_measurement_and_a_larger_one_continues_it(
     idle_run: tuple[Path, Idler], tmp_path: Path
 ) -> None:
@@ -295,6 +306,7 @@ def test_a_budget_stops_the_measurement_and_a_larger_one_continues_it(
     assert brain.requests - before == 2 * cost
 
 
+@pytest.mark.conformance
 def test_fresh_draws_are_added_to_what_was_measured(tmp_path: Path) -> None:
     run_cell(Cell.compose([*SAMPLED, "max_steps=70"]), tmp_path / "runs")
     design = "decisions=3,answers=3,draws=6"
@@ -309,6 +321,7 @@ def test_fresh_draws_are_added_to_what_was_measured(tmp_path: Path) -> None:
     assert "fresh draws |" in card
 
 
+@pytest.mark.conformance
 def test_more_decisions_include_those_of_fewer(tmp_path: Path) -> None:
     run_cell(Cell.compose([*SAMPLED, "max_steps=70"]), tmp_path / "runs")
     prompts = []
@@ -318,6 +331,7 @@ def test_more_decisions_include_those_of_fewer(tmp_path: Path) -> None:
     assert prompts[0] < prompts[1]
 
 
+@pytest.mark.conformance
 def test_a_world_with_luck_draws_it_again_and_alike_for_all_answers(tmp_path: Path) -> None:
     words = ("env=crafter_coop", "n=2", "agents=naive", "max_steps=15", "seed=3", "llm.temperature=8", "llm.poor=0.5")
     run_cell(Cell.compose(words), tmp_path / "runs")
