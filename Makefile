@@ -5,7 +5,7 @@
 #   make conformance  the worlds against their originals, damaged folders, clusters, power cuts
 #   make search       drawn tests with new examples, other ones each time
 #   make real         a real language model on this machine
-#   make train        train two small language models on a team that talks (about two hours of two cores)
+#   make train        train two small language models on a team that talks
 #   make docs         the guide as a site
 
 PYTHON ?= python3
