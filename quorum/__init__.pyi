@@ -1,3 +1,5 @@
+import quorum.train.api
+
 from .api import Cancellation as Cancellation
 from .api import Comparison as Comparison
 from .api import Result as Result
@@ -10,6 +12,9 @@ from .api import run as run
 from .api import sweep as sweep
 from .api import trace as trace
 from .installation.version import __version__ as __version__
+
+Completion = quorum.train.api.Completion
+rollouts = quorum.train.api.rollouts
 
 __all__ = [
     "Cancellation",

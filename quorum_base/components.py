@@ -14,8 +14,10 @@ components on import.
 | `simulated` | the simulated model's answers to requests in a role |
 | `verbs` | a verb of the command (`quorum.verbs.verb.Verb`) |
 | `hooks`, `measures`, `remarks` | a satellite's contributions to verbs of the core |
+| `exports` | a format of `quorum export` (`quorum.view.export.formats`) |
 | `origins` | the origin of recorded cells (`quorum.configuration.origin.Origin`) |
 | `api` | a module with methods of `quorum.Result` and `quorum.Results` |
+| `python` | a function or class of a satellite, which `import quorum` offers under that name |
 | `events`, `metrics`, `figures` | a module that registers kinds of events, metrics, or figures |
 
 Components are imported on first use, so adding or deleting its folder is all it takes to add or remove a satellite or

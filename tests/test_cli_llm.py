@@ -299,47 +299,20 @@ def test_show_prompt_tells_a_mistake(arguments: list[str], expected: str, quorum
     assert expected in done.stderr
 
 
-def test_the_cache_can_be_looked_at_and_cleared(quorum: Quorum, tmp_path: Path) -> None:
-    variables = {"XDG_CACHE_HOME": str(tmp_path / "kept")}
-    assert "0 answers" in quorum("cache", "stats", **variables).stdout
-    assert list(tmp_path.iterdir()) == [], "to look makes nothing"
-    calls = json.loads(quorum("run", *TEAM, "llm.cache=true", "--json", **variables).stdout)["metrics"]["model.calls"]
-    kept = json.loads(quorum("cache", "stats", "--json", **variables).stdout)
-    assert kept["entries"] >= calls > 0
-    assert Path(kept["path"]) == tmp_path / "kept" / "quorum" / "replies.sqlite"
-    asked = quorum("cache", "clear", **variables)
-    assert (asked.returncode, "Delete" in asked.stderr) == (1, True)
-    done = json.loads(quorum("cache", "clear", "--yes", "--json", **variables).stdout)
-    assert (done["entries"], done["forgotten"]) == (0, kept["entries"])
-
-
-def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_path: Path) -> None:
-    assert "Did you mean 'stats'" in quorum("cache", "stat").stderr
-    (tmp_path / "file").write_text("no database at all, but long enough to look like one from outside" * 20)
-    done = quorum("cache", "stats", "--path", "file")
-    assert (done.returncode, "it is not a Quorum cache" in done.stderr) == (2, True)
-
-
-def test_a_damaged_cache_is_reported_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_reported_and_kept(quorum: Quorum, tmp_path: Path) -> None:
     variables = {"XDG_CACHE_HOME": str(tmp_path / "kept")}
     file = tmp_path / "kept" / "quorum" / "replies.sqlite"
     assert quorum("run", *TEAM, "llm.cache=true", **variables).returncode == 0
     file.write_bytes(b"torn" * 4096)
     refused = quorum("run", *TEAM, "llm.cache=true", **variables)
-    assert (refused.returncode, "quorum cache clear" in refused.stderr) == (2, True)
-    printed = quorum("cache", "stats", **variables)
-    assert (printed.returncode, "is damaged" in printed.stdout) == (1, True)
-    asked = quorum("cache", "clear", **variables)
-    assert (asked.returncode, "Delete the damaged cache" in asked.stderr) == (1, True)
-    assert quorum("cache", "clear", "--yes", **variables).returncode == 0
-    assert list(file.parent.iterdir()) == []
+    assert (refused.returncode, "You can delete a damaged one" in refused.stderr) == (2, True)
+    assert str(file) in refused.stderr
+    assert file.read_bytes() == b"torn" * 4096
+    file.unlink()
     assert quorum("run", *TEAM, "llm.cache=true", **variables).returncode == 0
 
 
-@pytest.mark.parametrize("action", [("stats",), ("clear", "--yes")], ids=" ".join)
-def test_stats_and_clear_leave_the_files_of_others_as_they_are(
-    action: tuple[str, ...], quorum: Quorum, tmp_path: Path
-) -> None:
+def test_a_cache_path_leaves_the_files_of_others_as_they_are(quorum: Quorum, tmp_path: Path) -> None:
     unmarked = tmp_path / "unmarked.sqlite"
     with closing(sqlite3.connect(unmarked)) as database:
         database.execute("create table answers (key text)")
@@ -355,8 +328,8 @@ def test_stats_and_clear_leave_the_files_of_others_as_they_are(
     (tmp_path / "folder").mkdir()
     before = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     for path in before:
-        done = quorum("cache", *action, "--path", str(path))
-        assert (done.returncode, "is not a Quorum cache" in done.stderr) == (2, True), path
+        done = quorum("run", *TEAM, "llm.cache=true", f"llm.cache_path={path}")
+        assert (done.returncode, f"llm.cache_path: {path} cannot be opened: " in done.stderr) == (2, True), path
     after = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
     assert after.keys() == before.keys()
     for path, (stat, content) in before.items():

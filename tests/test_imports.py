@@ -35,6 +35,7 @@ SATELLITES: dict[str, tuple[str, ...]] = {
     "methods": (),
     "what_if": (),
     "study": (),
+    "train": (),
     "view": (),
     "llamac_worlds": (),
     "other_worlds": (),

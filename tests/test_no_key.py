@@ -153,7 +153,6 @@ def every_verb(llm: Sequence[str]) -> list[list[str]]:
         ["check", "runs/grid"],
         ["reproduce", "llamac-table2", *llm, "--dry-run"],
         ["list", "llm"],
-        ["cache", "stats", "--path", "replies.sqlite"],
     ]
 
 

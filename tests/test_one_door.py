@@ -32,6 +32,7 @@ OTHER_FOLDERS = {
     "quorum/view/export/otlp.py": "a temporary folder",
     "quorum/view/export/parquet.py": "a temporary folder",
     "quorum/view/export/who_when.py": "a temporary folder",
+    "quorum/train/sft.py": "a temporary folder",
     "quorum/new/package.py": "templates of ours, and the folder that the user names",
     "quorum/study/reproduce/figure_file.py": "files of ours",
     "quorum/study/bundle.py": "reads from what the door has opened",

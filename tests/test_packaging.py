@@ -27,7 +27,7 @@ def _constraints(name: str) -> dict[str, str]:
     ("name", "extras"),
     [
         ("constraints.txt", ["test", "dev", "gemini"]),
-        ("constraints-others.txt", ["test", "litellm", "gemini", "learners", "mlflow", "wandb"]),
+        ("constraints-others.txt", ["test", "litellm", "gemini", "learners", "mlflow", "wandb", "train"]),
     ],
 )
 def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras: list[str]) -> None:

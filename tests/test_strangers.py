@@ -34,7 +34,6 @@ VERBS = {
     "show": ["show", "prompt", "n=1"],
     "list": ["list", "env"],
     "check": ["check", "n=1"],
-    "cache": ["cache", "stats"],
 }
 
 

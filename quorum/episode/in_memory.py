@@ -54,18 +54,31 @@ def play_in_memory(
     """
 
     async def episode() -> None:
-        books = CallLedger(cell.configuration, None)
         async with ModelPool() as pool:
-            models = start.models(cell, pool, books, recorded)
-            asked = models if watch is None else lambda name: watch.model(name, models(name))
-            parts = build(cell, asked, start)
-            with (
-                closing_world(parts.world),
-                Recorder(None, [*start.listeners, *listeners]) as recorder,
-                start.checked(),
-            ):
-                await play(cell, parts if watch is None else watch.team(parts), recorder, start)
+            await play_in_pool(cell, listeners, pool, start=start, recorded=recorded, watch=watch)
 
     for mind in minds_in(cell.plain["agents"]):
         rehearse(cell.configuration.env.name, mind)
     run_coroutine(episode())
+
+
+async def play_in_pool(
+    cell: Cell,
+    listeners: Sequence[Listener],
+    pool: ModelPool,
+    *,
+    start: Start = BEGINNING,
+    recorded: Replay | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Play a cell in memory with the models of a pool, whose owner has compiled the kernels; see `play_in_memory`."""
+    books = CallLedger(cell.configuration, None)
+    models = start.models(cell, pool, books, recorded)
+    asked = models if watch is None else lambda name: watch.model(name, models(name))
+    parts = build(cell, asked, start)
+    with (
+        closing_world(parts.world),
+        Recorder(None, [*start.listeners, *listeners]) as recorder,
+        start.checked(),
+    ):
+        await play(cell, parts if watch is None else watch.team(parts), recorder, start)

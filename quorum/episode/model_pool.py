@@ -260,8 +260,8 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             try:
                 self._caches[path] = Cache(_cache_file(config))
             except (OSError, sqlite3.Error, NotOurs) as error:
-                place = path or "the default file"
-                hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
+                place = path or f"the default file {default_cache()}"
+                hint = "Use another file: llm.cache_path=FILE. You can delete a damaged one."
                 if is_wanted:
                     raise UserError(f"llm.cache_path: {place} cannot be opened: {error}", hint) from error
                 _log.warning("answers are not kept on disk: %s cannot be opened: %s. %s", place, error, hint)

@@ -42,7 +42,7 @@ class Answer:
     remarks: tuple[str, ...] = ()
 
 
-def ask(results: Sequence[Results], question: str) -> Answer:
+def ask(results: Sequence[Results], question: str, option: str = "--sql") -> Answer:
     """Answer a query over the table `results` and, if the query names them, the `events` of the traces.
 
     `results` has the columns of `results.csv` and the wall times, NULL if a value is undefined. `events` has one row
@@ -53,13 +53,14 @@ def ask(results: Sequence[Results], question: str) -> Answer:
     Args:
         results: results of one or more folders.
         question: one or more statements; the last one gives the answer.
+        option: the option with the query, for messages.
 
     Raises:
         UserError: the query is empty, DuckDB is not installed, or DuckDB rejects the query.
     """
     if not question.strip():
         raise UserError("--sql: the query is empty", "For all columns and rows: --sql 'from results'.")
-    duckdb = load("duckdb", "analysis", "--sql")
+    duckdb = load("duckdb", "analysis", option)
     rows = [row for part in results for row in part.rows]
     remarks: tuple[str, ...] = ()
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
@@ -76,7 +77,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
             found = connection.fetchall() if connection.description else []
             columns = tuple(column[0] for column in connection.description or ())
         except duckdb.Error as error:
-            raise UserError(f"--sql: {error}", _hint(str(error))) from error
+            raise UserError(f"{option}: {error}", _hint(str(error))) from error
     if not columns:
         raise UserError(
             f"--sql {question!r}: this query returns nothing", "For all columns and rows: --sql 'from results'."

@@ -1,4 +1,4 @@
-"""Adds the options and help of measures to `quorum results`."""
+"""Adds the options and help of satellites to a verb: of measures to `quorum results`, of formats to `quorum export`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from quorum.configuration.registry import measures
+from quorum_base.registry import Registry
 
 if TYPE_CHECKING:
     from quorum.runs.measures import Measure
@@ -14,17 +15,20 @@ if TYPE_CHECKING:
 _EXAMPLES = "\n\n    \b\n    Examples:\n"
 
 
-def measured(verb: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of all measures to a verb that takes them as `**options`, and their text to its help."""
+def measured(verb: Callable[..., None], added: Registry[Callable[..., Any]] = measures) -> Callable[..., None]:
+    """Add the options of all measures, or of other functions, to a verb that takes them as `**options`.
+
+    Their text is added to its help. Functions can share an option: the first one declares it.
+    """
     own = inspect.signature(verb, eval_str=True)
-    parameters = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    parameters = {name: one for name, one in own.parameters.items() if one.kind is not one.VAR_KEYWORD}
     text, _, examples = (verb.__doc__ or "").partition(_EXAMPLES)
-    for name in measures.names():
-        function = measures.get(name)
-        parameters += inspect.signature(function, eval_str=True).parameters.values()
+    for name in added.names():
+        function = added.get(name)
+        parameters = {**parameters, **inspect.signature(function, eval_str=True).parameters, **parameters}
         more, _, others = (function.__doc__ or "").partition(_EXAMPLES)
         text, examples = f"{text}\n\n    {more}", f"{examples.rstrip()}\n{others}"
-    verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # Typer reads it
+    verb.__signature__ = own.replace(parameters=list(parameters.values()))  # type: ignore[attr-defined] # Typer reads it
     verb.__doc__ = f"{text}{_EXAMPLES}{examples}"
     return verb
 

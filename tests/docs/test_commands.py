@@ -58,12 +58,6 @@ def files(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_command_of_a_page_clears_the_cache_that_all_runs_share(page: Path) -> None:
-    clearing = [line for line in commands(page.read_text(encoding="utf-8")) if line.startswith("quorum cache clear")]
-    assert [line for line in clearing if "--path " not in line] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_words_of_every_command_exist(page: Path) -> None:
     """Commands that need a module or a folder of their page are left to the test that runs them."""
     for line in commands(page.read_text(encoding="utf-8")):

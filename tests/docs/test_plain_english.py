@@ -60,8 +60,8 @@ ALLOWED = re.compile(
 SUFFIXES = {".md", ".py", ".yaml", ".yml", ".jinja", ".html", ".js", ".css", ".toml", ".txt", ".ipynb", ".cff", ""}
 CLEAN = (
     "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", "pyproject.toml", ".github",
-    "Makefile", ".ci", "benchmarks", "crafter_env", "cube_env", "examples", "lbf_env", "llamac_env", "maeil",
-    "overcooked_env", "quorum", "tests",
+    "Makefile", ".ci", "benchmarks", "crafter_env", "cube_env", "examples", "integrations", "lbf_env", "llamac_env",
+    "maeil", "overcooked_env", "quorum", "tests",
 )  # fmt: skip
 """Files and folders to check."""
 OPEN = (

@@ -63,7 +63,7 @@ def test_questions_are_offered_to_study_and_then_its_keys() -> None:
 def test_choices_of_an_argument_and_of_an_option_are_those_of_the_help() -> None:
     assert offered("new", "") == ["world", "mind", "topology", "metric"]
     assert offered("new", "world", "") == []
-    assert offered("export", "runs/talk", "--to", "") == ["parquet", "inspect", "hf", "otlp", "who-when"]
+    assert offered("export", "runs/talk", "--to", "") == ["sft", "parquet", "inspect", "hf", "otlp", "who-when"]
     assert offered("results", "--per", "m") == ["message"]
     assert offered("check", "") != []
     assert offered("export", "") == []

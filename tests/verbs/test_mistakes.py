@@ -23,7 +23,6 @@ MISTAKES = {
     ("run", "--out", LONG): "the name is too long for a file or a folder\nGive a shorter one.",
     ("sweep", "n=2", "--name", LONG): "the name is too long",
     ("results", LONG): "the name is too long",
-    ("cache", "stats", "--path", LONG): "the name is too long",
     ("blame", "RUN", "--budget-usd", "nan"): "--budget-usd nan: a budget must be finite and greater than 0",
     ("blame", "RUN", "--budget-calls", "-1"): "--budget-calls -1: a budget must be finite and greater than 0",
     ("sweep", "n=2", "--budget-usd", "inf"): "--budget-usd inf: a budget must be finite and greater than 0",

@@ -10,7 +10,7 @@ import stat
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -94,19 +94,6 @@ _log = logging.getLogger(__name__)
 BUSY_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class CacheStats:
-    """Statistics of a cache.
-
-    Attributes:
-        entries: number of answers.
-        bytes: size of the file on disk.
-    """
-
-    entries: int
-    bytes: int
-
-
 class Cache:
     """A file of answers by key. One object per process; not for network file systems, whose locks are unreliable.
 
@@ -185,19 +172,6 @@ class Cache:
                 "the cache %s is damaged or cannot be written (%s: %s); missing answers come from the model again",
                 self.path, type(error).__name__, error,
             )  # fmt: skip
-
-    def stats(self) -> CacheStats:
-        """Return the statistics of the cache."""
-        entries = self._file.execute("select count(*) from answers").fetchone()[0]
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return CacheStats(entries, sum(file.stat().st_size for file in files if file.exists()))
-
-    def clear(self) -> int:
-        """Delete all answers; return their number."""
-        forgotten = self._file.execute("delete from answers").rowcount
-        self._file.execute("vacuum")
-        self._file.execute("pragma wal_checkpoint(truncate)")
-        return forgotten
 
     def close(self) -> None:
         """Close the file."""

@@ -248,6 +248,21 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """The log-probability of a token of an answer, and those of the alternatives that the service lists.
+
+    Attributes:
+        token: text of the token.
+        logprob: its natural log-probability, given everything before it.
+        top: log-probabilities of the most probable tokens in its place, by text.
+    """
+
+    token: str
+    logprob: float
+    top: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A model's answer.
 
@@ -275,6 +290,7 @@ class Reply:
         fingerprint: the service's identifier of the build that answered (`system_fingerprint`); empty if it sends none.
         carried: the provider's reasoning items as opaque JSON (signed or encrypted thoughts), to send back with this
             answer in later turns; empty without `Request.carry` and for providers that have none.
+        logprobs: the tokens of the answer, if `extra_body` requests them and the service lists them.
     """
 
     text: str
@@ -299,6 +315,7 @@ class Reply:
     tier: str = ""
     fingerprint: str = ""
     carried: tuple[Mapping[str, Any], ...] = ()
+    logprobs: tuple[TokenLogprobs, ...] = ()
 
 
 class Model(Protocol):

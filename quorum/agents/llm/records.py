@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from math import fsum
 from typing import Any
 
@@ -107,6 +107,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "text": reply.text,
         **({"thinking": reply.thinking} if reply.thinking else {}),
         **({"carried": list(reply.carried)} if reply.carried else {}),
+        **({"logprobs": [asdict(token) for token in reply.logprobs]} if reply.logprobs else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -47,20 +47,22 @@ def build(config: ReplayConfig, _context: None) -> Replay:
     return recorded_calls(Path(config.run), "llm.run")
 
 
-def recorded_calls(run: Path, place: str) -> Replay:
+def recorded_calls(run: Path, place: str, replies: Mapping[int, Mapping[str, Any]] | None = None) -> Replay:
     """Build the model that replays the answers of a run.
 
     Args:
         run: folder of the run.
         place: configuration key that names it, for messages.
+        replies: replies that replace recorded ones, by the number of their record in the file; None: none.
 
     Raises:
         UserError: there is no such run, or it recorded no calls.
     """
     file = run / _CALLS
     try:
-        reader = Unfolding()
-        return Replay(map(reader.read, RunFiles(run).lines(_CALLS)), reader.whole)
+        reader, other = Unfolding(), replies or {}
+        records = enumerate(map(reader.read, RunFiles(run).lines(_CALLS)))
+        return Replay(({**own, "reply": other[n]} if n in other else own for n, own in records), reader.whole)
     except FileNotFoundError as error:
         hint = "Give the folder of an episode whose minds asked a language model."
         raise UserError(f"{place}: {file} cannot be read: {error.strerror}", hint) from error

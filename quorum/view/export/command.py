@@ -7,37 +7,36 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any
 
 from quorum.runs.run_folder import require_folder
 from quorum.storage.files import folder_for, os_errors, sync
 from quorum.storage.outputs import Output, require_writable
-from quorum.view.export import hf, inspect_log, otlp, parquet, who_when
 from quorum.view.export.episodes import Runs
+from quorum.view.export.formats import Estimate, chosen
 from quorum_base.inside import make_inside
-from quorum_base.user_errors import UserError, choices_hint
 
 
-class Format(Protocol):
-    """A format of another tool: a module of this package."""
-
-    FILES: tuple[str, ...]
-    """Names of its files; empty: one file for each run. Several files are written into a separate folder."""
-
-    def write(self, runs: Runs, folder: Path) -> None:
-        """Write the files into an empty folder."""
-
-
-FORMATS: Mapping[str, Format] = {
-    "parquet": parquet,
-    "inspect": inspect_log,
-    "hf": hf,
-    "otlp": otlp,
-    "who-when": who_when,
-}
+def estimate(folder: Path, name: str, *, where: str, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what an export would take, by name, if its options ask for that; see `export` for the arguments."""
+    found = chosen(name, options)
+    if not isinstance(found, Estimate):
+        return None
+    require_folder(folder)
+    return found.estimate(Runs(folder, texts=True, where=where))
 
 
-def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:
+def export(
+    folder: Path,
+    name: str,
+    out: Path | None,
+    *,
+    calls: bool,
+    force: bool,
+    where: str = "",
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[Path, Sequence[str]]:
     """Write the runs of a folder in a format; return the file or folder, and the runs that are left out.
 
     Args:
@@ -46,16 +45,17 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
         out: file or folder to write; None: `export-NAME` in the folder, with the suffix of the format.
         calls: whether to include prompts, answers and other texts of models and minds.
         force: whether to replace existing files.
+        where: a condition that the exported runs meet; empty for none.
+        options: options of the format by parameter name.
 
     Raises:
-        UserError: there is no such format or run, a run cannot be read, or nothing can be written there.
+        UserError: there is no such format, option or run, a run cannot be read, or nothing can be written there.
     """
-    if name not in FORMATS:
-        raise UserError(f"--to {name}: there is no such format", choices_hint(name, "Formats", FORMATS))
-    chosen = FORMATS[name]
+    found = chosen(name, options)
+    assert not isinstance(found, Estimate)
     require_folder(folder)
-    several = len(chosen.FILES) != 1
-    target = out if out is not None else folder / f"export-{name}{'' if several else Path(chosen.FILES[0]).suffix}"
+    several = len(found.FILES) != 1
+    target = out if out is not None else folder / f"export-{name}{'' if several else Path(found.FILES[0]).suffix}"
     place = target if several else target.parent
     force = force or out is None
     if several and out is None and os.path.lexists(target):
@@ -66,26 +66,26 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
     def place_of(file: str) -> Output:
         return Output(target / file if several else target, "--out", force)
 
-    for file in chosen.FILES if target.is_dir() or not several else ():
+    for file in found.FILES if target.is_dir() or not several else ():
         place_of(file).check()
-    runs = Runs(folder, texts=calls)
+    runs = Runs(folder, texts=calls or found.TEXTS, where=where)
     made_first = folder_for(place) if several else nullcontext()
     with (
         os_errors(f"{target}: cannot be written", "Give another --out."),
         made_first,
         TemporaryDirectory(dir=place, prefix=".export-") as work,
     ):
-        chosen.write(runs, Path(work))
-        files = chosen.FILES or sorted(os.listdir(work))
+        found.write(runs, Path(work))
+        files = found.FILES or sorted(os.listdir(work))
         made = {Path(work, own): place_of(own) for own in files}
-        for path in made if calls else ():
+        for path in made if runs.texts else ():
             path.chmod(0o600)  # prompts are private
         sync(made)
         for output in made.values():
             output.check()
         for path, output in made.items():
             os.replace(path, output.target)
-        for old in () if chosen.FILES or out is not None else target.glob("*.json"):
+        for old in target.glob("*.json*") if several and out is None else ():
             if old.name not in files:
-                old.unlink()  # the case of a run that no longer exists
+                old.unlink()  # the case of a run that no longer exists, or a side of an earlier split
     return target, runs.remarks

@@ -23,6 +23,7 @@ from quorum.runs import Damaged, Row, read_results
 from quorum.runs.run_folder import RunFolder, is_run
 from quorum.runs.run_meta import RunMeta
 from quorum.storage.run_files import DamagedFile
+from quorum.view.export.selection import matching
 from quorum_base.user_errors import UserError
 
 _WRITTEN = frozenset({"actions", "content", "problems", "rationale", "reason", "refused", "task"})
@@ -132,20 +133,25 @@ class Runs:
     Args:
         folder: folder of a run, of a sweep, or of any runs.
         texts: whether to export texts of models.
+        where: a condition that the runs meet, see `matching`; empty for none.
 
     Raises:
-        UserError: there is no such folder, or it has no intact finished run.
+        UserError: there is no such folder, it has no intact finished run, or none that meets the condition.
     """
 
-    def __init__(self, folder: Path, *, texts: bool) -> None:
+    def __init__(self, folder: Path, *, texts: bool, where: str = "") -> None:
+        self.folder = folder
         self.name = folder.resolve().name
         self.texts = texts
+        self.where = where
         self.remarks: list[str] = []
         """The runs that are left out, with the reasons."""
         self.rows = tuple(self._whole(folder))
         """The runs, one for each arm that planned it."""
         if not self.rows:
             raise UserError(f"{folder}: it holds no finished, undamaged run", "\n".join(self.remarks))
+        if where:
+            self.rows = matching(self.rows, where)
 
     def _whole(self, folder: Path) -> Iterator[Row]:
         results = None if is_run(folder) else read_results(folder)

@@ -10,6 +10,7 @@ from quorum.view.export import parquet
 from quorum.view.export.episodes import Runs
 
 FILES: tuple[str, ...] = ("README.md", *parquet.FILES)
+TEXTS = False
 
 
 def write(runs: Runs, folder: Path) -> None:

@@ -19,6 +19,7 @@ from quorum.runs.results_folder import metric_columns
 from quorum.view.export.episodes import Episode, Runs
 
 FILES: tuple[str, ...] = ("inspect.json",)
+TEXTS = False
 _USAGE = {
     "input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "input_tokens_cache_read": "cached_tokens",
     "reasoning_tokens": "reasoning_tokens",

@@ -23,6 +23,7 @@ from quorum.installation.version import __version__
 from quorum.view.export.episodes import Episode, Runs
 
 FILES: tuple[str, ...] = ("otlp.jsonl",)
+TEXTS = False
 Record = Mapping[str, Any]
 _INTERNAL, _CLIENT = 1, 3
 """Kinds of spans."""

@@ -13,6 +13,7 @@ from quorum.view.export.episodes import Runs
 from quorum_base.user_errors import UserError
 
 FILES: tuple[str, ...] = ("runs.parquet", "events.parquet", "calls.parquet")
+TEXTS = False
 
 _EVENTS = {
     "run": "VARCHAR", "seq": "BIGINT", "t": "BIGINT", "t_hat": "DOUBLE", "wall": "DOUBLE", "event": "VARCHAR",

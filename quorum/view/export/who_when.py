@@ -13,6 +13,7 @@ from quorum.view.export.episodes import Episode, Runs
 from quorum_base.user_errors import UserError
 
 FILES: tuple[str, ...] = ()
+TEXTS = False
 _HEAD = ("turn", "step", "agent", "may")
 _WRITTEN = ("plans", "says", "refused", "why")
 """Keys with texts of minds."""

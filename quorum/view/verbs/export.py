@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from quorum.display.terminal import echo
 from quorum.verbs import options
+from quorum.verbs.measures import measured
 from quorum.verbs.verb import Verb
+from quorum.view.export.formats import EXPORTS
 
 
+@partial(measured, added=EXPORTS)
 def export(
     folder: Annotated[
         Path, typer.Argument(metavar="SWEEP|RUN", help="Read this folder of a sweep, of runs, or of one run.")
     ],
     *,
-    to: Annotated[str, options.value("--to", "parquet|inspect|hf|otlp|who-when", "Choose the format.")] = "parquet",
+    to: Annotated[str, options.value("--to", "|".join(EXPORTS.names()), "Choose the format.")] = "parquet",
     out: Annotated[
         Path | None,
         options.value(
             "--out",
             "PATH",
-            "Write to this file, or folder for parquet, hf and who-when.",
+            "Write to this file, or to this folder if the format has several files.",
             unset="export-FORMAT in the folder",
         ),
     ] = None,
@@ -31,19 +35,28 @@ def export(
         bool,
         typer.Option("--calls", help="Include prompts, answers, messages and plans, which are otherwise left out."),
     ] = False,
+    where: Annotated[
+        str,
+        options.value(
+            "--where", "CONDITION", "Export only runs that meet this condition, in SQL over results.", unset="all runs"
+        ),
+    ] = "",
+    split: Annotated[
+        str | None,
+        options.value("--split", "boards=SHARE", "Keep this share of the boards for evaluation.", unset="no split"),
+    ] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
+    **more: Any,
 ) -> None:
     """Write finished runs in the format of another tool.
 
-    parquet writes the tables runs, events and calls, and hf the same as a folder that datasets.load_dataset opens; both
-    need the extra `analysis`. inspect writes a log of Inspect AI, with a sample per run. otlp writes OpenTelemetry
-    traces in OTLP/JSON, one per run, with the semantic conventions for generative AI. who-when writes a folder with a
-    case of Who&When per run, without labels, for `quorum blame --import` and other readers; it includes the plans and
-    messages of agents only with --calls.
+    Damaged and unfinished runs are left out and named. Only --to preferences calls
+    models; nothing else is sent anywhere.
 
-    Damaged and unfinished runs are left out and named. Nothing is sent anywhere.
+    --where takes the columns of quorum results, which need no quotes here: 'outcome.success and n = 2' (the extra
+    `analysis`). --split goes by the seed of a board alone, so a board never changes sides when you add others.
 
     \b
     Examples:
@@ -53,9 +66,15 @@ def export(
       quorum export runs/NAME --to otlp
       quorum export runs/talk --to who-when --calls
     """
+    from quorum.view.export.command import estimate
     from quorum.view.export.command import export as write
+    from quorum.view.export.selection import Split
 
-    written, remarks = write(folder, to, out, calls=calls, force=force)
+    of_format = {**more, "split": split if split is None else Split.of(split)}
+    if (expected := estimate(folder, to, where=where, options=of_format)) is not None:
+        options.print_estimate(expected, as_json=False)
+        return
+    written, remarks = write(folder, to, out, calls=calls, force=force, where=where, options=of_format)
     for remark in remarks:
         echo(f"notice: {remark}", err=True)
     if not quiet:

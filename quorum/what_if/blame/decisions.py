@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -12,23 +12,18 @@ from maeil import Mind, TeamContext
 from maeil.calls import Ledger, entered_in
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
-from maeil.trace import Instant, Recorder
+from maeil.trace import Instant
 from maeil.trace.story import Story
-from maeil.world import closing_world
 from quorum.agents.llm.errors import BudgetReached
 from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ModelPool
-from quorum.episode.parts import build, play
-from quorum.episode.start import StartRefused
 from quorum.episode.team import Team
 from quorum.process.event_loop import run_coroutine
 from quorum.what_if.blame.reference import Reference
 from quorum.what_if.blame.reruns import Correction
 from quorum.what_if.branch.branch_minds import ScriptedAnswer
-from quorum.what_if.branch.branching import BranchStart
-from quorum.what_if.branch.change import Change
+from quorum.what_if.branch.shadows import replay_with
 from quorum.what_if.failures import Failure
-from quorum_base.user_errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +200,10 @@ def decisions_of(reference: Reference, books: CallLedger | None = None) -> Decis
         UserError: the run cannot be replayed.
     """
     parent = reference.parent
-    thoughts = parent.episode.story.thoughts
-    if not thoughts:
+    if not parent.episode.story.thoughts:
         return Decisions(())
-    planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
     shadow = _Shadow(reference.talks, books or CallLedger(reference.within(), None))
-    run_coroutine(_play(reference, planned.start, shadow))
+    run_coroutine(_play(reference, shadow))
     order = {name: index for index, name in enumerate(reference.participants)}
     sent = _sent(parent.episode.story)
     found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
@@ -228,23 +221,8 @@ def _sent(story: Story) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ShadowedStart(BranchStart):
-    """The start of a replay with the reference as a shadow.
-
-    Attributes:
-        shadowed: adds the shadow to the minds of a team.
-    """
-
-    shadowed: Callable[[Team, TeamContext], Team]
-
-    def team(self, team: Team, context: TeamContext) -> Team:
-        return self.shadowed(BranchStart.team(self, team, context), context)
-
-
-async def _play(reference: Reference, replayed: BranchStart, shadow: _Shadow) -> None:
-    parent = reference.parent
-    cell, pool = parent.cell(), ModelPool()
+async def _play(reference: Reference, shadow: _Shadow) -> None:
+    pool = ModelPool()
 
     def shadowed(team: Team, context: TeamContext) -> Team:
         others = reference.team(context, pool, shadow.books)
@@ -254,19 +232,8 @@ async def _play(reference: Reference, replayed: BranchStart, shadow: _Shadow) ->
         ]
         return replace(team, minds=seats)
 
-    own = {one.name: getattr(replayed, one.name) for one in fields(replayed)}
-    start = _ShadowedStart(**own, shadowed=shadowed)
-    try:
-        async with pool:
-            models = start.models(cell, pool, CallLedger(cell.configuration, None), recorded=start.calls)
-            parts = build(cell, models, start)
-            with closing_world(parts.world), Recorder(None, start.listeners) as recorder, start.checked():
-                await play(cell, parts, recorder, start)
-    except UserError:
-        raise
-    except Exception as error:
-        if not start.prefix.live:
-            raise StartRefused(f"{parent.run}: {type(error).__name__}: {error}") from error
+    async with pool:
+        await replay_with(reference.parent, pool, shadowed)
 
 
 WORDS = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from maeil.errors import TraceError
 from maeil.outcomes import Outcome
@@ -86,7 +86,7 @@ class BranchGrid(Planner):
         ]
         if self.control or not changes:
             changes.insert(0, replace(UNCHANGED, luck=edit.luck))
-        runs = list(_runs(self.folders))
+        runs = list(runs_of(self.folders))
         number = len(runs) * len(instants) * len(changes) * self.draws
         if number > MOST_POINTS:
             sizes = f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}"
@@ -96,10 +96,9 @@ class BranchGrid(Planner):
         parents, problems = Parents(), Problems()
         found: dict[str, PlannedBranchCell] = {}
         places: dict[str, str] = {}
-        origins: dict[SweepParent, None] = {}
         edited: dict[tuple[Path, int], Configuration] = {}  # editing takes 30 ms and does not depend on the instant
         for run, at, (index, change) in product(runs, instants, enumerate(changes)):
-            place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
+            place = _place(run, f"--at {at}" if at is not None else "", varied(change, grid))
             try:
                 parent: Parent = parents.open(run.absolute())
                 instant = at if at is not None else parent.instant_of_drop(edit.drops)
@@ -112,22 +111,10 @@ class BranchGrid(Planner):
                 planned = PlannedBranchCell.of_branch(branch, run, change, draw)
                 found.setdefault(planned.name, planned)
                 places.setdefault(planned.kind, place)
-                origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.origin.prefix)] = None
         if not found:
             raise refusal(problems.found, number)
-        return SweepPlan(
-            experiment=None,
-            words=tuple(words),
-            arms={},
-            cells=tuple(found.values()),
-            repeated=number - len(found) - affected(problems.found),
-            problems=problems.found,
-            places=places,
-            metrics=(),
-            published=None,
-            without_effect="",
-            parents=tuple(origins),
-        )
+        repeated = number - len(found) - affected(problems.found)
+        return plan_of(found.values(), places, words=tuple(words), repeated=repeated, problems=problems.found)
 
     def check(self, planned: SweepPlan, folder: Path) -> None:
         """Refuse a sweep of branches whose runs are gone or have changed since it started.
@@ -139,20 +126,40 @@ class BranchGrid(Planner):
         Raises:
             UserError: a run is gone, or has changed.
         """
-        before = None
-        if folder.is_dir():
-            with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
-                before = read_sweep(folder)
-        now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
-        for parent in planned.parents:
-            now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
-        for parent in before.parents if before is not None else ():
-            run = Path(os.path.realpath(folder / parent.run))
-            hint = "Restore the run, or start a separate sweep: --name NAME."
-            if not run.is_dir():
-                raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
-            if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-                raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
+        check_parents(planned, folder)
+
+
+def plan_of(cells: Iterable[PlannedBranchCell], places: Mapping[str, str], **more: Any) -> SweepPlan:
+    """Return the plan of a sweep of branches.
+
+    Args:
+        cells: the branches.
+        places: the arguments that lead to each kind of cell.
+        more: its words, repeated cells and problems, if it has any.
+    """
+    cells = tuple(cells)
+    origins = {(cell.run, cell.origin.instant, cell.origin.prefix): None for cell in cells}
+    none: dict[str, Any] = {"experiment": None, "words": (), "arms": {}, "repeated": 0, "problems": (), "metrics": ()}
+    parents = tuple(SweepParent(run=str(run), at=str(at), prefix=prefix) for run, at, prefix in origins)
+    return SweepPlan(cells=cells, places=places, published=None, without_effect="", parents=parents, **none | more)
+
+
+def check_parents(planned: SweepPlan, folder: Path) -> None:
+    """Refuse a sweep of branches whose runs are gone or have changed since it started; see `BranchGrid.check`."""
+    before = None
+    if folder.is_dir():
+        with suppress(DamagedPlan):  # the plan is rewritten, and nothing is known about the earlier one
+            before = read_sweep(folder)
+    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in planned.parents}
+    for parent in planned.parents:
+        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
+    for parent in before.parents if before is not None else ():
+        run = Path(os.path.realpath(folder / parent.run))
+        hint = "Restore the run, or start a separate sweep: --name NAME."
+        if not run.is_dir():
+            raise UserError(f"{folder.name}: the parent run of a branch is missing: {folder / parent.run}", hint)
+        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
+            raise UserError(f"{folder.name}: the parent run of a branch has changed: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:
@@ -165,8 +172,12 @@ def _begins_so(run: Path, parent: SweepParent) -> bool:
     return False
 
 
-def _runs(folders: Sequence[Path]) -> Iterator[Path]:
-    """Return all runs of the folders, each once."""
+def runs_of(folders: Sequence[Path]) -> Iterator[Path]:
+    """Return all runs of some folders that did not fail, each once.
+
+    Raises:
+        UserError: there is no such folder, or it holds no such run.
+    """
     seen: set[Path] = set()
     for folder in folders:
         if not folder.is_dir():
@@ -197,7 +208,7 @@ def _finished(folder: Path) -> Iterator[Path]:
             yield run
 
 
-def _varied(change: Change, grid: Sequence[Axis]) -> str:
+def varied(change: Change, grid: Sequence[Axis]) -> str:
     """Return the edits of a change that have several values in the grid."""
     swept = {axis.key for axis in grid if len(axis.values) > 1}
     return " ".join(edit for edit in change.edits if edit.partition("=")[0] in swept)

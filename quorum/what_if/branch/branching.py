@@ -72,6 +72,7 @@ class BranchStart(Start):
         switches: values of the loop that change at the branch point.
         world: a change of the world state, with its step; None: no change.
         probe: the step in which the agents answer a belief probe and the branch ends; None: the branch continues.
+        forced: the participant whose first answer from the branch point on also comes from the record; empty: nobody.
     """
 
     run: str
@@ -88,6 +89,7 @@ class BranchStart(Start):
     switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
     probe: int | None = None
+    forced: str = ""
 
     @property
     def parent(self) -> Path:
@@ -151,7 +153,9 @@ class BranchStart(Start):
         if self.earlier is not None:
             before = self.earlier._models(before, pool, books)
         others = self.after is not None and self.after.llm != self.configuration.llm
-        return lambda participant: SwitchingModel(self.prefix, before(participant), after(participant), others=others)
+        return lambda name: SwitchingModel(
+            self.prefix, before(name), after(name), others=others, forced=name == self.forced
+        )
 
     def seeds(self, seeds: Seeds) -> Seeds:
         """Return the place of the minds, whose streams can restart at the branch point."""

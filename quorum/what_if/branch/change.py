@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from quorum.configuration.option_folders import ConfigDir
 from quorum.display.sanitize import sanitize
 from quorum.runs.recorded_episode import RecordedEpisode
 from quorum.what_if.branch.branch_minds import DroppedMessage, ScriptedAnswer
+from quorum.what_if.branch.forced_answer import ANSWER, ForcedAnswer
 from quorum.what_if.branch.origin import BranchOrigin
 from quorum.what_if.extensions.change import ChangeAt, change_world
 from quorum_base.user_errors import UserError
@@ -30,8 +31,9 @@ _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 _STEP = re.compile(r"\d{1,9}")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
-PROBE = "--probe"
-"""The option of belief probes."""
+_PROBE = "--probe"
+PROBE = f"{_PROBE} beliefs"
+"""The option of belief probes; versions up to 0.26 record it without its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Change:
         world: a change of the world state, in the world's own terms; None: no change.
         luck: whether the world redraws its luck; it depends on the draw and not on the other changes.
         probe: whether the agents answer a belief probe, and the branch then ends.
+        answer: the answer to the request with which the branch starts; None: the model's own.
     """
 
     edits: Sequence[str] = ()
@@ -55,6 +58,7 @@ class Change:
     world: Mapping[str, Any] | None = None
     luck: bool = False
     probe: bool = False
+    answer: ForcedAnswer | None = None
 
     def comes_first(self, instant: Instant) -> bool:
         """Return whether, at this branch point, it precedes everything else in the step."""
@@ -65,7 +69,8 @@ class Change:
         """All changes other than edits, as options of a command."""
         world = [write_world_change(self.world)] if self.world is not None else []
         probe = [PROBE] if self.probe else []
-        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe)
+        answer = [str(self.answer)] if self.answer is not None else []
+        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe, *answer)
 
 
 UNCHANGED = Change()
@@ -155,7 +160,7 @@ def change_of(origin: BranchOrigin, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: []}
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], _PROBE: [], ANSWER: []}
     for text in origin.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
@@ -165,15 +170,16 @@ def change_of(origin: BranchOrigin, run: Path) -> Change:
             )
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
-    return read_change(
+    found = read_change(
         origin.edits,
         says=told["--say"],
         plans=told["--plan"],
         drops=drops,
         world=world,
         luck=origin.luck,
-        probe=bool(told[PROBE]),
+        probe=bool(told[_PROBE]),
     )
+    return replace(found, answer=next(map(ForcedAnswer.read, told[ANSWER]), None))
 
 
 def read_world_change(text: str) -> Mapping[str, Any]:

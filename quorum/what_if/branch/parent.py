@@ -171,7 +171,7 @@ class Parent:
         after = self._after(change, after)
         if change.probe:
             self._check_probe(after, instant)
-        start = self.start(instant, change, draw, after, self._calls())
+        start = self.start(instant, change, draw, after, self._calls(change))
         self._check(after, instant, start.prefix)
         if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
             raise UserError(
@@ -246,6 +246,7 @@ class Parent:
             earlier=earlier,
             world=world,
             probe=instant.t if change.probe else None,
+            forced=change.answer.participant if change.answer is not None else "",
         )
 
     def instant_of_drop(self, messages: Sequence[int]) -> Instant:
@@ -329,11 +330,12 @@ class Parent:
         except TraceError as error:
             raise UserError(f"--at {instant}: {error}") from error
 
-    def _calls(self) -> Replay | None:
-        """Return the recorded answers of its models, for one branch, which consumes them."""
+    def _calls(self, change: Change) -> Replay | None:
+        """Return the recorded answers of its models, and a forced one, for one branch, which consumes them."""
         if not self.asked_models:
             return None
-        return recorded_calls(self.run, f"{self.run}: the answers of its models")
+        replies = change.answer.replies if change.answer is not None else None
+        return recorded_calls(self.run, f"{self.run}: the answers of its models", replies)
 
 
 def _ancestor(run: Path, meta: RunMeta, below: Sequence[Path]) -> Ancestor | None:

@@ -86,16 +86,19 @@ class SwitchingModel:
         before: the recorded model.
         after: the live model.
         others: whether the model changes: a new model cannot use the reasoning items of the conversation.
+        forced: whether the first answer from the branch point on also comes from the record.
     """
 
-    def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:
+    def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool, forced: bool = False) -> None:
         self._prefix = prefix
+        self._forced = forced
         self._before = before
         self._after = after
         self._others = others
 
     async def complete(self, request: Request) -> Reply:
         """Ask the model in charge."""
-        if not self._prefix.live:
+        if not self._prefix.live or self._forced:
+            self._forced = self._forced and not self._prefix.live
             return await self._before.complete(request)
         return await self._after.complete(without_carried(request) if self._others else request)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quorum.display.terminal import echo
+from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
 from quorum.verbs.run import ending, report
 from quorum.verbs.sweep import run_or_show
@@ -16,6 +17,13 @@ from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
     from quorum.what_if.branch.change import Change
+
+
+class Probe(StrEnum):
+    """What a probe asks."""
+
+    BELIEFS = "beliefs"
+    CHOICE = "choice"
 
 
 def branch(
@@ -71,9 +79,15 @@ def branch(
         ),
     ] = None,
     probe: Annotated[
-        bool,
-        typer.Option("--probe", help="Ask each agent what it believes as the step starts, and end the branch."),
-    ] = False,
+        Probe | None,
+        options.value(
+            "--probe",
+            "beliefs|choice",
+            "Ask instead of continuing: each agent for its beliefs as the step starts, or the models of plans for the "
+            "probability of each choice, as heard and in control arms of the messages.",
+            unset="nothing",
+        ),
+    ] = None,
     draws: options.Draws = 1,
     luck: Annotated[
         bool,
@@ -119,15 +133,25 @@ def branch(
       quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic --draws 10 --luck
-      quorum branch runs/NAME --at 5 --at 10 --probe --dry-run
+      quorum branch runs/NAME --at 5 --at 10 --probe beliefs --dry-run
+      quorum branch runs/talk --probe choice llm=llamacpp --budget-calls 500
       quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
     from quorum.what_if.branch.change import edits_of_minds, read_change
 
+    beliefs = probe is Probe.BELIEFS
     folders, settings = options.split_folders(words)
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     edits = [*settings, *edits_of_minds(mind or ())]
+    if probe is Probe.CHOICE:
+        given = {"--say": say, "--plan": plan, "--drop": drop, "--world": world, "--luck": luck, "--control": control}
+        if idle := [option for option, value in given.items() if value] + ["--draws"] * (draws > 1):
+            raise UserError(f"--probe choice changes nothing in the run: {', '.join(idle)} would have no effect")
+        budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
+        asked = tuple(folders), tuple(edits), tuple(at or ()), budget, tuple(config_dir or ())
+        _probe_choices(asked, out / (name or "choices"), dry_run=dry_run, as_json=as_json, quiet=quiet)
+        return
     change = read_change(
         edits,
         says=say or (),
@@ -135,11 +159,11 @@ def branch(
         drops=drop or (),
         world=world,
         luck=luck,
-        probe=probe,
+        probe=beliefs,
         config_dir=tuple(config_dir or ()),
     )
-    if probe and control:
-        raise UserError("--probe --control: a probe ends the branch", "Leave --control out.")
+    if beliefs and control:
+        raise UserError("--probe beliefs --control: a probe ends the branch", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
     budgets = (budget_usd, budget_tokens, budget_calls)
     if single and not (dry_run or name or any(budgets) or skip_invalid or control is not None):
@@ -148,7 +172,7 @@ def branch(
     from quorum.sweeps.run import SweepRequest
     from quorum.what_if.branch.branches import BranchGrid
 
-    controlled = not single and not probe if control is None else control
+    controlled = not single and not beliefs if control is None else control
     sweep = SweepRequest(
         words=tuple(edits),
         out=out,
@@ -163,7 +187,7 @@ def branch(
         planner=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
     outcome = run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
-    if probe and outcome is not None and not (as_json or quiet):
+    if beliefs and outcome is not None and not (as_json or quiet):
         from quorum.what_if.beliefs import Beliefs
 
         echo(f"\n{Beliefs.of(outcome.folder)}")
@@ -212,6 +236,29 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
             echo(f"\n{found}")
     else:
         report(result, as_json=as_json, quiet=quiet)
+
+
+def _probe_choices(asked: Any, folder: Path, *, dry_run: bool, as_json: bool, quiet: bool) -> None:
+    """Measure choices, write the results into a folder, and print them."""
+    from quorum.configuration.budgets import require_budgets
+    from quorum.storage.files import folder_for, write_all
+    from quorum.what_if.choice import probe, table
+
+    question = probe.Question(*asked)
+    require_budgets(**{f"budget_{kind}": limit for kind, limit in question.budget.items()})
+    if folder.exists() and not dry_run:
+        raise UserError(f"{folder}: it already exists", "Give another name: --name NAME.")
+    planned = probe.plan(question)
+    if dry_run:
+        options.print_estimate(probe.counts(planned), as_json=as_json)
+        return
+    found = table.Table(probe.measure(planned, question), probe.counts(planned)["decisions"])
+    with folder_for(folder):
+        write_all(folder, found.files())
+    if as_json:
+        echo_json({**found.to_json(), "folder": str(folder)})
+    elif not quiet:
+        echo(f"{found}\n\nfolder  {folder}")
 
 
 verb = Verb(branch, "What if", 10, "quorum branch runs/NAME --at 12 --mind agent_2=heuristic")

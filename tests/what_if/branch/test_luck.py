@@ -88,7 +88,7 @@ def test_inside_a_conversation_the_other_luck_begins_with_the_next_step(quorum: 
     ("cell", "arguments", "words"),
     [
         (("env=transport", "n=2", "max_steps=4"), ("--at", "2"), "are not random"),
-        (CELL, ("--at", "12", "--probe"), "--luck would have no effect"),
+        (CELL, ("--at", "12", "--probe", "beliefs"), "--luck would have no effect"),
     ],
 )
 def test_luck_that_cannot_be_drawn_is_refused_before_anything_is_written(

@@ -128,11 +128,13 @@ def test_a_probe_is_not_continued(runs: dict[str, Path], tmp_path: Path) -> None
 
 def test_the_command_shows_a_table_and_knows_the_calls_before(runs: dict[str, Path], quorum: Quorum) -> None:
     run = str(runs["cube"])
-    planned = json.loads(quorum("branch", run, "--at", "2", "--at", "4", "--probe", "--dry-run", "--json").stdout)
+    planned = json.loads(
+        quorum("branch", run, "--at", "2", "--at", "4", "--probe", "beliefs", "--dry-run", "--json").stdout
+    )
     assert planned["answers"] == 8
-    made = quorum("branch", run, "--at", "2", "--at", "4", "--probe", "--name", "beliefs")
+    made = quorum("branch", run, "--at", "2", "--at", "4", "--probe", "beliefs", "--name", "beliefs")
     assert made.returncode == 0, made.stderr
     assert "fact   place" in made.stdout
-    single = json.loads(quorum("branch", run, "--at", "2", "--probe", "--json", "--out", "one").stdout)
+    single = json.loads(quorum("branch", run, "--at", "2", "--probe", "beliefs", "--json", "--out", "one").stdout)
     assert {row["by"] for row in single["beliefs"]} == {"all", "fact", "agent", "hop", "step"}
-    assert quorum("branch", run, "--at", "2", "--probe", "--control").returncode == 2
+    assert quorum("branch", run, "--at", "2", "--probe", "beliefs", "--control").returncode == 2

@@ -13,7 +13,16 @@ from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
+from quorum.agents.llm.protocol import (
+    ChatRole,
+    Finish,
+    Reply,
+    Request,
+    Structured,
+    ThinkingFormat,
+    TokenLogprobs,
+    Usage,
+)
 from quorum.agents.llm.providers.content import (
     PromptCaching,
     contents_of,
@@ -165,7 +174,14 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         thinking=printable_unicode(thinking),
         tier=read_tier(getattr(response, "service_tier", None)),
         fingerprint=_fingerprint(getattr(response, "system_fingerprint", None)),
+        logprobs=tuple(map(_logprobs, part_of(choices[0], "logprobs", "content") or ())),
     )
+
+
+def _logprobs(token: Any) -> TokenLogprobs:
+    found = (token, *(part_of(token, "top_logprobs") or ()))
+    (text, own), *others = ((printable_unicode(part_of(one, "token")), float(part_of(one, "logprob"))) for one in found)
+    return TokenLogprobs(text, own, dict(others))
 
 
 def _fingerprint(value: Any) -> str:

@@ -10,7 +10,7 @@ from maeil.trace.events import Agent, Event
 
 @dataclass(frozen=True, slots=True)
 class Belief(Event):
-    """An agent answers one question of a belief probe (`quorum branch --probe`).
+    """An agent answers one question of a belief probe (`quorum branch --probe beliefs`).
 
     Attributes:
         agent: who answers.

@@ -1,0 +1,1 @@
+"""Training language models on teams: transcripts and rollouts for trainers."""

@@ -1,0 +1,1 @@
+"""The options and verbs of training."""
