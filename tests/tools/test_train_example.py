@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.tools
+pytestmark = [pytest.mark.tools, pytest.mark.filterwarnings("default")]  # peft and transformers warn
 torch = pytest.importorskip("torch")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES / "train"))
@@ -150,7 +150,7 @@ def test_llama_cpp_applies_the_adapter_as_it_was_trained(trained, student, base_
     learned = PeftModel.from_pretrained(model.float(), student)
     for row in prompts(data)[:3]:
         gap, text = difference(trained, row["prompt"], learned, tokenizer)
-        assert gap < 0.5
+        assert gap < 0.3
         assert row["completion"][0]["content"].startswith(text[:20])
 
 
