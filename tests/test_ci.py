@@ -129,6 +129,21 @@ def test_a_stage_that_passed_is_due_again_when_one_of_its_files_changes_and_only
     assert [stages(repository, "state", name) for name in ("one", "two")] == ["due", "due"]
 
 
+def test_a_folder_that_a_stage_leaves_out_does_not_make_it_due(repository: Path) -> None:
+    listed = (repository / ".ci" / "stages.toml").read_text().replace('["c/d"]', '["c", "!c/d"]')
+    (repository / ".ci" / "stages.toml").write_text(listed)
+    (repository / "c" / "f").write_text("f")
+    commit(repository)
+    stages(repository, "record", "two", ".ci/passed")
+    commit(repository)
+    (repository / "c" / "d" / "e").write_text("other")
+    commit(repository)
+    assert stages(repository, "state", "two") == "passed"
+    (repository / "c" / "f").write_text("other")
+    commit(repository)
+    assert stages(repository, "state", "two") == "due"
+
+
 def test_the_list_keeps_one_line_for_a_stage_and_a_version_of_python(repository: Path) -> None:
     other = "one 0123 3.99.0 abc"
     (repository / ".ci" / "passed").write_text(f"{other}\n")

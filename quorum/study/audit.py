@@ -7,7 +7,8 @@ the minds read, and prompts can be compared one by one. Nothing is sent to a mod
 
 Message bytes are the blocks that hold messages, or what a mind has read in messages (`MESSAGES`). Templates omit such a
 block if it is empty, with the heading and text of its section. So a section that holds nothing else also counts as
-message bytes, and so does the text that replaces an empty dialogue. Everything else must be equal.
+message bytes, and so does the text that replaces an empty dialogue. In `prompts=short`, which has no blocks, these are
+the lines of messages and of open tasks. Everything else must be equal.
 
 Some minds call their model only if they have read something to ask about: a reviewer of HMAS-2 its part of a joint
 plan, an actor of LLaMAC a part that it cannot do. Such a mind makes no call in an arm that takes that away, or makes
@@ -61,6 +62,8 @@ All other roles have `unread`, `memory`, and the open tasks, which come with mes
 """
 _NOTHING_SAID = "\nNothing yet."
 _SECTION = re.compile(r"^(?=# )", re.MULTILINE)
+_SHORT = re.compile(r"^(?:new )?@.*$|^open \{.*$", re.MULTILINE)
+"""The lines of `prompts=short` that hold messages, or open tasks. A text of an agent cannot start a line there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +251,8 @@ def without_messages(request: Request) -> str:
 
 def _blanked(text: str, names: frozenset[str]) -> str:
     """Remove some blocks from a text, and sections that hold nothing else or report that nothing was said."""
+    if BLOCK.search(text) is None:
+        text = _SHORT.sub("", text)
     return re.sub(r"\n{2,}", "\n", "".join(_kept(_SECTION.split(text), names))).strip()
 
 

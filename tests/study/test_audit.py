@@ -33,6 +33,7 @@ def prompt(text: str, role: str = "") -> str:
         ("# Said\n<dialogue>\n[1]\n</dialogue>\n\n# Go\nnow", "talker", "# Go\nnow"),
         ("# Said\nNothing yet.\n\n# Go\nnow", "talker", "# Go\nnow"),
         ("# Past\n<memory>\n[1]\n</memory>", "explorer", "# Past\n<memory>\n[1]\n</memory>"),
+        ('past done\n@3 agent_1 ask "@"\nnew @4 agent_1 ask "a"\nopen {"a":1}\na of b', "", "past done\na of b"),
     ],
 )
 def test_message_bytes_are_blocks_and_sections_that_hold_nothing_else(text: str, role: str, left: str) -> None:
