@@ -3,6 +3,7 @@
 #   make test         lint, types, and the rules of the code
 #   make claims       what the guide claims: competence, coverage of intervals, differences, figures
 #   make conformance  the worlds against their originals, damaged folders, clusters, power cuts
+#   make soak         the same rules many more times: kills, stops, damaged folders; hours
 #   make search       drawn tests with new examples, other ones each time
 #   make real         a real language model on this machine
 #   make train        train two small language models on a team that talks
@@ -14,7 +15,7 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 # What Python has compiled is kept: the tests start it hundreds of times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types suite claims conformance conformance-worlds conformance-rest search real train docs clean
+.PHONY: run test types suite claims conformance conformance-worlds conformance-rest soak search real train docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -39,7 +40,7 @@ claims: .venv/test.stamp
 # Drawn examples are the same each time, four times as many as in `make test`. Those of WORLDS need no
 # experiment.
 WORLDS := $(addprefix tests/,cube_env crafter_env llamac_env topologies)
-SLOW := -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
+SLOW := -n auto --dist worksteal -m "(conformance or hypothesis) and not soak" --hypothesis-profile=full
 
 conformance: conformance-worlds conformance-rest
 
@@ -53,6 +54,11 @@ search: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile=search
 
 # A worker a core, each with its own model: a model computes in one thread.
+# Many times what other tests do a few times. `make conformance` draws 60 damaged folders; here they are 3,000.
+soak: .venv/test.stamp
+	.venv/bin/pytest -n auto --dist worksteal -m soak
+	FUZZ_INPUTS=3000 .venv/bin/pytest -n auto --dist worksteal -m conformance tests/hostile
+
 real: .venv/real.stamp
 	.venv/bin/pytest -n 2 --dist loadgroup -m real_model tests/real_model
 

@@ -100,7 +100,7 @@ def _split(words: str) -> list[str]:
 
 
 @pytest.mark.conformance
-@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate], max_examples=100)  # a minute
+@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate], max_examples=25)
 @given(WORDS)
 def test_every_point_of_a_grid_is_what_hydra_gives(words: list[str]) -> None:
     composer = Composer()

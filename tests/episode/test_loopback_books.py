@@ -87,7 +87,7 @@ def test_what_was_served_is_what_is_recorded(team: str, way: str, tmp_path: Path
     check_books(team, way, tmp_path, monkeypatch)
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("team", TEAMS)
 def test_the_books_of_every_team_and_every_way_to_stop(team: str, way: str, tmp_path: Path, monkeypatch) -> None:

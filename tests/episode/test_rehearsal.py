@@ -77,7 +77,7 @@ def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
         assert metrics["coop2.decision_time_total_seconds"] < compiling / 10, run
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 def test_kernels_can_be_compiled_ahead(tmp_path: Path) -> None:
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
     for reported in (LINE, ""):

@@ -28,7 +28,7 @@ from tests.hostile.verbs import EXAMPLES, VERBS
 from tests.loopback import Batches
 from tests.serving import served
 
-INPUTS = int(os.environ.get("FUZZ_INPUTS", "3000"))
+INPUTS = int(os.environ.get("FUZZ_INPUTS", "60"))
 FIRST = int(os.environ.get("FUZZ_SEED", "0"))
 TOGETHER = 15
 """Inputs of one process."""

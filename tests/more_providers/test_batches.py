@@ -152,7 +152,7 @@ def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, tmp_path: Pa
     assert kill_again_and_again(wire, tmp_path, seeds=4, kill=kill, kills=2)[-signal.SIGKILL] >= 1
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_two_hundred_episodes_killed_at_six_random_moments(wire: str, tmp_path: Path) -> None:
     draw = random.Random(5)

@@ -79,7 +79,7 @@ def test_a_run_that_asks_no_model_is_refused() -> None:
         audit_controls(recorded_run("agents=idle", "n=2", "max_steps=2"), ["mute"])
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 def test_100_per_cent_of_5000_calls_in_four_worlds_and_five_topologies(tmp_path: Path) -> None:
     """Counted are the calls of the arms, each compared with that of the treatment."""
     teams = [f"naive {name}" for name in TOPOLOGIES] + ["naive feedback", "cmas", "dmas"]

@@ -225,6 +225,6 @@ def test_a_sweep_that_is_killed_at_random_keeps_to_its_budget_over_all_attempts(
     assert killed(tmp_path, kills=5, seeds=3, budget=0.015)["kills"] > 0
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 def test_of_forty_kills_nothing_is_lost_and_nothing_booked_twice(tmp_path: Path) -> None:
     assert killed(tmp_path, kills=KILLS, seeds=30, budget=0.35)["kills"] > KILLS / 2

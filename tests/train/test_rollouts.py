@@ -293,8 +293,15 @@ def runs(process: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(
+    ("end", "workers"),
+    [
+        (signal.SIGINT, 0),
+        (signal.SIGKILL, 2),
+        pytest.param(signal.SIGKILL, 0, marks=pytest.mark.conformance),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.conformance),
+    ],
+)
 def test_a_trainer_that_ends_leaves_nothing_behind(end: signal.Signals, workers: int, tmp_path: Path) -> None:
     trainer = program(
         f"""

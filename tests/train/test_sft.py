@@ -231,7 +231,7 @@ def test_a_mistake_is_named_and_leaves_nothing(
 
 def test_the_best_draws_succeed_and_take_the_fewest_steps(tmp_path: Path) -> None:
     folder = tmp_path / "draws"
-    ends = {0: (0, 0.9, 10), 1: (1, 1, 30), 2: (1, 1, 20), 3: (0, 0.5, 5), 4: (None, None, 1)}
+    ends = {0: (0, 0.9, 10), 1: (1, 1, 30), 2: (1, 1, 20), 3: (0, 0.5, 5), 4: (None, None, 1), 5: (0, 1, 2)}
     cells: list[tuple[str, str, str | None]] = []
     for topology in ("individual", "debate"):
         for draw, (success, completion, steps) in ends.items():
@@ -248,7 +248,7 @@ def test_the_best_draws_succeed_and_take_the_fewest_steps(tmp_path: Path) -> Non
         return [row.name for row in best_draws(rows, most)]
 
     assert kept(1) == ["individual-2", "debate-2"]
-    assert kept(3) == [f"{topology}-{draw}" for topology in ("individual", "debate") for draw in (0, 1, 2)]
+    assert kept(3) == [f"{topology}-{draw}" for topology in ("individual", "debate") for draw in (1, 2, 5)]
     assert kept(9) == [row.name for row in rows]
 
 
