@@ -60,9 +60,6 @@ class Split:
             raise UserError(f"--split {text}: give a share between 0 and 1", "Such as --split boards=0.1.")
         return cls(float(found[1]))
 
-    def __str__(self) -> str:
-        return f"boards={self.share}"
-
     def evaluates(self, board: int) -> bool:
         """Whether a board is for evaluation."""
         return self.place(board) < self.share

@@ -45,7 +45,9 @@ class Runs(Protocol):
 
 
 class Split(Protocol):
-    """Keeps some boards for evaluation (`quorum.view.export.selection.Split`); as a text, a value of `--split`."""
+    """Keeps some boards for evaluation (`quorum.view.export.selection.Split`)."""
+
+    share: float
 
     def evaluates(self, board: int) -> bool:
         """Whether a board is for evaluation, by its seed."""
@@ -136,7 +138,7 @@ class Preferences:
 
     def _request(self, runs: Runs) -> SweepRequest:
         words = ["quorum", "export", str(runs.folder), "--to", "preferences", "--measure", str(self.design)]
-        kept = {"--where": runs.where, "--split": self.split, "--out": runs.out}
+        kept = {"--where": runs.where, "--split": f"boards={self.split.share}" if self.split else "", "--out": runs.out}
         kept |= {"--agents": ",".join(self.agents), "--turns": ",".join(self.turns)}
         words += [word for option, value in kept.items() if value for word in (option, str(value))]
         budget = self.budget
