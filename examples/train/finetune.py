@@ -25,13 +25,14 @@ import os
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from peft.helpers import disable_input_dtype_casting
+from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 from transformers import AttentionInterface
@@ -60,6 +61,8 @@ class Settings:
     """The adapter's output is multiplied by alpha / rank."""
     batch: int = 4
     """Number of examples in an update."""
+    start: str | None = None
+    """SHA-256 of the adapter to continue from; None for a new one."""
     rate: float = 1e-3
     """Highest learning rate of AdamW."""
     warmup: int = 20
@@ -180,7 +183,7 @@ def answer_loss(model: Any, examples: list[Example]) -> Tensor:
 class Training:
     """A model in training, and what a checkpoint keeps of it."""
 
-    def __init__(self, model: Any, settings: Settings, digest: str) -> None:
+    def __init__(self, model: Any, settings: Settings, digest: str, start: Path | None = None) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.digest = settings, digest
         model.set_attn_implementation("packed")
@@ -194,6 +197,8 @@ class Training:
         self.optimizer = torch.optim.AdamW(trained, lr=settings.rate, weight_decay=0.0)
         self.trained = trained
         self.update, self.seconds = 0, 0.0
+        if start is not None:
+            set_peft_model_state_dict(self.model, load_file(start))
         self.curve: list[dict[str, float]] = []
         """Rows of the loss curve."""
 
@@ -250,7 +255,9 @@ class Training:
         self.update, self.seconds, self.curve = state["update"], state["seconds"], state["curve"]
 
 
-def finetune(data: Path, out: Path, folder: Path, settings: Settings, every: int) -> Training:
+def finetune(
+    data: Path, out: Path, folder: Path, settings: Settings, every: int, *, start: Path | None = None
+) -> Training:
     """Train, or continue to train, the base model of `folder` on `data`; write everything to `out`.
 
     Args:
@@ -259,10 +266,12 @@ def finetune(data: Path, out: Path, folder: Path, settings: Settings, every: int
         folder: unpacked base model; made if it does not exist.
         settings: all that decides the result, apart from the data.
         every: number of updates between two checkpoints, and in a row of the loss curve.
+        start: file of the adapter to continue from; None: a new one.
     """
     model, tokenizer = base(folder)
     examples = read_examples(data, tokenizer)
-    training = Training(model, settings, hashlib.sha256(data.read_bytes()).hexdigest())
+    settings = replace(settings, start=digest(start) if start is not None else None)
+    training = Training(model, settings, digest(data), start)
     out.mkdir(parents=True, exist_ok=True)
     if (out / "checkpoint.pt").exists():
         training.load(out)
@@ -282,6 +291,11 @@ def finetune(data: Path, out: Path, folder: Path, settings: Settings, every: int
     return training
 
 
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def keep_memory() -> None:
     """Have the C library reuse large blocks of memory, where it is glibc: new pages cost a fifth of the CPU time."""
     with contextlib.suppress(OSError, AttributeError, TypeError):
@@ -299,16 +313,20 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=1000, help="examples to train on (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="order of the examples and first values (default: 0)")
     parser.add_argument("--every", type=int, default=10, help="updates between checkpoints (default: 10)")
+    parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (default: 1e-3)")
+    parser.add_argument("--start", type=Path, help="folder of the adapter to continue from (default: a new one)")
     parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
     given = parser.parse_args()
-    if not given.data.is_file():
-        parser.error(f"{given.data}: no such file")
+    start = given.start / "adapter_model.safetensors" if given.start else None
+    for needed in filter(None, (given.data, start)):
+        if not needed.is_file():
+            parser.error(f"{needed}: no such file")
     if min(given.examples, given.every) < 1:
         parser.error("--examples and --every are at least 1")
     torch.set_num_threads(1)
     keep_memory()
-    settings = Settings(given.examples, given.seed, compile=given.compile)
-    finetune(given.data, given.out, given.base, settings, given.every)
+    settings = Settings(given.examples, given.seed, rate=given.rate, compile=given.compile)
+    finetune(given.data, given.out, given.base, settings, given.every, start=start)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,18 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(tmp_path, base_folder
         finetune(data, tmp_path / "parts", base_folder, Settings(16, seed=5, warmup=1), every=2)
 
 
+def test_a_third_student_continues_from_the_adapter_of_another(tmp_path, student, base_folder, data):
+    from finetune import Settings, finetune
+
+    start = student / "adapter_model.safetensors"
+    settings = Settings(4, rate=1e-4, warmup=0)
+    third = finetune(data, tmp_path / "third", base_folder, settings, every=1, start=start)
+    new = finetune(data, tmp_path / "new", base_folder, settings, every=1)
+    learned = [json.loads((tmp_path / name / "training.json").read_text())["start"] for name in ("third", "new")]
+    assert third.curve[0]["loss"] < new.curve[0]["loss"] / 2
+    assert [learned[0] is None, learned[1]] == [False, None]
+
+
 def test_examples_in_one_row_do_not_see_each_other(base_folder, data):
     from finetune import answer_loss, read_examples
     from weights import base

@@ -68,7 +68,7 @@ def export(
 
     for file in found.FILES if target.is_dir() or not several else ():
         place_of(file).check()
-    runs = Runs(folder, texts=calls or found.TEXTS, where=where)
+    runs = Runs(folder, texts=calls or found.TEXTS, where=where, out=out)
     made_first = folder_for(place) if several else nullcontext()
     with (
         os_errors(f"{target}: cannot be written", "Give another --out."),

@@ -134,16 +134,18 @@ class Runs:
         folder: folder of a run, of a sweep, or of any runs.
         texts: whether to export texts of models.
         where: a condition that the runs meet, see `matching`; empty for none.
+        out: where the user wants the export; None: in the folder.
 
     Raises:
         UserError: there is no such folder, it has no intact finished run, or none that meets the condition.
     """
 
-    def __init__(self, folder: Path, *, texts: bool, where: str = "") -> None:
+    def __init__(self, folder: Path, *, texts: bool, where: str = "", out: Path | None = None) -> None:
         self.folder = folder
         self.name = folder.resolve().name
         self.texts = texts
         self.where = where
+        self.out = out
         self.remarks: list[str] = []
         """The runs that are left out, with the reasons."""
         self.rows = tuple(self._whole(folder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,8 +39,19 @@ class Runs(Protocol):
     folder: Path
     name: str
     where: str
+    out: Path | None
     rows: Sequence[Row]
     remarks: list[str]
+
+
+class Split(Protocol):
+    """Keeps some boards for evaluation (`quorum.view.export.selection.Split`)."""
+
+    share: float
+
+    def evaluates(self, board: int) -> bool:
+        """Whether a board is for evaluation, by its seed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class Preferences:
         budget: budget of all episodes; required with paid models.
         agents: names of the agents whose decisions count; empty: all.
         turns: kinds of turns, any of which a decision must have; empty: all.
-        evaluates: whether a board is for evaluation, by its seed; None: there is no split.
+        split: the boards that are for evaluation; None: there is no split.
     """
 
     TEXTS = True
@@ -61,7 +72,7 @@ class Preferences:
     budget: SweepBudget
     agents: Sequence[str] = ()
     turns: Sequence[str] = ()
-    evaluates: Callable[[int], bool] | None = None
+    split: Split | None = None
 
     def __post_init__(self) -> None:
         for turn in set(self.turns).difference(TURNS):
@@ -70,7 +81,7 @@ class Preferences:
     @property
     def FILES(self) -> tuple[str, ...]:  # noqa: N802 (the name in the protocol of formats)
         """Names of its files."""
-        return (CARD, TRAIN) if self.evaluates is None else (CARD, TRAIN, EVAL)
+        return (CARD, TRAIN) if self.split is None else (CARD, TRAIN, EVAL)
 
     def write(self, runs: Runs, folder: Path) -> None:
         """Play the missing episodes, and write the pairs of all decisions that are measured completely.
@@ -93,7 +104,7 @@ class Preferences:
         if not found.rows:
             counts = "; ".join(f"{label}: {figure}" for label, figure in figures_of(found).items())
             raise UserError(f"there is no pair to write ({counts})", result.complaint or "Measure more: --measure.")
-        for name, data in files_of(runs.name, found, self.evaluates).items():
+        for name, data in files_of(runs.name, found, self.split.evaluates if self.split is not None else None).items():
             (folder / name).write_bytes(data)
 
     def forecast(self, runs: Runs) -> Mapping[str, Any]:
@@ -127,8 +138,9 @@ class Preferences:
 
     def _request(self, runs: Runs) -> SweepRequest:
         words = ["quorum", "export", str(runs.folder), "--to", "preferences", "--measure", str(self.design)]
-        kept = {"--where": runs.where, "--agents": ",".join(self.agents), "--turns": ",".join(self.turns)}
-        words += [word for option, value in kept.items() if value for word in (option, value)]
+        kept = {"--where": runs.where, "--split": f"boards={self.split.share}" if self.split else "", "--out": runs.out}
+        kept |= {"--agents": ",".join(self.agents), "--turns": ",".join(self.turns)}
+        words += [word for option, value in kept.items() if value for word in (option, str(value))]
         budget = self.budget
         return SweepRequest(
             words=(),

@@ -56,5 +56,5 @@ def preferences(
     require_budgets(budget_usd=budget_usd, budget_tokens=budget_tokens, budget_calls=budget_calls)
     budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
     some, kinds = (tuple(filter(None, text.split(","))) for text in (agents, turns))
-    found = Preferences(Design.of(measure), budget, some, kinds, split.evaluates if split is not None else None)
+    found = Preferences(Design.of(measure), budget, some, kinds, split)
     return SimpleNamespace(estimate=found.forecast) if dry_run else found

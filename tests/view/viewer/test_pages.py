@@ -256,7 +256,7 @@ def test_the_pages_of_a_long_trace_take_little_memory(episodes: dict[str, Path],
     assert mebibytes < 90
 
 
-@pytest.mark.conformance
+@pytest.mark.soak
 def test_a_trace_of_336_megabytes_takes_less_than_600(episodes: dict[str, Path], tmp_path: Path) -> None:
     number, mebibytes = measured(repeated(episodes["cube"], tmp_path / "long", 336_000_000))
     assert number >= 40

@@ -300,6 +300,7 @@ def test_a_budget_stops_the_measurement_and_a_larger_one_continues_it(
     with pytest.raises(UserError, match=r"there is no pair to write .*not measured yet") as stopped:
         exported(runs, tmp_path / "pairs", measure, budget_calls=6, **options)
     assert "continue with: quorum export" in stopped.value.hint
+    assert f"--out {tmp_path / 'pairs'}" in stopped.value.hint
     assert brain.requests - before - cost <= 6 + 2  # answers in flight
     again, _, _ = exported(runs, tmp_path / "pairs", measure, budget_calls=10_000, **options)
     assert again == rows

@@ -1,0 +1,38 @@
+"""The examples of a third student: the best episode of each board, without what was malformed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import best_of
+
+import quorum
+from quorum.train.policy import Completion, PolicyRequest
+from tests.train import policies
+
+TEAM = ("env=cube", "n=1", "agents=naive", "prompts=terse", "max_steps=40", "topology=individual")
+MALFORMED = "no plan"
+
+
+async def uneven(request: PolicyRequest) -> Completion:
+    """Play like the rules, but do nothing in draw 0 of board 0; begin draw 1 with a malformed answer."""
+    if (request.board, request.draw) == (0, 0):
+        return Completion(policies.smallest(request))
+    repaired = any(message["content"] == MALFORMED for message in request.messages)
+    if (request.board, request.draw, request.step, repaired) == (0, 1, 0, False):
+        return Completion(MALFORMED)
+    return await policies.rules(request)
+
+
+def test_the_answers_are_those_of_the_best_episode_and_boards_without_a_better_one_are_left_out() -> None:
+    kept: Counter[str] = Counter()
+    played = list(quorum.rollouts(*TEAM, policy=uneven, boards=range(2), group=2))
+    (best,) = best_of.best_of(played, kept)
+    assert (best.board, best.draw) == (0, 1)
+    assert kept == {"boards": 2, "ties": 1}
+    found = list(best_of.examples(best))
+    calls = best.seats["agent_0"].calls
+    assert calls[0].text == MALFORMED
+    assert [example["completion"][0]["content"] for example in found] == [call.text for call in calls[1:]]
+    assert [example["prompt"] for example in found] == [call.request.messages for call in calls[1:]]
+    assert {example["reward"] for example in found} == {best.seats["agent_0"].reward.team}
