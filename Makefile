@@ -53,12 +53,12 @@ conformance-rest: .venv/test.stamp
 search: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile=search
 
-# A worker a core, each with its own model: a model computes in one thread.
 # Many times what other tests do a few times. `make conformance` draws 60 damaged folders; here they are 3,000.
 soak: .venv/test.stamp
-	.venv/bin/pytest -n auto --dist worksteal -m soak
-	FUZZ_INPUTS=3000 .venv/bin/pytest -n auto --dist worksteal -m conformance tests/hostile
+	.venv/bin/pytest -n auto --dist worksteal --timeout 0 -m soak
+	FUZZ_INPUTS=3000 .venv/bin/pytest -n auto --dist worksteal --timeout 0 -m conformance tests/hostile
 
+# A worker a core, each with its own model: a model computes in one thread.
 real: .venv/real.stamp
 	.venv/bin/pytest -n 2 --dist loadgroup -m real_model tests/real_model
 

@@ -29,8 +29,9 @@ PLUGINS = ROOT / "tests" / "plugins"
 EXAMPLES = ROOT / "examples"
 CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_configs"), "env=corridor", "agents=walker")
 """Arguments that choose the world of the examples, and minds of the tests."""
-PATIENCE = 1200.0
-"""Seconds after which a test takes something to hang. No test measures speed, so a busy machine fails none."""
+PATIENCE = 600.0
+"""Seconds after which a test takes something to hang. No test measures speed, so a busy machine fails none. pytest ends
+the test itself after 900 s (pyproject.toml)."""
 
 # The same examples every time, so that a check that passed passes again: `make search` draws new ones.
 settings.register_profile("few", max_examples=25, deadline=None, derandomize=True)
