@@ -28,7 +28,9 @@ def test_listener_delivers_more_than_an_echo_in_every_topology(tmp_path: Path) -
         quorum.sweep(*TEAM, BOARDS, *own, *words, out=tmp_path, name=arm)
         rows = quorum.results(tmp_path / arm).records()
         assert len(rows) == 12
-        return {(row["topology.name"], row["seed"]): row["outcome.completion"] for row in rows}
+        return {
+            (str(row["topology.name"]), int(row["seed"] or 0)): float(row["outcome.completion"] or 0) for row in rows
+        }
 
     with real_model(2048, lora=STUDENTS / "listener.gguf", slots=4) as address:
         listener = delivered("listener", f"llm.base_url={address}", "llm.cache=false", "llm.max_concurrency=4")
