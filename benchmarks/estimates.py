@@ -94,8 +94,17 @@ def sweeps() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def compare(name: str, words: Sequence[str], seconds: float = SECONDS) -> Row | None:
-    """Estimate a sweep, play boards of it, and compare; None if it uses no model."""
+def compare(
+    name: str, words: Sequence[str], seconds: float = SECONDS, *, boards_played: int | None = None
+) -> Row | None:
+    """Estimate a sweep, play boards of it, and compare; None if it uses no model.
+
+    Args:
+        name: name of the experiment or the figure.
+        words: arguments of the sweep.
+        seconds: computing time of the played boards, which gives their number.
+        boards_played: the number of boards itself, so that the result does not depend on the machine.
+    """
     with tempfile.TemporaryDirectory() as folder:
         request = SweepRequest((*words, "engine.workers=1"), Path(folder), "all")
         begin = time.perf_counter()
@@ -104,7 +113,7 @@ def compare(name: str, words: Sequence[str], seconds: float = SECONDS) -> Row | 
         if not forecast.answers:
             return None
         boards = sorted({orjson.loads(cell.configuration)["seed"] for cell in forecast.cells})
-        number = min(len(boards), max(1, round(len(boards) * seconds / forecast.seconds)))
+        number = min(len(boards), boards_played or max(1, round(len(boards) * seconds / forecast.seconds)))
         chosen = [boards[(2 * place + 1) * len(boards) // (2 * number)] for place in range(number)]
         seed = f"seed={','.join(map(str, chosen))}"
         played = run_sweep_command(SweepRequest((*words, seed, "engine.workers=1"), Path(folder), "some"), quiet=True)

@@ -197,7 +197,7 @@ class Validator:
             return
         properties = schema.get("properties", {})
         for name in schema.get("required", ()):
-            if name not in value and (place or not _may_be_null(properties.get(name, {}))):
+            if name not in value and not _may_be_null(properties.get(name, {})):
                 yield f"{_join(place, name)}: is missing"
         further = schema.get("additionalProperties", True)
         for name, item in value.items():
