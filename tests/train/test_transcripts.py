@@ -15,6 +15,7 @@ from maeil.trace import Stamped
 from maeil.trace.events import PlanChange
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.recording import unfolded
+from quorum.agents.llm.validation import validator_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.configuration.cell import Cell
 from quorum.episode.in_memory import play_in_memory
@@ -75,6 +76,8 @@ def test_a_model_that_gives_the_answers_plays_like_the_teacher(topology: str) ->
         async def complete(self, request: Request) -> Reply:
             prompt = tuple((message.role.value, message.content) for message in request.messages)
             text = answers[prompt].popleft()
+            assert request.answer is not None
+            assert validator_of(request.answer.schema).reasons(json.loads(text)) == ()  # as services' answers are read
             return Reply(text, Finish.STOP, Usage(1, 1), None, 0.0, "student", value=json.loads(text))
 
     def hear(stamped: Stamped) -> None:

@@ -3,8 +3,8 @@
 The reasons are written for the model that has to fix its answer. They name the place, the value and the allowed values,
 and for a union only the problems of the variant that was meant.
 
-A nullable top-level key may also be missing: strict modes require all keys, and a team's schema has the keys of all its
-turns.
+A nullable key may also be missing: strict modes require all keys, a team's schema has the keys of all its turns, and a
+trained model leaves out what its examples leave out.
 """
 
 from __future__ import annotations

@@ -141,6 +141,15 @@ def test_a_missing_field_is_named() -> None:
     assert VALIDATOR.reasons({"mood": "x"}) == ("plan: is missing",)
 
 
+def test_a_key_that_may_be_null_may_be_missing_at_any_depth() -> None:
+    number = {"type": "object", "properties": {"timeout": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}
+    inner = {**number, "required": ["timeout"]}
+    validator = Validator({"type": "object", "properties": {"inner": inner}, "required": ["inner"]})
+    assert validator.reasons({"inner": {}}) == validator.reasons({"inner": {"timeout": None}}) == ()
+    assert validator.reasons({}) == ("inner: is missing",)
+    assert validator.reasons({"inner": {"timeout": "x"}}) != ()
+
+
 @pytest.mark.parametrize(
     "schema", [{"if": {}}, {"properties": {"a": {"dependentRequired": {}}}}, {"$ref": "#/$defs/no"}]
 )
