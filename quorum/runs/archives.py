@@ -26,7 +26,7 @@ LARGEST = 4096 * MIB
 """Maximum bytes of an unpacked archive."""
 MOST_MEMBERS = 200_000
 MOST_PACKED = 200
-"""Maximum bytes of an unpacked archive for each of its own; those of runs have 5 to 60."""
+"""Maximum ratio of unpacked to packed bytes; runs stay below 60."""
 _LONGEST_NAME = 200
 _ENCRYPTED = 0x1
 _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError, ValueError)

@@ -76,6 +76,7 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="Reject keys that have no effect; without it, they only cause a notice.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Write = Annotated[bool, typer.Option("--write", help="Store the computed metrics in metrics.json next to each trace.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 Port = Annotated[
     int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.", min=0, max=65535)

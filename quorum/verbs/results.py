@@ -25,9 +25,7 @@ def results(
             "--sql", "QUERY", "Run this SQL query on the tables of results and traces.", unset="a row for each run"
         ),
     ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Compute the metrics of every run again, and replace metrics.json.")
-    ] = False,
+    write: options.Write = False,
     as_csv: options.Csv = False,
     as_json: options.Json = False,
     plugin: options.Plugins = None,

@@ -16,7 +16,7 @@ from quorum.view.viewer.page import SITE_FILES, site_page, static_file
 from quorum_base.user_errors import UserError
 
 _PACKED = 5
-"""Bytes of traces and calls for one byte of the pages: 5 to 15, measured on sweeps of all worlds."""
+"""Bytes of traces and calls for one byte of the pages: about 7 in short runs, more in long ones."""
 _OF_A_RUN, _OF_THE_SITE = 8 << 10, MIB
 """Bytes that a page, and the shared files, take in addition."""
 

@@ -25,9 +25,7 @@ def credit(
     idle_from: Annotated[
         int, options.value("--idle-from", "STEP", "With --of agent, let it idle from this step on.", min=0)
     ] = 0,
-    write: Annotated[
-        bool, typer.Option("--write", help="Add the metrics credit.* to metrics.json, for compare and report.")
-    ] = False,
+    write: options.Write = False,
     dry_run: options.DryRun = False,
     budget_usd: options.BudgetUsd = None,
     budget_tokens: options.BudgetTokens = None,
@@ -39,7 +37,8 @@ def credit(
 
     It plays each run once more for each agent: the agent idles, and all others act as recorded, so it calls no mind and
     no model. --of live lets the minds of the others think again, and --of message plays the run without each message.
-    With paid models, both require a budget, --dry-run estimates what they take, and a killed command resumes.
+    With paid models, both require a budget, --dry-run estimates what they take, and a killed command resumes. --write
+    adds the metrics credit.*, which compare and report then show.
 
     \b
     Examples:
