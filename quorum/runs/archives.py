@@ -59,6 +59,7 @@ def unpacked(places: Sequence[Path], *, verify: bool = True) -> Iterator[list[Pa
                 names[str(root)] = str(archive)
                 _unpack(archive, root)
                 folder = _inner(root)
+                names = {str(folder): str(archive), **names}  # the longer path first
                 if verify:
                     _verify(folder)
                 folders.append(folder / place.relative_to(archive))

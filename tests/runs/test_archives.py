@@ -149,7 +149,7 @@ def test_a_file_that_its_run_did_not_write_is_refused_but_for_a_check(
 ) -> None:
     other = json.dumps(outcome(steps=1)).encode()
     archive = packed(sweep, tmp_path / "forged.zip", "talk/", **{"run-1__metrics.json": other})
-    assert refusal(archive).startswith(f"{archive}/talk/run-1/metrics.json: damaged: it is not what the run wrote")
+    assert refusal(archive).startswith(f"{archive}/run-1/metrics.json: damaged: it is not what the run wrote")
     with unpacked([archive], verify=False) as (folder,):
         assert (folder / "run-1" / "metrics.json").read_bytes() == other
     assert list(temporary.iterdir()) == []

@@ -81,7 +81,7 @@ def export(
     output.check()
     library = opened_library(folders)
     if not library.named:
-        return write_site(library, output.target, most, report)
+        return write_site(library.root, library.names(), output.target, most, report)
     episodes = [episode for episode in map(library.episode, library.named) if episode is not None]
     output.write(exported_page(*episodes, pair=library.pair).encode())
     return output.target

@@ -11,7 +11,7 @@ from quorum.episode.call_ledger import CALLS
 from quorum.runs.run_folder import RunFolder
 from quorum.storage.files import os_errors
 from quorum.storage.run_files import MIB
-from quorum.view.viewer.library import Library
+from quorum.view.viewer.episode import read_episode
 from quorum.view.viewer.page import SITE_FILES, site_page, static_file
 from quorum_base.user_errors import UserError
 
@@ -21,11 +21,12 @@ _OF_A_RUN, _OF_THE_SITE = 8 << 10, MIB
 """Bytes that a page, and the shared files, take in addition."""
 
 
-def write_site(library: Library, folder: Path, most: int, report: Callable[[str], None]) -> Path:
+def write_site(sweep: Path, names: Sequence[str], folder: Path, most: int, report: Callable[[str], None]) -> Path:
     """Write the pages of a sweep into a new folder, all or none, and return the first page.
 
     Args:
-        library: the runs of the sweep.
+        sweep: folder of the sweep.
+        names: names of the runs in it.
         folder: the folder, in one that exists.
         most: maximum MiB.
         report: called with the expected size before anything is written.
@@ -35,9 +36,9 @@ def write_site(library: Library, folder: Path, most: int, report: Callable[[str]
     """
     if os.path.lexists(folder):
         raise UserError(f"--export {folder}: this already exists", "Give the name of a new folder.")
-    names = library.names()
-    expected = _expected(library.root, names)
-    report(f"{len(names)} runs: about {expected} MiB in {folder}")
+    runs = [sweep / name for name in names]
+    expected = _expected(runs)
+    report(f"{len(runs)} runs: about {expected} MiB in {folder}")
     if expected > most:
         raise _too_large(folder, f"about {expected} MiB", most)
     with (
@@ -47,7 +48,7 @@ def write_site(library: Library, folder: Path, most: int, report: Callable[[str]
         site, left = Path(work, "site"), most * MIB
         for name in ("static", "run"):
             (site / name).mkdir(parents=True)
-        for name, data in _files(library, names):
+        for name, data in _files(sweep, runs):
             left -= len(data)
             if left < 0:
                 raise _too_large(folder, "more", most)
@@ -56,11 +57,11 @@ def write_site(library: Library, folder: Path, most: int, report: Callable[[str]
     return folder / "index.html"
 
 
-def _expected(root: Path, names: Sequence[str]) -> int:
+def _expected(runs: Sequence[Path]) -> int:
     """Return the expected size of the pages in MiB, rounded up."""
-    runs = [RunFolder(root / name) for name in names]
-    recorded = sum(run.files.size(file) for run in runs for file in (run.trace_name(), CALLS) if file is not None)
-    return -(-(recorded // _PACKED + len(names) * _OF_A_RUN + _OF_THE_SITE) // MIB)
+    folders = map(RunFolder, runs)
+    recorded = sum(run.files.size(file) for run in folders for file in (run.trace_name(), CALLS) if file is not None)
+    return -(-(recorded // _PACKED + len(runs) * _OF_A_RUN + _OF_THE_SITE) // MIB)
 
 
 def _too_large(folder: Path, size: str, most: int) -> UserError:
@@ -70,10 +71,8 @@ def _too_large(folder: Path, size: str, most: int) -> UserError:
     )
 
 
-def _files(library: Library, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _files(sweep: Path, runs: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the site by name; a run is read when its page is next."""
     yield from ((f"static/{name}", static_file(name)) for name in SITE_FILES)
-    yield "index.html", site_page(library.root).encode()
-    for name in names:
-        if (episode := library.episode(name)) is not None:
-            yield f"run/{name}.html", site_page(episode).encode()
+    yield "index.html", site_page(sweep).encode()
+    yield from ((f"run/{run.name}.html", site_page(read_episode(run)).encode()) for run in runs)
