@@ -87,7 +87,7 @@ def _unpack(archive: Path, root: Path) -> None:
             if size > most or number >= MOST_MEMBERS:
                 limit = f"{most // MIB} MiB" if size > most else f"{MOST_MEMBERS:,} files"
                 raise _refused(archive, member, f"with it, the archive unpacks to more than {limit}")
-        root.mkdir(mode=0o700)
+        root.mkdir(mode=0o700, exist_ok=True)
         for member in members:
             try:
                 with os_errors(f"{archive}: {_shown(member)}: cannot be unpacked"):

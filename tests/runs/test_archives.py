@@ -22,7 +22,7 @@ from tests.folders import outcome, write_run
 METRICS = json.dumps(outcome()).encode()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of temporary folders, so that a test sees what is left there."""
     folder = tmp_path / "temporary"
@@ -167,4 +167,4 @@ def test_verbs_read_an_archive_and_write_nothing_next_to_it(sweep: Path, tmp_pat
     assert (refused.returncode, "Unpack it first" in refused.stderr) == (2, True)
     missing = quorum("results", "talk.zip/nowhere")
     assert missing.stderr.startswith("error: talk.zip/nowhere: there is no such folder")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["talk", "talk.zip", "temporary"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["talk", "talk.zip"]
