@@ -84,7 +84,7 @@ def compare(
         shown, remarks = tables(comparison), notes(comparison)
         # files first: a reader may close the pipe after the first line
         to_write = out is not None or folders == sweep
-        files = write_files(comparison, shown, remarks, out, force=force, columns=columns) if to_write else ()
+        files = write_files(comparison, shown, remarks, out, force=force, columns=columns) if to_write else []
     if as_json:
         echo_json(json_of(comparison, remarks))
     elif not quiet:

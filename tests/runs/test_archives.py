@@ -44,13 +44,16 @@ def sweep(tmp_path: Path) -> Path:
 def pack(target: Path, files: Mapping[str, bytes | zipfile.ZipInfo]) -> Path:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, data in files.items():
-            packed.writestr(name, data) if isinstance(data, bytes) else packed.writestr(data, b"content")
+            if isinstance(data, bytes):
+                packed.writestr(name, data)
+            else:
+                packed.writestr(data, b"content")
     return target
 
 
 def packed(folder: Path, target: Path, top: str = "", **changes: bytes) -> Path:
     """Pack a folder, with other contents of files whose names end so."""
-    files = {}
+    files: dict[str, bytes] = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         changed = [data for end, data in changes.items() if path.as_posix().endswith(end.replace("__", "/"))]
         files[f"{top}{path.relative_to(folder).as_posix()}"] = changed[0] if changed else path.read_bytes()
@@ -138,9 +141,9 @@ def test_a_member_that_is_larger_than_it_says_or_was_changed_is_refused(tmp_path
     pack(archive, {"run/trace": b"abcdef"})
     with zipfile.ZipFile(archive) as whole:
         start = whole.getinfo("run/trace").header_offset + 30 + len("run/trace")
-    data = bytearray(archive.read_bytes())
-    data[start + 2] ^= 0xFF
-    archive.write_bytes(data)
+    changed = bytearray(archive.read_bytes())
+    changed[start + 2] ^= 0xFF
+    archive.write_bytes(changed)
     assert "run/trace: not unpacked: damaged: " in refusal(archive)
 
 
