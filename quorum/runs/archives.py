@@ -65,8 +65,8 @@ def unpacked(places: Sequence[Path], *, verify: bool = True) -> Iterator[list[Pa
                 folders.append(folder / place.relative_to(archive))
             yield folders
         except UserError as error:
-            for folder, archive_name in names.items():
-                error.args = tuple(str(part).replace(folder, archive_name) for part in error.args)
+            for unpacked_as, name in names.items():
+                error.args = tuple(str(part).replace(unpacked_as, name) for part in error.args)
             raise
 
 
