@@ -419,7 +419,7 @@ def large_team(out: Path) -> Found:
     """256 agents for 500 steps, with the viewer's page and the metrics."""
     shown = [measured("run", "n=256", "max_steps=500", "--out", str(out), "--quiet")]
     run = next(out.glob("cube*"))
-    shown.append(measured("results", "--recompute", str(run)))
+    shown.append(measured("results", str(run)))
     shown.append(measured("view", str(run), "--export", str(out / "page.html")))
     return Found(3, "; ".join(shown))
 

@@ -182,7 +182,7 @@ opens a `Delivery` in each worker, which takes the provider's place, and cancels
     def longest(folder: Path, runs: int = 3):
         """Show the runs that took the most steps."""
 
-    verb = Verb(longest, "Look", example="quorum longest runs/talk")
+    verb = Verb(longest, "Look")
 
 **Start.** Whatever plays an episode takes a start and knows no subclass. Each method gets what an episode from the
 beginning has, and returns what this one has. `quorum.what_if.branch` has the start of branches.

@@ -13,7 +13,7 @@ components on import.
 | `answers` | an extension's part of an answer (`quorum.agents.answer_parts.AnswerPart`) |
 | `simulated` | the simulated model's answers to requests in a role |
 | `verbs` | a verb of the command (`quorum.verbs.verb.Verb`) |
-| `hooks`, `measures`, `remarks` | a satellite's contributions to verbs of the core |
+| `hooks`, `remarks` | a satellite's contributions to verbs of the core |
 | `exports` | a format of `quorum export` (`quorum.view.export.formats`) |
 | `origins` | the origin of recorded cells (`quorum.configuration.origin.Origin`) |
 | `api` | a module with methods of `quorum.Result` and `quorum.Results` |

@@ -35,9 +35,9 @@ def test_a_run_of_simulated_minds_says_so_wherever_it_is_shown(quorum: Quorum, t
     assert (data["models"], data["simulated"]) == (["simulated"], True)
     (folder, *_) = (tmp_path / "runs").iterdir()
     assert json.loads((folder / "meta.json").read_text())["simulated"] is True
-    assert "simulated (no real model)" in quorum("results", "--recompute", str(folder)).stdout
-    assert json.loads(quorum("results", "--recompute", str(folder), "--json").stdout)[0]["simulated"] is True
-    many = quorum("results", "--recompute", *[str(folder)] * 5).stdout
+    assert "simulated (no real model)" in quorum("results", str(folder)).stdout
+    assert json.loads(quorum("results", str(folder), "--json").stdout)[0]["simulated"] is True
+    many = quorum("results", *[str(folder)] * 5).stdout
     assert many.count("simulated (no real model)") == 5
 
 

@@ -1,4 +1,4 @@
-"""`quorum results --recompute`: old traces, whole, broken off, damaged and newer."""
+"""`quorum results`: old traces, whole, broken off, damaged and newer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
-from quorum.runs.derived import recompute, write_metrics
+from quorum.runs.derived import break_down, recompute, write_metrics
 from quorum.runs.summary import main_rows, shown
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor
@@ -36,12 +36,12 @@ def test_the_metrics_of_a_run_can_be_computed_again(quorum: Quorum, tmp_path: Pa
     file = tmp_path / folder / "metrics.json"
     before = file.read_bytes()
     file.write_text("{}")
-    done = quorum("results", "--recompute", folder, "--json")
+    done = quorum("results", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     (found,) = json.loads(done.stdout)
     assert (found["run"], found["outcome"], found["metrics"]) == (folder, "success", json.loads(before))
     assert file.read_text() == "{}"
-    assert quorum("results", "--recompute", folder, "--write").returncode == 0
+    assert quorum("results", folder, "--write").returncode == 0
     assert file.read_bytes() == before
     assert sorted(path.name for path in file.parent.iterdir()) == [
         "config.yaml", "meta.json", "metrics.json", "trace.jsonl",
@@ -51,7 +51,7 @@ def test_the_metrics_of_a_run_can_be_computed_again(quorum: Quorum, tmp_path: Pa
 def test_few_runs_are_columns_with_every_metric(quorum: Quorum, tmp_path: Path) -> None:
     record(tmp_path / "[one]", steps=2)
     record(tmp_path / "two", steps=3)
-    lines = quorum("results", "--recompute", "[one]", "two/trace.jsonl").stdout.splitlines()
+    lines = quorum("results", "[one]", "two/trace.jsonl").stdout.splitlines()
     assert lines[:2] == ["1: [one]", "2: two"]
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:] if line.strip()}
     everywhere = {name for name, metric in METRICS.items() if metric.of is None and not metric.on_demand}
@@ -64,7 +64,7 @@ def test_many_runs_are_rows_with_whole_names(quorum: Quorum, tmp_path: Path) -> 
     names = [f"{'a-long-name-' * 8}{i}" for i in range(5)]
     for name in names:
         record(tmp_path / name)
-    head, *rows = quorum("results", "--recompute", *names).stdout.splitlines()
+    head, *rows = quorum("results", *names).stdout.splitlines()
     assert head.split()[:4] == ["run", "outcome", "goals", "steps"]
     assert [row.split()[:4] for row in rows] == [[name, "success", "1/1", "2"] for name in names]
 
@@ -74,11 +74,11 @@ def test_what_a_killed_run_left_is_evaluated_as_far_as_it_goes(quorum: Quorum, t
     lines = file.read_bytes().splitlines(keepends=True)
     last_step = max(i for i, line in enumerate(lines) if b'"event":"step"' in line)
     file.write_bytes(b"".join(lines[:last_step]) + lines[last_step][:20])
-    (found,) = json.loads(quorum("results", "--recompute", "killed.partial-1234", "--json").stdout)
+    (found,) = json.loads(quorum("results", "killed.partial-1234", "--json").stdout)
     assert found["outcome"] is None
     assert found["metrics"]["outcome.steps"] == 1
     assert found["metrics"]["outcome.success"] is False
-    assert "unfinished" in quorum("results", "--recompute", "killed.partial-1234").stdout
+    assert "unfinished" in quorum("results", "killed.partial-1234").stdout
 
 
 def test_a_packed_trace_gives_the_same(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_packed_trace_gives_the_same(tmp_path: Path) -> None:
 
 
 WRONG = {
-    "missing": ["missing: no trace.jsonl there"],
+    "missing": ["missing: there is no such folder"],
     "empty": ["empty/trace.jsonl: damaged: line 1: it does not begin with 'episode_start'"],
     "torn": ["torn/trace.jsonl: damaged: line 3: not an event"],
     "hole": ["hole/trace.jsonl: damaged: event 3 is missing"],
@@ -138,7 +138,7 @@ def test_a_trace_that_cannot_be_read_is_one_message(case: str, quorum: Quorum, t
                 spoil(folder, '"reward":1.0', '"reward":1e999')
             elif case == "newer":
                 spoil(folder, '"schema":6', '"schema":99')
-    done = quorum("results", "--recompute", case)
+    done = quorum("results", case)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
@@ -151,7 +151,7 @@ def test_the_others_are_evaluated_all_the_same(quorum: Quorum, tmp_path: Path) -
     record(tmp_path / "good")
     record(tmp_path / "bad")
     (tmp_path / "bad" / "trace.jsonl").write_text("nonsense\n")
-    done = quorum("results", "--recompute", "bad", "good", "nowhere", "--json", "--write")
+    done = quorum("results", "bad", "good", "nowhere", "--json", "--write")
     assert done.returncode == 2
     assert [found["run"] for found in json.loads(done.stdout)] == ["good"]
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "nowhere"]
@@ -163,7 +163,7 @@ def test_a_link_among_the_runs_is_not_followed(quorum: Quorum, tmp_path: Path) -
     record(tmp_path / "elsewhere")
     record(tmp_path / "sweep" / "own")
     (tmp_path / "sweep" / "linked").symlink_to("../elsewhere")
-    done = quorum("results", "--recompute", "sweep", "--json", "--write")
+    done = quorum("results", "sweep", "--json", "--write")
     assert [found["run"] for found in json.loads(done.stdout)] == ["sweep/own"]
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["trace.jsonl"]
 
@@ -228,14 +228,20 @@ def test_values_are_written_for_a_reader(value: float | None, text: str) -> None
     assert shown(value) == text
 
 
-def test_per_agent_and_per_message_are_tables(quorum: Quorum, tmp_path: Path) -> None:
-    record(tmp_path / "one", steps=2)
-    (found,) = json.loads(quorum("results", "one", "--per", "agent", "--json").stdout)
-    assert found["run"] == "one"
-    assert [(row["agent"], row["plans"], row["interruptions"]) for row in found["rows"]] == [("agent_0", 1, 0)]
-    assert json.loads(quorum("results", "one", "--per", "message", "--json").stdout) == [{"run": "one", "rows": []}]
-    assert "synchronisation" in quorum("results", "one", "--per", "agent").stdout
-    wrong = quorum("results", "one", "--per", "agents")
-    assert wrong.returncode == 2
-    assert "Did you mean 'agent'?" in wrong.stderr
-    assert quorum("results", "one", "--per", "agent", "--write").returncode == 2
+def test_per_agent_and_per_message_are_tables(tmp_path: Path) -> None:
+    run = record(tmp_path / "one", steps=2)
+    assert [(row["agent"], row["plans"], row["interruptions"]) for row in break_down(run, "agent")] == [
+        ("agent_0", 1, 0)
+    ]
+    assert break_down(run, "message") == []
+
+
+def test_a_sweep_is_a_table_of_runs_and_a_run_is_its_metrics(quorum: Quorum, tmp_path: Path) -> None:
+    folder = json.loads(quorum("run", *CORRIDOR, "n=2", "--out", "sweep", "--json").stdout)["folder"]
+    assert [run["name"] for run in json.loads(quorum("results", "sweep", "--json").stdout)["runs"]] == [
+        Path(folder).name
+    ]
+    assert json.loads(quorum("results", folder, "--json").stdout)[0]["metrics"]["outcome.success"] is True
+    for refused in ("--csv", "--sql=from results"):
+        done = quorum("results", "sweep", "--write", refused)
+        assert (done.returncode, done.stderr.partition(":")[0]) == (2, "error")

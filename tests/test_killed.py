@@ -48,8 +48,8 @@ def reported(_: Path, printed: str) -> Spent:
         (SEARCH, 9, reported),
         ((*SEARCH, "--reference", "self"), 3, reported),  # in the shadow
         ((*SEARCH, "--reference", "self"), 20, reported),
-        (("results", "{run}", "--credit", "live", "--budget-calls", "5000"), 3, finished),
-        (("results", "{run}", "--credit", "message", "--budget-calls", "5000"), 15, finished),
+        (("credit", "{run}", "--of", "live", "--budget-calls", "5000"), 3, finished),
+        (("credit", "{run}", "--of", "message", "--budget-calls", "5000"), 15, finished),
     ],
     ids=["branch", "blame", "blame, shadow", "blame, after its shadow", "credit live", "credit message"],
 )

@@ -40,10 +40,12 @@ OTHER_FOLDERS = {
     "quorum/study/donors.py": "a temporary folder, and what the user names",
     "quorum/study/control/arms.py": "what the user names",
     "quorum/study/question.py": "files of ours",
+    "quorum/runs/archives.py": "a temporary folder",
     "quorum/runs/sql.py": "a temporary folder",
     "quorum/sweeps/experiment_file.py": "the user's own configuration",
     "quorum/view/viewer/command.py": "a temporary folder",
     "quorum/view/viewer/page.py": "files of ours",
+    "quorum/view/viewer/site.py": "what the user names, from a temporary folder",
 }  # fmt: skip
 """The modules that open files elsewhere, and what those are."""
 

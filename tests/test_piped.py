@@ -72,7 +72,7 @@ def _to_nobody() -> Iterator[io.TextIOWrapper]:
 VERBS = {
     "run": ["run", "n=2", "max_steps=2", "--out", "out"],
     "sweep": ["sweep", "n=2", "seed=0,1", "max_steps=2", "--name", "a-sweep", "--dry-run", "--names"],
-    "metrics": ["results", "--recompute", "RUN"],
+    "metrics": ["results", "RUN"],
     "results": ["results", "SWEEP"],
     "sql": ["results", "SWEEP", "--sql", "select name, repeat('wide ', 40) as words from results"],
     "list": ["list"],
@@ -113,7 +113,7 @@ def test_files_are_written_before_anything_is_printed(sweep: Path, command: Comm
     run = Path(_words("metrics", sweep)[2])
     before = (run / "metrics.json").stat().st_ino
     (sweep / "results.csv").unlink(missing_ok=True)
-    for words in (["results", "--recompute", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):
+    for words in (["results", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):
         with _to_nobody() as stream:
             assert command(*words, stdout=stream)[0] == 1
     assert (run / "metrics.json").stat().st_ino != before

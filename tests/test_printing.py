@@ -69,9 +69,9 @@ VERBS = [
     ["results", ".", "--sql", 'select "prompts.rules", arm, * from results'],
     ["results", ".", "--sql", 'select "prompts.rules", arm, * from results', "--csv"],
     ["results", ".", "--sql", "select * from events", "--json"],
-    ["results", "--recompute", "RUN"],
-    ["results", "--recompute", "RUN", "--json"],
-    ["results", "--recompute", HARM],
+    ["results", "RUN"],
+    ["results", "RUN", "--json"],
+    ["results", HARM],
     ["compare", ".", "--by", "prompts.rules", "--metric", "steps", "--out", "OUT"],
     ["compare", ".", "--by", "arm", "--metric", "steps", "--out", "OUT", "--json"],
     ["compare", ".", "--by", HARM],
@@ -101,7 +101,7 @@ def test_no_verb_prints_what_could_act(words: list[str], harmful: Path, quorum: 
 
 def test_a_terminal_gets_nothing_but_colours(harmful: Path) -> None:
     run = next(path for path in harmful.iterdir() if (path / "trace.jsonl").exists())
-    for words in (["results", "--recompute", str(run)], ["results", str(harmful)]):
+    for words in (["results", str(run)], ["results", str(harmful)]):
         variables = environment(FORCE_COLOR="1", TTY_COMPATIBLE="1", TTY_INTERACTIVE="0")
         program = [sys.executable, "-m", "quorum", *words]
         done = subprocess.run(program, env=variables, capture_output=True, text=True, check=False)
@@ -227,7 +227,7 @@ def test_passwords_of_addresses_are_masked(text: str) -> None:
         ["run", f"llm.base_url={SECRET_ADDRESS}"],
         ["run", "agents=naive", "llm=openai", "llm.model=m", f"llm.base_url={SECRET_ADDRESS}"],
         ["show", f"env.layout={SECRET_ADDRESS}"],
-        ["results", "--recompute", SECRET_ADDRESS],
+        ["results", SECRET_ADDRESS],
         ["sweep", f"nn={SECRET_ADDRESS}"],
         ["check", "--out", SECRET_ADDRESS, "--json"],
         ["view", "--exprt", f"--{SECRET_ADDRESS}"],

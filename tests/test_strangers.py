@@ -25,7 +25,7 @@ VERBS = {
     "replay": ["replay", "."],
     "film": ["replay", ".", "--out", "../film.gif", "--quiet"],
     "view": ["view", ".", "--export", "../page.html"],
-    "metrics": ["results", "--recompute", ".", "--write"],
+    "metrics": ["results", ".", "--write"],
     "results": ["results", "."],
     "compare": ["compare", "..", "--metric", "outcome.steps", "--out", "../files"],
     "report": ["report", "..", "--metric", "outcome.steps", "--out", "../report.html"],

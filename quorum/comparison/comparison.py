@@ -45,7 +45,6 @@ class Question:
             compared with no change.
         statistic: the statistic that tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
-        radar: what the radar shows of the constraints, one of `RADARS`.
         room: the level with full knowledge, which bounds the room above the baseline; None: do not measure room.
     """
 
@@ -55,7 +54,6 @@ class Question:
     baseline: str | None = None
     statistic: str = "mean"
     accept_versions: bool = False
-    radar: str = "attempts"
     room: str | None = None
 
 
@@ -81,7 +79,6 @@ class Comparison:
         differences: from the baseline, metric by metric.
         published: published results that the experiments of the sweeps name.
         noise: what chance alone changes, by metric, level and point: for groups with several draws of a board.
-        radar: what the radar shows of the constraints, one of `RADARS`.
         set_aside: number of runs with random answers, excluded because they would be pooled with a model's.
         floor_commands: the commands that add chance and echo to sweeps of a real model.
         family: how branches are paired, if they are compared by their changes; else None.
@@ -105,7 +102,6 @@ class Comparison:
     differences: tuple[Difference, ...]
     published: tuple[Published, ...]
     noise: Mapping[tuple[str, str, Scalar], Noise]
-    radar: str
     set_aside: int = 0
     floor_commands: tuple[str, ...] = ()
     family: Family | None = None
@@ -164,7 +160,6 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         every = [row for part in results for row in part.rows]
     _check_known("statistic", question.statistic, "statistic", STATISTICS)
     statistic = cast("Name", question.statistic)
-    _check_known("radar", question.radar, "radar", metrics.RADARS)
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
@@ -222,7 +217,6 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             for metric in (wanted if family is None else ())
             for place, noise in noise_of(groups.values(), metric).items()
         },
-        radar=question.radar,
         room=_room(question.room, baseline, levels),
         set_aside=set_aside,
         floor_commands=commands,

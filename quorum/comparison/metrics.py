@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from maeil.metrics import METRICS
 from quorum.configuration.glossary import metric_hint
@@ -13,20 +13,6 @@ from quorum_base.user_errors import UserError
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 """Default metrics."""
 
-
-def _axes(pattern: str) -> dict[str, str]:
-    """Return the axes of EmCoop's radar by metric; the pattern gives those of the constraints."""
-    constraints = {"spatial": "SP", "temporal": "TM", "dependency": "DP", "participation": "PT"}
-    rest = {"plans.coherence": "PC", "capability.gain_rate": "CG", "plans.stability": "PS"}
-    return {pattern.format(name): label for name, label in constraints.items()} | rest
-
-
-RADARS: Mapping[str, tuple[Mapping[str, str], str]] = {
-    "attempts": (_axes("constraints.satisfied_{}"), "share of attempts that satisfied it"),
-    "improvements": (_axes("constraints.improvement_ratio_{}"), "improved / (improved + worsened) tasks"),
-    "emcoop": (_axes("emcoop.improvement_ratio_{}"), "EmCoop's improved / (improved + worsened) tasks"),
-}
-"""What the radar can show of each constraint: the labels of its axes by metric, and their meaning."""
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", None: ""}
 
@@ -56,7 +42,7 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
         raise UserError(
             f"--metric {chosen[0]}: the runs do not have it",
             "Another version made them, or its plug-in was missing;"
-            " `quorum results FOLDER --recompute --write` computes the metrics again (for a plug-in's metrics, add"
+            " `quorum results FOLDER --write` computes the metrics again (for a plug-in's metrics, add"
             " --plugin MODULE).",
         )
     return chosen[0]

@@ -62,10 +62,6 @@ _remarks: Registry[Callable[[Path], str]] = Registry(
 )
 origins: Registry[type[Any]] = Registry("origin", "origins", "branch", "quorum.origins", lambda: type)
 """Origins of recorded cells, by kind: subclasses of `quorum.configuration.origin.Origin`."""
-measures: Registry[Callable[..., Any]] = Registry(
-    "measure", "measures", "results", "quorum.measures", lambda: FunctionType
-)
-"""Functions that add options to `quorum results`."""
 methods: Registry[ModuleType] = Registry(
     "module of methods", "modules of methods", "api", "quorum.api", lambda: ModuleType
 )

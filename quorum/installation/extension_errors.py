@@ -36,7 +36,7 @@ from quorum_base.user_errors import UserError, shown_path
 _log = logging.getLogger("quorum")
 _KINDS = (
     "worlds", "minds", "topologies", "providers", "extensions", "engines", "trackers", "skills", "metrics", "figures",
-    "verbs", "hooks", "origins", "measures", "api",
+    "verbs", "hooks", "origins", "api",
 )  # fmt: skip
 """Kinds of entry points of packages, each in the group `quorum.KIND`."""
 _LONGEST = 1000

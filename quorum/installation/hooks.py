@@ -4,6 +4,7 @@ A satellite lists its hooks in its `components.json`, an installed package in th
 
 | hook | what it does |
 |---|---|
+| `agent_credits(run)` | the difference reward of each agent of a run, by name |
 | `check_folder(place, plugins)` | `quorum check FOLDER`: verifies a folder of its kind; None for other folders |
 | `check_drift(run, budget, as_json=)` | `quorum check --drift` |
 | `episode_page(folders, output)` | `quorum report --episodes`: writes the page of an episode, and returns its file |

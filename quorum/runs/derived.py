@@ -27,7 +27,7 @@ from quorum.runs.summary import print_aligned, shown, shown_metric
 from quorum.storage.files import require_file, write_all
 from quorum.storage.outputs import require_writable
 from quorum.storage.run_files import LARGEST_META, META, DamagedFile, RunFiles
-from quorum_base.user_errors import UserError, choices_hint
+from quorum_base.user_errors import UserError
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -172,29 +172,17 @@ Records = Sequence[Mapping[str, Any]]
 """A table: one record for each agent or message."""
 
 
-def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
-    """Return the row type of a table, and the function that computes its rows.
-
-    Raises:
-        UserError: there is no such table.
-    """
-    if per not in TABLES:
-        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "Tables", list(TABLES)))
-    return TABLES[per]
-
-
 def break_down(run: Path, per: str) -> Records:
     """Compute a table of a trace, even if the run was killed.
 
     Args:
         run: the folder of an episode, or its trace file.
-        per: `agent` or `message`.
+        per: one of `TABLES`.
 
     Raises:
-        UserError: there is no such table, or no trace, or it is damaged, or newer than this version.
+        UserError: there is no trace, or it is damaged, or newer than this version.
     """
-    _, make = find_table(per)
-    _, rows = derive_from(run, f"per {per}", make)
+    _, rows = derive_from(run, f"per {per}", TABLES[per][1])
     return [asdict(row) for row in rows]
 
 
@@ -218,7 +206,7 @@ def derive_from(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Tra
 
 def columns(per: str) -> dict[str, str]:
     """Return the columns of a table with their SQL types."""
-    row, _ = find_table(per)
+    row, _ = TABLES[per]
     hints = get_type_hints(row)
     return {one.name: _SQL[_base(hints[one.name])] for one in fields(row)}
 

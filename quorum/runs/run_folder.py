@@ -7,7 +7,7 @@ A folder may be untrusted: its files are data of limited size, and nothing in th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -293,6 +293,15 @@ def runs_inside(folder: Path) -> Iterator[Path]:
         path = folder / name
         if path.is_dir() and is_run(path):
             yield path
+
+
+def runs_of(folders: Iterable[Path]) -> list[Path]:
+    """Return the runs in folders, and folders that contain none; follows a link only if the user named it."""
+    found: list[Path] = []
+    for folder in folders:
+        inside = [] if not folder.is_dir() or is_run(folder) else runs_inside(folder)
+        found += [run for run in inside if not run.is_symlink()] or [folder]
+    return found
 
 
 def require_folder(folder: Path) -> None:

@@ -144,9 +144,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         _differs(meta, found, f"{METRICS}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
     asked = [name for name in stored if name in KNOWN and KNOWN[name].on_demand]
     for group in dict.fromkeys(KNOWN[name].group for name in asked):
-        found.unverified.append(
-            f"{group}.*: the trace does not contain them; `quorum results --credit` computes them again"
-        )
+        found.unverified.append(f"{group}.*: the trace does not contain them; `quorum credit` computes them again")
     if unknown := [name for name in stored if name not in computed and name not in asked]:
         found.unverified.append(f"{', '.join(unknown)}: no module registers these metrics: name it with --plugin")
 
@@ -310,7 +308,7 @@ def _advice(folder: Path, runs: Iterable[Verified], sweep: Sweep | None) -> Iter
     damaged = [run for run in runs if run.problems]
     for run in damaged:
         if run.metrics_alone:
-            yield f"compute the metrics again: quorum results {folder / run.name} --recompute --write"
+            yield f"compute the metrics again: quorum results {folder / run.name} --write"
     if not all(run.metrics_alone for run in damaged):
         if sweep is not None and sweep.command:
             yield f"run the damaged cells again; their remains are set aside: {sweep.command}"

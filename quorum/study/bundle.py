@@ -1,6 +1,6 @@
 """The bundle of a study: one zip, for publication, with the files that verify its runs and replay them.
 
-Equal folders give equal bundles. `quorum check` takes the unpacked folder.
+Equal folders give equal bundles. `quorum check` and the verbs that read sweeps take it as it is.
 """
 
 from __future__ import annotations

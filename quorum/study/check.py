@@ -58,8 +58,8 @@ class StudyCheck:
 
 
 def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:
-    """Verify a folder if it is a study; None for others. A file may be the bundle of a study."""
-    return check_study(place, plugins) if place.is_file() or RunFiles(place).exists(STUDY) else None
+    """Verify a folder if it is a study; None for others."""
+    return check_study(place, plugins) if RunFiles(place).exists(STUDY) else None
 
 
 def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
@@ -68,15 +68,7 @@ def check_study(folder: Path, plugins: Sequence[str] = ()) -> StudyCheck:
     Args:
         folder: folder of the study.
         plugins: modules that register components and metrics; other processes load them as well.
-
-    Raises:
-        UserError: it is a file.
     """
-    if folder.is_file():
-        raise UserError(
-            f"{folder}: it is a file, not the folder of a study",
-            f"Unpack it first: python -m zipfile -e {folder} study; then: quorum check study",
-        )
     problems = [*_sheet_problems(folder)]
     try:
         runs = check_folder(folder, plugins)

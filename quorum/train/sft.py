@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import orjson
 
 from quorum.agents.prompting.requests import TURNS
-from quorum.configuration.registry import measures
 from quorum.display.sanitize import sanitize
+from quorum.installation.hooks import hook
 from quorum.runs import Row
 from quorum.train.answers import Answer, prompt_set, recorded, transcribed
 from quorum.train.card import DUPLICATE, Tally, card
@@ -43,7 +43,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "return": ("float64", "sum of the mean rewards of the agents"),
     "credit": (
         "float64",
-        "difference reward of the agent, if `quorum results --credit agent --write` was run; else null",
+        "difference reward of the agent, if `quorum credit --write` was run; else null",
     ),
     "model": ("string", "who wrote the answer"),
     "simulated": ("bool", "whether a simulated model answered"),
@@ -201,10 +201,10 @@ def credits_of_agents(row: Row, agents: Iterable[str]) -> Mapping[str, float | N
     Raises:
         UserError: the run cannot be replayed.
     """
-    if row.metrics.get("credit.difference") is None or "credit" not in measures.names():
+    if row.metrics.get("credit.difference") is None or (credits_of := hook("agent_credits")) is None:
         return {}
-    table = measures.get("credit")(credit=["agent"]).joined(row.folder, "agent", [{"agent": name} for name in agents])
-    return {record["agent"]: record["difference"] for record in table}
+    found = credits_of(row.folder)
+    return {agent: found.get(agent) for agent in agents}
 
 
 def _example(row: Row, answer: Answer, credit: float | None) -> dict[str, Any]:

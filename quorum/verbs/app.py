@@ -33,17 +33,10 @@ class VerbGroup(TyperGroup):
         """Return the names of all verbs, in the order of the help."""
         return list(all_verbs())
 
-    def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write the purpose of the command, with an example of each verb."""
-        examples = "\n".join(f"  {verb.example}" for verb in all_verbs().values() if verb.example)
-        about = (self.help or "").partition("\n")[0]
-        self.help = f"{about}\n\n\b\nExamples:\n{examples}"
-        super().format_help_text(ctx, formatter)
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the list of verbs in the help."""
-        width = max(map(len, all_verbs()))
         listed = [(name, verb) for name, verb in all_verbs().items() if verb.heading]
+        width = max(len(name) for name, _ in listed)
         for heading, verbs in groupby(listed, key=lambda item: item[1].heading):
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), verb.short_help) for name, verb in verbs])
@@ -130,8 +123,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
-_VERBOSE = "Log to standard error what is built, asked, retried and written. Every verb takes it."
-_DEBUG = "Log everything, and show where the code found a mistake. Every verb takes it."
+_VERBOSE = "Log to standard error what a verb builds, calls and writes."
+_DEBUG = "Log everything, and show where the code found a mistake."
 
 
 def _show_logs(*, verbose: bool, debug: bool) -> None:
@@ -197,5 +190,11 @@ def _quorum(
     verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE)] = False,
     debug: Annotated[bool, typer.Option("--debug", help=_DEBUG)] = False,
 ) -> None:
-    """Experiments on cooperation among language-model agents."""
+    """Experiments on cooperation among language-model agents.
+
+    \b
+    Examples:
+      quorum run n=8 seed=3 --live
+      quorum sweep experiment=quickstart
+    """
     _show_logs(verbose=verbose, debug=debug)

@@ -35,7 +35,7 @@ def check(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Check the installation and a configuration, or verify the folders of runs and sweeps.
+    """Check the installation and a configuration, or verify folders.
 
     It checks the packages, the folder for results, and everything that a run would reject: whether the configuration
     composes, its components build, and its first prompt renders. With llm=... it also sends one tiny request to the
@@ -103,17 +103,20 @@ def check(
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.runs.archives import unpacked
     from quorum.runs.verify import check_folder
 
     check_other = hook("check_folder")
-    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
+    with unpacked(folders, verify=False) as places:
+        found = [(check_other and check_other(place, plugins)) or check_folder(place, plugins) for place in places]
     if as_json:
-        echo_json([part.to_json() for part in found])
+        echo_json([{**part.to_json(), "folder": str(folder)} for part, folder in zip(found, folders, strict=True)])
     else:
-        for line in (line for part in found for line in part.lines()):
-            echo(line)
+        for part, place, folder in zip(found, places, folders, strict=True):
+            for line in part.lines():
+                echo(line.replace(str(place), str(folder)))
     if any(part.damaged for part in found):
         raise typer.Exit(1)
 
 
-verb = Verb(check, "Set up", 30, "quorum check")
+verb = Verb(check, "Set up", 30)

@@ -31,7 +31,6 @@ def compare(
             "--room", "LEVEL", "Show the share of the room up to this level that other levels close.", unset="no shares"
         ),
     ] = None,
-    radar: options.Radar = "attempts",
     columns: Annotated[
         int,
         options.value(
@@ -43,11 +42,11 @@ def compare(
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
 ) -> None:
-    """Compare metrics by a factor, with intervals and paired differences.
+    """Compare metrics by a factor, with intervals and differences.
 
     A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Branches are
     compared by change: the gain of each edit at the same branch points. The tables are printed, and written as CSV,
-    Markdown and LaTeX, next to the figures (PNG, SVG, PDF).
+    Markdown and LaTeX, next to the figures (PNG, SVG, PDF); those of a zip only with --out.
 
     \b
     Examples:
@@ -70,28 +69,30 @@ def compare(
     from quorum.comparison.tables import tables
     from quorum.process import garbage
     from quorum.runs import read_results
+    from quorum.runs.archives import unpacked
     from quorum.storage.outputs import Output, require_writable
 
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, radar, room)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, room)
     if out is not None:
         require_writable(out, f"--out {out}")
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
-    with garbage.kept():
-        comparison = answer([read_results(folder) for folder in sweep], question)
+    with garbage.kept(), unpacked(sweep) as folders:
+        comparison = answer([read_results(folder) for folder in folders], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))
         shown, remarks = tables(comparison), notes(comparison)
-    # files first: a reader may close the pipe after the first line
-    files = write_files(comparison, shown, remarks, out, force=force, columns=columns)
+        # files first: a reader may close the pipe after the first line
+        to_write = out is not None or folders == sweep
+        files = write_files(comparison, shown, remarks, out, force=force, columns=columns) if to_write else []
     if as_json:
         echo_json(json_of(comparison, remarks))
     elif not quiet:
         from quorum.display.consoles import Console
 
         print_tables(shown, remarks, Console())
-    if not quiet:
+    if files and not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
 
-verb = Verb(compare, "Compare", 20, "quorum compare runs --by topology")
+verb = Verb(compare, "Compare", 20)

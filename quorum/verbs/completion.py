@@ -118,5 +118,5 @@ def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:
         yield from ((start + option.name, option.description) for option in options() if option.group == group)
 
 
-verb = Verb(completion, "Set up", 50, "quorum completion bash")
+verb = Verb(completion)
 complete_verb = Verb(complete)

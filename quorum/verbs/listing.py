@@ -25,7 +25,7 @@ def list_(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """List the groups, their options and the keys that all experiments share.
+    """List the groups, their options, and the keys of all experiments.
 
     `quorum list metrics` shows the glossary of all metrics, and `quorum list metrics.outcome` one group of it.
 
@@ -56,4 +56,4 @@ def list_(
         echo(text)
 
 
-verb = Verb(list_, "Set up", 10, "quorum list env")
+verb = Verb(list_, "Set up", 10)

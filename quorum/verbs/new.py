@@ -18,7 +18,7 @@ def new(
     *,
     out: Annotated[Path, options.value("--out", "DIR", "Write the package to this folder.")] = Path(),
 ) -> None:
-    """Write a package with a world, a mind, a topology or a metric of your own.
+    """Write a package with a world, a mind, a topology or a metric.
 
     It is small, complete and installable, and passes its own test. Change it step by step.
 
@@ -35,4 +35,4 @@ def new(
     echo(f"{out / name} is complete. Try it:\n" + "\n".join(f"  {line}" for line in (f"cd {out / name}", *commands)))
 
 
-verb = Verb(new, "Set up", 20, "quorum new world doors")
+verb = Verb(new, "Set up", 20)

@@ -53,7 +53,9 @@ Overrides = Annotated[
     typer.Argument(metavar="KEY=VALUE", help="Set these keys. All others keep their defaults."),
 ]
 Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")]
-Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders of sweeps, or of runs.")]
+Sweeps = Annotated[
+    list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders or zips of sweeps, or of runs.")
+]
 Plugins = Annotated[
     list[str] | None,
     values(
@@ -74,6 +76,7 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="Reject keys that have no effect; without it, they only cause a notice.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Write = Annotated[bool, typer.Option("--write", help="Store the computed metrics in metrics.json next to each trace.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 Port = Annotated[
     int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.", min=0, max=65535)
@@ -140,15 +143,6 @@ Baseline = Annotated[
 Statistic = Annotated[
     str,
     value("--statistic", "mean|median|iqm", "Show the mean, the median or the interquartile mean of the runs."),
-]
-Radar = Annotated[
-    str,
-    value(
-        "--radar",
-        "attempts|improvements|emcoop",
-        "Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
-        "improved, by Quorum's count or by EmCoop's.",
-    ),
 ]
 Spent = Annotated[
     str | None,

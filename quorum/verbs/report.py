@@ -33,7 +33,6 @@ def report(
         options.value("--out", "FILE", "Write the page to this file.", unset="SWEEP/report.html"),
     ] = None,
     accept_versions: options.AcceptVersions = False,
-    radar: options.Radar = "attempts",
     episodes: Annotated[
         bool, typer.Option("--episodes", help="Also write the page of each run, and link to it.")
     ] = False,
@@ -41,10 +40,10 @@ def report(
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
 ) -> None:
-    """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
+    """Write one HTML page of a sweep: findings, figures, tables, runs.
 
-    It takes the options of `quorum compare`. With --episodes, the folder `episodes` next to the page holds a page for
-    each run.
+    The page needs no other file, and also shows the configuration and the commands. It takes the options of `quorum
+    compare`. With --episodes, the folder `episodes` next to the page holds a page for each run.
 
     \b
     Examples:
@@ -60,7 +59,7 @@ def report(
 
     found = read_results(sweep)
     measured_from = FIRST if baseline is None else baseline
-    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, radar)
+    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
     if episodes:
@@ -88,4 +87,4 @@ def _episode_pages(results: Results, folder: Path, write_page: Callable[[list[Pa
     return pages
 
 
-verb = Verb(report, "Compare", 30, "quorum report runs")
+verb = Verb(report, "Compare", 30)

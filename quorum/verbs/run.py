@@ -138,4 +138,4 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
         echo(f"notice: {result.never_valid}", err=True)
 
 
-verb = Verb(run, "Run", 10, "quorum run n=8 seed=3 --live")
+verb = Verb(run, "Run", 10)

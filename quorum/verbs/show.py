@@ -19,7 +19,7 @@ def show(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Show a resolved configuration and its hash; or a prompt, or the failures of runs.
+    """Show a resolved configuration, a prompt, or the failures of runs.
 
     `quorum show prompt` shows a prompt of a language model, and `quorum show failures` why the teams of recorded runs
     failed; each has its own --help. `inputs` in a configuration are digests of prompt templates, plugins and files
@@ -97,5 +97,5 @@ def show_prompt(
         echo(prompt.text())
 
 
-verb = Verb(show, "Look", 50, "quorum show prompt n=4 topology=debate agent=1")
+verb = Verb(show, "Look", 50)
 prompt_verb = Verb(show_prompt)

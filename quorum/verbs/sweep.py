@@ -49,7 +49,7 @@ def sweep(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Run a grid of episodes, or the part of it that has no results yet.
+    """Run a grid of episodes, or the part of it without results.
 
     Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
     experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. track=NAME logs
@@ -137,4 +137,4 @@ def _print_report(report: Forecast | SweepResult, *, as_json: bool) -> None:
         Console().print(report.table(), soft_wrap=True)
 
 
-verb = Verb(sweep, "Run", 20, "quorum sweep experiment=quickstart")
+verb = Verb(sweep, "Run", 20)

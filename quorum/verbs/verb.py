@@ -22,14 +22,12 @@ class Verb:
             first line of the docstring.
         heading: the heading under which `quorum --help` lists it; empty: the help does not list it.
         place: its place under the heading: verbs with smaller numbers come first.
-        example: a command line for `quorum --help`.
         completions: returns the choices for the first argument, each with a description.
     """
 
     function: Callable[..., None]
     heading: str = ""
     place: int = 100
-    example: str = ""
     completions: Callable[[], Iterable[tuple[str, str]]] | None = None
 
     @property

@@ -31,7 +31,7 @@ def test_a_plugins_metric_and_figure_are_computed_compared_drawn_and_reported(sw
     assert before.returncode == 2
     assert f"--metric {METRIC}: the runs do not have it" in before.stderr
 
-    assert quorum("results", "--recompute", *runs, "--write", *PLUGIN).returncode == 0
+    assert quorum("results", *runs, "--write", *PLUGIN).returncode == 0
     without = quorum("compare", str(sweep), "--metric", METRIC)
     assert without.returncode == 2
     assert "name its module, --plugin MODULE" in without.stderr
@@ -64,9 +64,7 @@ def test_those_of_an_installed_package_need_no_option(sweep: Path, tmp_path: Pat
     (info / "entry_points.txt").write_text(points)
     variables = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, PLUGINS, info.parent))))
     run = next(str(folder) for folder in sweep.iterdir() if folder.is_dir())
-    done = subprocess.run(
-        command("results", "--recompute", run, "--json"), env=variables, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(command("results", run, "--json"), env=variables, capture_output=True, text=True, check=True)
     assert METRIC in json.loads(done.stdout)[0]["metrics"]
     shown = "from quorum.comparison.figures import FIGURES; print(*FIGURES)"
     done = subprocess.run(

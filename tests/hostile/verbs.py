@@ -25,12 +25,11 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "replay": ((), ("--out", "new.gif")),
     "results": (
         (),
-        ("--recompute", "--write"),
+        ("--write",),
         ("--sql", "select * from results, events"),
-        ("--per", "agent"),
-        ("--per", "message"),
-        ("--credit", "agent"),
+        ("--sql", "from per_agent, per_message"),
     ),
+    "credit": ((), ("--write",)),
     "export": (
         ("--to", "parquet", "--calls"),
         ("--to", "hf", "--out", "new"),

@@ -139,7 +139,7 @@ def test_a_run_whose_digests_were_taken_away_is_damaged(run: Path) -> None:
 def test_what_to_type_is_said(run: Path) -> None:
     another_steps(run)
     advice = check_folder(run).advice
-    assert advice == (f"compute the metrics again: quorum results {run} --recompute --write",)
+    assert advice == (f"compute the metrics again: quorum results {run} --write",)
     write_metrics(recompute(run))
     assert check_folder(run.parent).damaged == ()
     (run / "trace.jsonl").write_bytes(b"")

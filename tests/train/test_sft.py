@@ -343,7 +343,7 @@ def test_a_team_of_rules_teaches_in_another_set_of_prompts_and_has_credit(tmp_pa
         ("heuristic (rules)", False, True, None)
     }
     row = one_run(tmp_path / "rules")
-    done = quorum("results", str(row.folder), "--credit", "agent", "--write")
+    done = quorum("credit", str(row.folder), "--write")
     assert done.returncode == 0, done.stderr
     credited, _ = written(tmp_path / "rules", prompts="short")
     worth = {example["agent"]: example["credit"] for example in credited}

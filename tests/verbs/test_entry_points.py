@@ -47,7 +47,6 @@ def test_the_verb_of_the_guide_is_listed_completed_and_run(quorum: Installed, tm
         (tmp_path / "site" / name).write_text(text)
     shown = quorum("--help")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "  quorum longest runs/talk\n" in shown.stdout
     look = shown.stdout.partition("\nLook:\n")[2].partition("\n\n")[0].splitlines()
     assert look[-1].split(maxsplit=1) == ["longest", "Show the runs that took the most steps."]
     assert quorum("complete", "--", "longest", "--r").stdout == "--runs\tShow this many runs.\n"

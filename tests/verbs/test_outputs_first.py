@@ -127,9 +127,9 @@ def test_a_good_output_lets_the_work_begin(verb: str, option: str, quorum: Quoru
 @pytest.mark.parametrize(
     ("words", "taken"),
     [
-        (("results", "RUN", "--recompute", "--write"), "RUN/metrics.json"),
-        (("results", "RUN", "--recompute", "--write"), "RUN/meta.json"),
-        (("results", "RUN", "--credit", "agent", "--write"), "RUN/metrics.json"),
+        (("results", "RUN", "--write"), "RUN/metrics.json"),
+        (("results", "RUN", "--write"), "RUN/meta.json"),
+        (("credit", "RUN", "--write"), "RUN/metrics.json"),
         (("blame", "RUN", "--success", "score>=99"), "RUN/blame.json"),
         (("blame", "RUN", "--success", "score>=99"), "RUN/blame.jsonl"),
         (("sweep", *SHORT, "seed=0,1", "--name", "s"), "runs/s/results.csv"),

@@ -16,7 +16,7 @@ from maeil.tasks import Constraint
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.figures import style
 from quorum.comparison.figures.registry import Drawing, figure
-from quorum.comparison.metrics import RADARS, arrow
+from quorum.comparison.metrics import arrow
 from quorum.comparison.statistics.intervals import Floats
 from quorum.configuration.origin import Scalar
 
@@ -24,6 +24,16 @@ _MARGINS = style.Margins(left=0.1, right=0.1, top=0.28, bottom=0.08)
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _FEWEST = 3
 _RELATIVE = "capability.gain_rate"
+_AXES = {
+    "constraints.satisfied_spatial": "SP",
+    "constraints.satisfied_temporal": "TM",
+    "constraints.satisfied_dependency": "DP",
+    "constraints.satisfied_participation": "PT",
+    "plans.coherence": "PC",
+    _RELATIVE: "CG",
+    "plans.stability": "PS",
+}
+"""The axes of the radar: the label of each metric."""
 
 
 @figure("radar")
@@ -33,9 +43,8 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
     The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability. An axis with the same
     value in all groups, such as capabilities in a world without any, is named below the chart instead.
     """
-    labels, says = RADARS[comparison.radar]
-    means = {key: {metric: group.mean(metric) for metric in labels} for key, group in comparison.groups.items()}
-    reasons = {metric: _says_nothing([mean[metric] for mean in means.values()]) for metric in labels}
+    means = {key: {metric: group.mean(metric) for metric in _AXES} for key, group in comparison.groups.items()}
+    reasons = {metric: _says_nothing([mean[metric] for mean in means.values()]) for metric in _AXES}
     shown = [metric for metric, reason in reasons.items() if not reason]
     if len(shown) < _FEWEST:
         return
@@ -46,17 +55,18 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
     drawn = style.sheet(len(comparison.points), height=2.2, margins=_MARGINS)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     for _, axes, point in style.panels(drawn, comparison):
-        _web(axes, angles, [labels[metric] for metric in shown])
+        _web(axes, angles, [_AXES[metric] for metric in shown])
         for level in comparison.levels:
             found = means.get((level, point))
             if found is not None:
                 x, y = _ring(angles, np.array([found[metric] for metric in shown]))
                 axes.plot(x, y, **style.look(comparison, level), linewidth=1.2, markersize=3, markeredgewidth=0)
-    meaning = f"SP spatial, TM temporal, DP dependency, PT participation: {says}. PC plan coherence, PS plan stability"
+    meaning = "SP spatial, TM temporal, DP dependency, PT participation: share of attempts that satisfied it."
+    meaning += " PC plan coherence, PS plan stability"
     meaning += ". CG capability gain, 1 the largest here" if _RELATIVE in shown else ""
     meaning += ". Means."
-    if len(shown) < len(labels):
-        left_out = (f"{labels[metric]} ({reason})" for metric, reason in reasons.items() if reason)
+    if len(shown) < len(_AXES):
+        left_out = (f"{_AXES[metric]} ({reason})" for metric, reason in reasons.items() if reason)
         meaning += f" Not drawn: {', '.join(left_out)}."
     name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
     yield Drawing(name, style.finish(drawn, comparison, meaning))

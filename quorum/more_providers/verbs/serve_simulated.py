@@ -42,4 +42,4 @@ def serve_simulated(
     serve(overrides or [], echo, port=port, faults=faults or [], latency=latency)
 
 
-verb = Verb(serve_simulated, "Set up", 60, "quorum serve-simulated --port 9000")
+verb = Verb(serve_simulated)

@@ -47,7 +47,7 @@ def reproduce(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run what a published figure shows, and say point by point whether it agrees.
+    """Run what a published figure shows, and compare point by point.
 
     Without a name, lists the figures. Runs the figure's experiments, or their missing cells, into RUNS/FIGURE, and
     shows the published numbers next to ours. With 95 % confidence, a number agrees if the difference lies within the
@@ -182,4 +182,4 @@ def _figures() -> Iterator[tuple[str, str]]:
     return ((name, load_figure(name).shows) for name in figure_names())
 
 
-verb = Verb(reproduce, "Compare", 40, "quorum reproduce llamac-table2", _figures)
+verb = Verb(reproduce, "Compare", 40, _figures)

@@ -201,4 +201,4 @@ def _questions() -> Iterator[tuple[str, str]]:
     return ((name, load_question(name).asks) for name in question_names())
 
 
-verb = Verb(study, "Compare", 10, "quorum study talk agents=naive topology=debate", _questions)
+verb = Verb(study, "Compare", 10, _questions)

@@ -10,12 +10,12 @@ import typer
 
 from quorum.display.terminal import echo
 from quorum.verbs import options
-from quorum.verbs.measures import measured
+from quorum.verbs.added_options import with_options_of
 from quorum.verbs.verb import Verb
 from quorum.view.export.formats import EXPORTS
 
 
-@partial(measured, added=EXPORTS)
+@partial(with_options_of, added=EXPORTS)
 def export(
     folder: Annotated[
         Path, typer.Argument(metavar="SWEEP|RUN", help="Read this folder of a sweep, of runs, or of one run.")
@@ -81,4 +81,4 @@ def export(
         echo(f"export: {written}")
 
 
-verb = Verb(export, "Look", 40, "quorum export runs --to parquet")
+verb = Verb(export, "Look", 40)

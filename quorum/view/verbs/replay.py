@@ -13,7 +13,9 @@ from quorum.verbs.verb import Verb
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Play the run in this folder.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Play the run in this folder, or in a zip: study.zip/NAME.")
+    ],
     other: Annotated[
         Path | None,
         typer.Argument(metavar="OTHER", show_default="no other", help="Show this run of the same board next to it."),
@@ -46,11 +48,11 @@ def replay(
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
 ) -> None:
-    """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
+    """Play an episode in the terminal, or write it as a film.
 
-    It needs only the trace, and calls no mind and no model. It fails if the replay differs from the record. Without a
-    terminal, it prints the frames as text. MP4 needs the extra `video`. With --figure and without --out, it writes
-    NAME.png and NAME.pdf.
+    It shows the episode alone, or next to another one of the same board. It needs only the trace, and calls no mind and
+    no model. It fails if the replay differs from the record. Without a terminal, it prints the frames as text. MP4
+    needs the extra `video`. With --figure and without --out, it writes NAME.png and NAME.pdf.
 
     \b
     Examples:
@@ -61,21 +63,27 @@ def replay(
       quorum replay runs/talk/NAME --figure trace --out trace.pdf --width 660
     """
     from quorum.display.consoles import Console
+    from quorum.runs.archives import unpacked
     from quorum.storage.outputs import Output
     from quorum.view.replay.command import run_replay, write_figure
 
-    runs = [run] if other is None else [run, other]
+    named = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
     try:
-        if figure is not None:
-            files = [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
-            messages = write_figure(figure, runs, files, first=first, last=last, width=width, quiet=quiet)
-        else:
-            messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
+        with unpacked(named) as runs:
+            if figure is not None:
+                files = (
+                    [output] if output else [Output(Path(f"{figure}{end}"), "--out", force) for end in (".png", ".pdf")]
+                )
+                messages = write_figure(figure, runs, files, first=first, last=last, width=width, quiet=quiet)
+            else:
+                messages = run_replay(
+                    runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet
+                )
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:
         echo(line, err=True)
 
 
-verb = Verb(replay, "Look", 20, "quorum replay runs/NAME --out film.gif")
+verb = Verb(replay, "Look", 20)

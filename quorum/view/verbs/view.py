@@ -15,22 +15,33 @@ from quorum.verbs.verb import Verb
 def view(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder, or two runs of one board."),
+        typer.Argument(
+            metavar="RUN|SWEEP", help="Show the run or the sweep in this folder or zip, or two runs of one board."
+        ),
     ],
     *,
     port: options.Port = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
         Path | None,
-        options.value("--export", "FILE", "Write the page to this file instead of serving it.", unset="serve it"),
+        options.value(
+            "--export",
+            "PATH",
+            "Write the page of a run to this file, or the pages of a sweep to this new folder.",
+            unset="serve it",
+        ),
     ] = None,
+    max_size: Annotated[
+        int, options.value("--max-size", "MIB", "Export a sweep only if its pages take no more than this.", min=1)
+    ] = 500,
     force: options.Force = False,
     plugin: options.Plugins = None,
 ) -> None:
-    """Show an episode, two of one board, or a sweep in the browser: thoughts, messages, actions and the world.
+    """Show an episode, two of one board, or a sweep in the browser.
 
-    The page is served on this machine only and read-only, until Ctrl-C. --export writes one HTML file of a run, or of
-    two, which needs no server and no network.
+    The page shows thoughts, messages, actions and the world. It is served on this machine only and read-only, until
+    Ctrl-C. --export writes one HTML file of a run, or of two, which needs no server and no network; of a sweep, a
+    folder of pages, which a browser opens from disk and any web server serves.
 
     \b
     Examples:
@@ -39,15 +50,21 @@ def view(
       quorum view runs/talk/NAME runs/talk/OTHER
       quorum view runs/talk --port 8765 --no-browser
       quorum view runs/talk/NAME --export episode.html
+      quorum view runs/talk --export pages
+      quorum view study.zip
     """
+    from quorum.runs.archives import unpacked
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
-    if export is not None:
-        page = command.export(folders, Output(export, "--export", force))
-        echo(f"page: {page}")
-    else:
-        command.view(folders, port, browser=not no_browser, echo=echo)
+    with unpacked(folders) as places:
+        if export is not None:
+            page = command.export(
+                places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True)
+            )
+            echo(f"page: {page}")
+        else:
+            command.view(places, port, browser=not no_browser, echo=echo)
 
 
-verb = Verb(view, "Look", 10, "quorum view runs")
+verb = Verb(view, "Look", 10)

@@ -61,20 +61,27 @@ def _way_in(folder: Path, address: str) -> Path:
     return file
 
 
-def export(folders: Sequence[Path], output: Output) -> Path:
-    """Write the page of a run, or of two runs side by side, as one file; return the file.
+def export(
+    folders: Sequence[Path], output: Output, most: int = 0, report: Callable[[str], None] = lambda _: None
+) -> Path:
+    """Write the page of a run, or of two runs side by side, as one file, or a sweep as a folder; return the page.
+
+    Args:
+        folders: folder of a run or of a sweep, or of two runs of one board.
+        output: the file; for a sweep, the new folder.
+        most: maximum MiB of the pages of a sweep.
+        report: called with the expected size of the pages of a sweep.
 
     Raises:
-        UserError: there is no such run, it is a sweep, or the file cannot be written.
+        UserError: there is no such run, or the page cannot be written; see also `write_site`.
     """
     from quorum.view.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
+    from quorum.view.viewer.site import write_site  # noqa: PLC0415
 
     output.check()
     library = opened_library(folders)
     if not library.named:
-        names, folder = library.names(), folders[0]
-        example = f": {folder / names[0]}" if names else ""
-        raise UserError(f"--export: {folder} is a sweep; one file holds one run", f"Give one of its runs{example}.")
+        return write_site(library.root, library.names(), output.target, most, report)
     episodes = [episode for episode in map(library.episode, library.named) if episode is not None]
     output.write(exported_page(*episodes, pair=library.pair).encode())
     return output.target

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -19,6 +20,7 @@ from quorum.runs.run_folder import RunFolder
 from quorum.storage.run_files import MIB
 from quorum.view.viewer.episode import Episode
 from quorum.view.viewer.pages import Json
+from quorum.view.viewer.runs import sweep_table
 from quorum_base.user_errors import UserError
 
 _FOLDER = files("quorum.view.viewer").joinpath("static")
@@ -28,6 +30,10 @@ _BOUND = "quorum.js"
 """Bundle of all scripts: loading each separately takes a browser more than twice as long."""
 STATIC = {name: _TYPES[name.rpartition(".")[2]] for name in (_BOUND, *(file.name for file in _FOLDER.iterdir()))}
 """The files of the page and their types."""
+SITE_FILES = (_BOUND, *_STYLES, "icon.svg")
+"""The files that the pages of a site share."""
+SITE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'"
+SITE_POLICY += "; form-action 'none'"
 Kind = Literal["sweep", "episode", "pair"]
 """The kinds of pages."""
 LONGEST_TRACE = 512 * MIB
@@ -54,6 +60,24 @@ def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
         up: relative path from its address to that of the front page.
     """
     return _template().render(kind=kind, run=name, up=up, title=title or name, styles=_STYLES, script=_BOUND)
+
+
+def site_page(shown: Episode | Path) -> str:
+    """Return a page of a sweep's site, which has its data, and shares scripts and styles with the others.
+
+    Args:
+        shown: a run, or the folder of the sweep.
+
+    Raises:
+        UserError: the run is too long for one file.
+    """
+    own = {"styles": _STYLES, "script": _BOUND, "policy": SITE_POLICY, "end": ".html"}
+    if isinstance(shown, Path):
+        table = _packed(msgspec.json.encode(sweep_table(shown)))
+        return _template().render(kind="sweep", run="", up="", title=shown.name, data=[("sweep", table)], **own)
+    _check_size(shown.folder)
+    name = shown.overview["name"]
+    return _template().render(kind="episode", run=name, up="../", title=name, data=_parts(shown, 0), **own)
 
 
 def exported_page(*episodes: Episode, pair: Json | None = None) -> str:

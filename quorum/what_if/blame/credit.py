@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import fsum
 from operator import attrgetter
@@ -34,10 +34,8 @@ from maeil.trace.events import Event, MessageSent, StepTaken
 from maeil.world import keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.display.sanitize import sanitize
-from quorum.display.terminal import echo
 from quorum.episode.substitute import estimated
-from quorum.runs.derived import Records, of_all
-from quorum.runs.measures import Measure
+from quorum.runs.derived import Records, break_down, recompute, write_metrics
 from quorum.runs.recorded_episode import RecordedEpisode, open_episode
 from quorum.storage.locks import one_at_work
 from quorum.storage.outputs import require_writable
@@ -66,7 +64,7 @@ class Kind(StrEnum):
 
     @property
     def per(self) -> str:
-        """The table of `quorum results --per` that has it as a column."""
+        """Whether a row of its table is an agent or a message."""
         return "message" if self is Kind.MESSAGE else "agent"
 
 
@@ -79,7 +77,7 @@ def kinds_of(names: Iterable[str]) -> list[Kind]:
     known = [str(kind) for kind in Kind]
     for name in names:
         if name not in known:
-            raise UserError(f"--credit {name}: there is no such credit", choices_hint(name, "They are", known))
+            raise UserError(f"--of {name}: there is no such credit", choices_hint(name, "They are", known))
     return [kind for kind in Kind if kind in set(names)]
 
 
@@ -129,11 +127,19 @@ class Credits:
             }
             rows[name] = {**rows.get(name, {}), **values}
 
-    def joined(self, per: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Add the credits to the rows of a table of `quorum results --per`; None for a participant without a body."""
+    def table(self, per: str) -> Records:
+        """Return the table of agents or messages with their credits; None for a participant without a body.
+
+        Raises:
+            UserError: the trace cannot be read.
+        """
         own = self.rows.get(per, {})
         names = list(dict.fromkeys(name for values in own.values() for name in values))
-        return [{**row, **dict.fromkeys(names), **own.get(row[per], {})} for row in rows]
+        return [{**row, **dict.fromkeys(names), **own.get(row[per], {})} for row in break_down(self.run, per)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the metrics and the tables as JSON-ready data."""
+        return {"run": str(self.run), "metrics": self.metrics, **{per: self.table(per) for per in self.rows}}
 
 
 def credits_of(
@@ -180,6 +186,16 @@ def credits_of(
     return found
 
 
+def agent_credits(run: Path) -> dict[str, float | None]:
+    """Return the difference reward of each agent of a run, by name.
+
+    Raises:
+        UserError: see `credits_of`.
+    """
+    rows = credits_of(run, [Kind.AGENT]).rows["agent"]
+    return {str(name): worth["difference"] for name, worth in rows.items()}
+
+
 def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility]:
     """Return what the team loses without each agent, by index.
 
@@ -212,7 +228,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
         ]
     except ChangeRefused as error:
         raise UserError(
-            f"{episode.folder}: --credit agent: the change of its world is not possible without an agent: "
+            f"{episode.folder}: --of agent: the change of its world is not possible without an agent: "
             f"{sanitize(str(error), 400)}"
         ) from error
 
@@ -289,14 +305,14 @@ class Continuations:
         _refuse_luck(parent.episode.world(), str(parent.run))
         if parent.episode.trace.end is None or parent.episode.trace.end.outcome == Outcome.ERROR:
             raise UserError(
-                f"{parent.run}: --credit: the run broke off, but without an agent or a message it would continue",
-                "Run it to its end first. --credit agent evaluates the recorded part.",
+                f"{parent.run}: the run broke off, but without an agent or a message it would continue",
+                "Run it to its end first. --of agent evaluates the recorded part.",
             )
         bill = bill or Bill()
         reference = Reference(parent, ("idle",), stands_in=bill.stands_in)
         if reference.on_disk and bill.budget.unlimited:
             raise UserError(
-                f"{parent.run}: --credit: each agent or message needs a re-run with paid language models",
+                f"{parent.run}: each agent or message needs a re-run with paid language models",
                 "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates the cost.",
             )
         self._parent = parent
@@ -330,7 +346,7 @@ class Continuations:
             if self.pays:
                 require_writable(self.folder, str(self._parent.run), "Copy the run to your own folder.")
                 make_inside(self.folder.parent, self.folder.name)
-                stack.enter_context(one_at_work(self.folder, "results --credit", "Wait for it, or stop it."))
+                stack.enter_context(one_at_work(self.folder, "credit", "Wait for it, or stop it."))
             try:
                 yield
             finally:
@@ -389,53 +405,32 @@ def _refuse_luck(world: World, run: str) -> None:
     """
     if not keeps_luck_apart(world):
         raise UserError(
-            f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
+            f"{run}: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",
             "Compare teams over many seeds instead, or use a world whose luck is shared: in the open world, "
             "env.switches={luck: keyed}, as in crafter_coop.",
         )
 
 
-class CreditMeasure(Measure):
-    """Credits as a measure of `quorum results`.
+def check_idle_from(start: int, kinds: Collection[Kind], *, write: bool) -> None:
+    """Refuse a later start for re-runs that think again, and for credits that are stored.
 
-    Args:
-        kinds: the credits.
-        idle_from: the step from which an agent idles, for `Kind.AGENT`.
-        bill: limits of paid models, and their cost so far.
+    Raises:
+        UserError: it is refused.
     """
+    if start and (write or set(kinds) != {Kind.AGENT}):
+        raise UserError(
+            "--idle-from works only with --of agent, and metrics.json holds credits from the first step on",
+            "Leave out --write and the other kinds of credit.",
+        )
 
-    def __init__(self, kinds: Sequence[Kind], idle_from: int, bill: Bill) -> None:
-        self._kinds = kinds
-        self._idle_from = idle_from
-        self._bill = bill
-        self.estimates = bill.stands_in
 
-    def check(self, per: str | None, *, write: bool) -> None:
-        """Refuse a table without columns for a credit, and refuse to store credits from a later step on."""
-        if self._idle_from and (write or set(self._kinds) != {Kind.AGENT}):
-            raise UserError(
-                "--idle-from works only with --credit agent, and metrics.json holds credits from the first step on",
-                "Add --credit agent and no other credit, and leave --write out.",
-            )
-        if strange := [kind for kind in self._kinds if per not in (None, kind.per)]:
-            raise UserError(
-                f"--per {per} --credit {', '.join(strange)}: this table has no such column",
-                f"Give --per {', '.join(kind.per for kind in strange)}.",
-            )
+def write_credits(found: Credits) -> Credits:
+    """Store the metrics of the credits of a run with its other metrics, and return them.
 
-    def metrics(self, run: Path) -> Mapping[str, Value]:
-        """Return the metrics of the group `credit`."""
-        return self._credits(run).metrics
-
-    def joined(self, run: Path, per: str, rows: Records) -> Records:
-        """Return the rows with the worth of each agent or message."""
-        return self._credits(run).joined(per, rows)
-
-    def estimate(self, runs: Iterable[Path]) -> Mapping[str, Any]:
-        """Return the number of re-runs, and the cost of paid models."""
-        with of_all(runs, lambda run: credits_of(run, self._kinds, bill=self._bill)) as found:
-            return {"runs": len(found), **self._bill.to_json()}
-
-    def _credits(self, run: Path) -> Credits:
-        return credits_of(run, self._kinds, self._idle_from, lambda text: echo(text, err=True), self._bill)
+    Raises:
+        UserError: the trace cannot be read, or the metrics cannot be written.
+    """
+    done = recompute(found.run)
+    write_metrics(replace(done, metrics={**done.metrics, **found.metrics}))
+    return found

@@ -148,4 +148,4 @@ def blame(
         echo(str(found))
 
 
-verb = Verb(blame, "What if", 20, "quorum blame runs/NAME")
+verb = Verb(blame, "What if", 20)

@@ -113,7 +113,7 @@ def branch(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDirs = None,
 ) -> None:
-    """Continue a recorded run from a chosen step, with other minds, models or prompts.
+    """Continue a recorded run from a step, with other minds or prompts.
 
     Up to the branch point, all minds think again with the recorded answers of their models, and every event is checked
     against the record: this costs nothing. Thoughts that start before the branch point end as recorded. A branch
@@ -261,4 +261,4 @@ def _probe_choices(asked: Any, folder: Path, *, dry_run: bool, as_json: bool, qu
         echo(f"{found}\n\nfolder  {folder}")
 
 
-verb = Verb(branch, "What if", 10, "quorum branch runs/NAME --at 12 --mind agent_2=heuristic")
+verb = Verb(branch, "What if", 10)

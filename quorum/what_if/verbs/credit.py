@@ -1,58 +1,78 @@
-"""The options of `quorum results` that measure what agents and messages are worth."""
+"""`quorum credit`: what agents and messages are worth."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
-from quorum_base.user_errors import UserError
+from quorum.verbs.verb import Verb
 
 
 def credit(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="SWEEP|RUN...", help="Credit these runs, or all runs of these folders."),
+    ],
     *,
-    credit: Annotated[
+    of: Annotated[
         list[str] | None,
-        options.values(
-            "--credit", "agent|live|message", "Measure what each agent or message is worth.", unset="no credit"
-        ),
+        options.values("--of", "agent|live|message", "Measure what each agent or message is worth.", unset="agent"),
     ] = None,
     idle_from: Annotated[
-        int,
-        options.value("--idle-from", "STEP", "With --credit agent, let it idle from this step on.", min=0),
+        int, options.value("--idle-from", "STEP", "With --of agent, let it idle from this step on.", min=0)
     ] = 0,
+    write: options.Write = False,
     dry_run: options.DryRun = False,
     budget_usd: options.BudgetUsd = None,
     budget_tokens: options.BudgetTokens = None,
     budget_calls: options.BudgetCalls = None,
-) -> Any:
-    """--credit agent plays each run once more for each agent: the agent idles, and all others act as recorded.
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+) -> None:
+    """Measure what each agent or message is worth to its team.
 
-    It asks no mind and no model. --credit live lets the minds of the others think again, and --credit message plays the
-    run without each message. The values are metrics `credit.*`, or columns of --per. With paid models, both require a
-    budget, --dry-run estimates what they take, and a killed command resumes.
+    It plays each run once more for each agent: the agent idles, and all others act as recorded, so it calls no mind and
+    no model. --of live lets the minds of the others think again, and --of message plays the run without each message.
+    With paid models, both require a budget, --dry-run estimates what they take, and a killed command resumes. --write
+    adds the metrics credit.*, which compare and report then show.
 
     \b
     Examples:
-      quorum results runs/NAME --per agent --credit agent --credit live
-      quorum results runs/talk --credit agent --credit message --write
-      quorum results runs/NAME --credit live --dry-run
-      quorum results runs/NAME --credit live --budget-calls 500
+      quorum credit runs/NAME
+      quorum credit runs/talk --write
+      quorum credit runs/NAME --of agent --of live
+      quorum credit runs/NAME --of message --dry-run
+      quorum credit runs/NAME --of live --budget-calls 500
     """
-    budgets = {"budget_usd": budget_usd, "budget_tokens": budget_tokens, "budget_calls": budget_calls}
-    if not credit:
-        if idle_from:
-            raise UserError("--idle-from works only with --credit agent", "Add --credit agent.")
-        if dry_run or any(limit is not None for limit in budgets.values()):
-            raise UserError(
-                "--dry-run, --budget-usd, --budget-tokens, --budget-calls: these work only with --credit",
-                "Add --credit live or --credit message.",
-            )
-        return None
     from quorum.configuration.budgets import require_budgets
+    from quorum.display.consoles import Console
+    from quorum.runs.derived import check_metrics, of_all, print_breakdowns
+    from quorum.runs.run_folder import runs_of
     from quorum.what_if.blame.attempts import Budget
-    from quorum.what_if.blame.credit import Bill, CreditMeasure, kinds_of
+    from quorum.what_if.blame.credit import Bill, Kind, check_idle_from, credits_of, kinds_of, write_credits
 
-    kinds = kinds_of(credit)
-    require_budgets(**budgets)
+    kinds = kinds_of(of or [Kind.AGENT])
+    check_idle_from(idle_from, kinds, write=write)
+    require_budgets(budget_usd=budget_usd, budget_tokens=budget_tokens, budget_calls=budget_calls)
     bill = Bill(Budget(None, budget_calls, budget_usd, budget_tokens), stands_in=dry_run)
-    return CreditMeasure(kinds, idle_from, bill)
+    runs = runs_of(folders)
+    if write and not dry_run:
+        for run in runs:
+            check_metrics(run)
+    # stored as soon as known, so that an interruption loses no long computation
+    store = write_credits if write and not dry_run else lambda found: found
+    with of_all(runs, lambda run: store(credits_of(run, kinds, idle_from, lambda s: echo(s, err=True), bill))) as found:
+        if dry_run:
+            options.print_estimate({"runs": len(found), **bill.to_json()}, as_json=as_json)
+        elif as_json:
+            echo_json([credits.to_json() for credits in found])
+        else:
+            for per in dict.fromkeys(kind.per for kind in kinds):
+                print_breakdowns([(credits.run, credits.table(per)) for credits in found], per, Console())
+
+
+verb = Verb(credit, "What if", 30)

@@ -92,7 +92,7 @@ def test_a_metric_of_old_runs_says_where_it_is_wrong(typed: Typed, tmp_path: Pat
     write(tmp_path, files)
     assert typed(f"run {WORDS}").code == 0
     (run,) = (tmp_path / "runs").iterdir()
-    assert_reported(typed(f"results {run} --recompute --plugin own_metric"), files, (reported,), 2)
+    assert_reported(typed(f"results {run} --plugin own_metric"), files, (reported,), 2)
 
 
 @pytest.mark.parametrize("mistake", PROVIDERS)

@@ -283,10 +283,6 @@ def test_mistakes_are_reported_by_what_is_wrong(episodes: dict[str, Path], tmp_p
         (lambda: look(run / "meta.json"), "it is a file"),
         (lambda: look(run, port), f"--port {port}: "),
         (lambda: look(run, 99_999), "--port 99999: "),
-        (
-            lambda: export([run.parent], Output(tmp_path / "page.html", "--export")),
-            "is a sweep; one file holds one run",
-        ),
         (lambda: export([run], Output(nowhere, "--export")), "there is no folder"),
     ):
         with pytest.raises(UserError) as reported:

@@ -35,7 +35,7 @@ def worth(run: Path) -> Utility:
 
 ORDERS = ("--plugin", "orders", "--config-dir", str(PLUGINS / "corridor_configs"))
 TEAM = ("env=corridor", "agents=orders", "topology=chain", "n=3", "max_steps=12")
-CREDIT = ("--plugin", "orders", "--json", "--credit")
+CREDIT = ("--plugin", "orders", "--json", "--of")
 
 
 def ordered(quorum: Quorum) -> str:
@@ -49,12 +49,12 @@ def ordered(quorum: Quorum) -> str:
 
 def test_the_message_with_the_only_order_is_worth_all_that_it_set_going_and_small_talk_nothing(quorum: Quorum) -> None:
     folder = ordered(quorum)
-    done = quorum("results", folder, *CREDIT, "message", "--per", "message")
-    rows = json.loads(done.stdout)[0]["rows"]
+    done = quorum("credit", folder, *CREDIT, "message")
+    (found,) = json.loads(done.stdout)
+    rows = found["message"]
     assert [(row["value_reached"], row["value_score"]) for row in rows] == [(2, 2.0), (0, 0.0)]
     assert [row["value"] for row in rows] == pytest.approx([0.12 - 0.05, 0.0])
-    (found,) = json.loads(quorum("results", "--recompute", folder, *CREDIT, "message").stdout)
-    credits = {name: value for name, value in found["metrics"].items() if name.startswith("credit.")}
+    credits = found["metrics"]
     assert credits.pop("credit.message_mean") == pytest.approx(0.035)
     assert credits == {
         "credit.message_helped": 0.5,
@@ -67,8 +67,8 @@ def test_the_message_with_the_only_order_is_worth_all_that_it_set_going_and_smal
 def test_without_the_one_who_orders_a_team_that_reacts_loses_all(quorum: Quorum) -> None:
     """Had they acted as recorded, the others would have walked without a request."""
     folder = ordered(quorum)
-    done = quorum("results", folder, *CREDIT, "live", "--credit", "agent", "--per", "agent")
-    rows = json.loads(done.stdout)[0]["rows"]
+    done = quorum("credit", folder, *CREDIT, "live", "--of", "agent")
+    rows = json.loads(done.stdout)[0]["agent"]
     assert [row["live_difference_reached"] for row in rows] == [3, 1, 1]
     assert [row["difference_reached"] for row in rows] == [1, 1, 1]
     assert [row["live_difference"] for row in rows] == pytest.approx([0.07, 0.07, 0.07])

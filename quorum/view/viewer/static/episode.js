@@ -73,7 +73,7 @@ class Episode extends ShownRun {
     this.help = keysBox(KEYS);
     this.about = el("dialog", { class: "help about" });
     this.command = new CommandBox();
-    this.head = new Head([this.search.root, button("branch\u2026", "the command for a branch from here (c)", () => this.showCommand()), button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], this.source.family ? up : null);
+    this.head = new Head([this.search.root, button("branch\u2026", "the command for a branch from here (c)", () => this.showCommand()), button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], this.source.family || up ? up : null);
     this.#head();
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the branches of this run and of its parent (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });

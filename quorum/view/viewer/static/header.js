@@ -1,5 +1,6 @@
 /* The head of the page of an episode: the run and its outcome, with the search and the switches. */
 import { el, fill, say } from "./dom.js";
+import { frontOf, isSite, pageOf } from "./sources.js";
 import { short, shown } from "./text.js";
 import { changeWords, instant } from "./tree.js";
 
@@ -13,7 +14,7 @@ export class Head {
     this.facts = el("p", { class: "facts" });
     this.badges = el("span", { class: "badges" });
     this.root = el("header", { class: "episode-head" },
-      up ? el("a", { href: up, title: "back to the first page" }, "\u2039 runs") : null,
+      up ? el("a", { href: frontOf(up), title: "back to the first page" }, "\u2039 runs") : null,
       this.name,
       this.badges,
       el("div", { class: "controls" }, controls),
@@ -28,7 +29,7 @@ export class Head {
     const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
     fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
     this.off.hidden = !plain.off;
-    if (plain.off) fill(this.off, offWords(plain.off, this.up));
+    if (plain.off) fill(this.off, offWords(plain.off, isSite() ? null : this.up)); // a site may lack the parent
     fill(this.badges, badges(plain, "the page follows the run"));
   }
 }
@@ -36,7 +37,7 @@ export class Head {
 /** Describe a branch: its parent, its branch point and its change. @param {import("./contract.js").Branched} off @param {string|null} up */
 export function offWords(off, up) {
   const name = el("bdi", {}, short(off.run, 100));
-  return ["branches off ", up === null ? el("b", {}, name) : el("a", { href: `${up}run/${encodeURIComponent(off.run)}#t=${off.t}`, title: "the run that it branches off" }, name), ` from ${instant(off)}${off.draw ? `, draw ${off.draw}` : ""}: `, el("b", { title: off.change }, el("bdi", {}, short(changeWords(off.change), 300)))];
+  return ["branches off ", up === null ? el("b", {}, name) : el("a", { href: `${pageOf(off.run, up)}#t=${off.t}`, title: "the run that it branches off" }, name), ` from ${instant(off)}${off.draw ? `, draw ${off.draw}` : ""}: `, el("b", { title: off.change }, el("bdi", {}, short(changeWords(off.change), 300)))];
 }
 
 /** The important marks of a run. @param {import("./contract.js").Episode} plain @param underWay explanation of a running episode. */

@@ -1,5 +1,6 @@
 /* Two runs that the user picks from a list to see side by side. */
 import { button, el, fill } from "./dom.js";
+import { isSite } from "./sources.js";
 import { short } from "./text.js";
 
 export class Picks {
@@ -12,8 +13,9 @@ export class Picks {
     this.#tell();
   }
 
-  /** Make the checkbox that picks a run; a third pick replaces the first one. @param {string} run @param {string} words its label */
+  /** Make the checkbox that picks a run; a third pick replaces the first one. A site has no page of two runs, so no checkbox. @param {string} run @param {string} words its label */
   box(run, words = run) {
+    if (isSite()) return null;
     const box = el("input", { type: "checkbox", class: "pick", checked: this.runs.includes(run), title: "side by side with another one", "aria-label": `pick ${short(words, 80)}` });
     box.addEventListener("change", () => {
       this.runs = this.runs.filter((picked) => picked !== run);

@@ -1,5 +1,6 @@
 /* The runs of a sweep as a map: a row for each arm, a column for each seed, each cell a link to its episode. */
 import { el } from "./dom.js";
+import { pageOf } from "./sources.js";
 import { ended, short, shown } from "./text.js";
 
 const STRONGEST = 60;
@@ -44,7 +45,7 @@ function place(row, label, seed, metric, [low, high], up) {
   const value = row.metrics[metric] ?? null;
   const done = ended(row.outcome);
   const text = `${label}, seed ${shown(seed)}: ${metric} ${shown(value)}${done ? "" : `, ${row.outcome}`}`;
-  const link = el("a", { href: `${up}run/${encodeURIComponent(row.run)}`, title: text, "aria-label": text, class: done ? null : "undone" }, done ? shown(value) : `! ${shown(value)}`);
+  const link = el("a", { href: pageOf(row.run, up), title: text, "aria-label": text, class: done ? null : "undone" }, done ? shown(value) : `! ${shown(value)}`);
   const strength = value === null || high === low ? 0 : (STRONGEST * (value - low)) / (high - low);
   link.style.backgroundColor = `color-mix(in srgb, var(--stage-r) ${strength.toFixed(0)}%, transparent)`;
   return el("td", {}, link);

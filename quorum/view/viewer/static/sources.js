@@ -35,9 +35,28 @@ export async function askPair(up, picked) {
   return packed ? unpacked(packed) : ask(up ? `${up}api/pair/${picked}` : "api/pair");
 }
 
-/** The address of the page of one of two runs; null in a file, which has no other page. */
+/** Whether this is a page of an exported sweep, whose pages are files. */
+export function isSite() {
+  return "end" in document.documentElement.dataset;
+}
+
+/** The address of the page of a run; null in the file of two runs, which has no other page. */
 export function pageOf(run, up) {
-  return document.getElementById("pair") ? null : `${up}run/${encodeURIComponent(run)}`;
+  return document.getElementById("pair") ? null : `${up}run/${encodeURIComponent(run)}${document.documentElement.dataset.end ?? ""}`;
+}
+
+/** The address of the first page. */
+export function frontOf(up) {
+  return isSite() ? `${up}index.html` : up;
+}
+
+/**
+ * Request the runs of a sweep.
+ * @returns {Promise<import("./contract.js").SweepTable>}
+ */
+export async function askSweep(up) {
+  const packed = document.getElementById("sweep");
+  return packed ? unpacked(packed) : ask(`${up}api/sweep`);
 }
 
 /** Ask the server for JSON. */

@@ -6,7 +6,7 @@ import { button, el, fill, fitted, say } from "./dom.js";
 import { treeOf } from "./graph.js";
 import { Picks } from "./picks.js";
 import { hasSeeds, seedMap } from "./seeds.js";
-import { ask } from "./sources.js";
+import { askSweep, pageOf } from "./sources.js";
 import { ended, short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 import { Tree, changeWords, instant } from "./tree.js";
@@ -17,7 +17,7 @@ const FEW = 4;
 
 /** Build the page. */
 export async function openSweep(root, { up }) {
-  const page = new Sweep(await ask(`${up}api/sweep`), up);
+  const page = new Sweep(await askSweep(up), up);
   fill(root, page.parts());
   page.update();
   onTheme(() => page.update());
@@ -180,7 +180,7 @@ class Sweep {
     const { off } = row;
     const name = el("th", { scope: "row" },
       this.picks.box(row.run),
-      el("a", { href: `${this.up}run/${encodeURIComponent(row.run)}` }, row.run),
+      el("a", { href: pageOf(row.run, this.up) }, row.run),
       row.simulated ? el("span", { class: "badge" }, "simulated") : null,
       off ? el("div", { class: "branch-of", title: off.change }, `from ${instant(off)}: `, el("bdi", {}, short(changeWords(off.change), 90)), off.draw ? `, draw ${off.draw}` : "", depth ? "" : el("span", {}, "; off ", el("bdi", {}, short(off.run, 60)))) : null);
     name.style.paddingLeft = `${18 * Math.min(depth, 8)}px`;

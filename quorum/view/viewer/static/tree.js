@@ -1,6 +1,7 @@
 /* A run and its branches: a line for each, on one axis of steps, with its change and its outcome. */
 import { button, el, fill } from "./dom.js";
 import { drawGraph, drawTicks, succeeded, treeOf } from "./graph.js";
+import { pageOf } from "./sources.js";
 import { short, shown } from "./text.js";
 
 export class Tree {
@@ -38,7 +39,7 @@ export class Tree {
     const { off } = row;
     const here = row.run === this.run;
     const words = wordsOf(node);
-    const link = here ? el("b", { title: row.run, "aria-current": "page" }, el("bdi", {}, words)) : el("a", { href: `${this.up}run/${encodeURIComponent(row.run)}${off ? `#t=${off.t}` : ""}`, title: `${row.run}${off?.change ? `: ${off.change}` : ""}` }, el("bdi", {}, words));
+    const link = here ? el("b", { title: row.run, "aria-current": "page" }, el("bdi", {}, words)) : el("a", { href: `${pageOf(row.run, this.up)}${off ? `#t=${off.t}` : ""}`, title: `${row.run}${off?.change ? `: ${off.change}` : ""}` }, el("bdi", {}, words));
     const group = this.groups.get(node.run);
     const fold = group && group[0].run === node.run ? this.#fold(group) : null;
     const what = el("th", { scope: "row", class: "what" }, link, here ? el("span", { class: "soft" }, " (this run)") : null, fold, row.simulated && !off ? el("span", { class: "badge" }, "simulated") : null);
