@@ -238,9 +238,8 @@ class _Run:
         if len(failed) == number:
             parts.append(f"{_all(number)} at it{when} failed{self._apart(failed) or _why(failed)}")
         else:
-            parts.append(
-                f"{number - len(failed)} of {_count(number, 'attempt')} at it{when} succeeded, which did not finish it"
-            )
+            share = f"{number - len(failed)} of {number} attempts" if failed else _all(number)
+            parts.append(f"{share} at it{when} succeeded, which did not finish it")
             if not attempts[-1].succeeded:
                 parts.append(f"the last one failed{_why(attempts[-1:])}")
         return Sentence(first, f"{'; '.join(parts)}.")

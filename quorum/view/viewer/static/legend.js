@@ -1,8 +1,8 @@
 /* The meaning of colours, textures and shapes. */
-import { el, fitted } from "./dom.js";
-import { PATTERNS, REACTIONS, drawReaction, mark } from "./findings.js";
+import { button, el, fitted, say } from "./dom.js";
+import { PATTERNS, REACTIONS, drawReaction, mark, reactionsOf } from "./findings.js";
 import { paintGround, paintMark } from "./kinds.js";
-import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
+import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY, metIn } from "./looks.js";
 import { block, pill } from "./strokes.js";
 import { colour } from "./theme.js";
 
@@ -25,27 +25,42 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-/** Make the legend of the lanes: items that differ by colour form a group. */
-export function lanesLegend() {
+let folded = true;
+
+/** Make the legend of the lanes, for the signs that occur: items that differ by colour form a group. @param {import("./model.js").Model} model */
+export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
+  const ends = new Set(actionsOf.flat().map(({ status }) => OUTCOMES[status] || UNDER_WAY));
+  const met = plain.tasks.flatMap(({ changes }) => changes.filter(([, threshold]) => threshold).map(metIn));
+  const reactions = new Set(messages.flatMap((message) => [...reactionsOf(message).values()]));
   const groups = [
-    ["stage", Object.values(STAGES).map((stage) => entry(stage.name, (c) => {
+    ["stage", Object.entries(STAGES).filter(([code]) => stages.some(({ codes }) => codes.includes(code))).map(([, stage]) => entry(stage.name, (c) => {
       const y = stage.full ? 2 : SIZE / 2 - 2;
       block(c, 0, y, SIZE, SIZE - 2 * y, colour(stage.colour), stage.texture);
     }))],
-    ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
-    ["constraint", CONSTRAINTS.map(({ name, place, colour: own }) => entry(name, (c) => {
+    ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].filter((look) => ends.has(look)).map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
+    ["constraint", CONSTRAINTS.filter(({ place }) => met.some((held) => held[place])).map(({ name, place, colour: own }) => entry(name, (c) => {
       for (let other = 0; other < CONSTRAINTS.length; other++) {
         c.fillStyle = colour(other === place ? own : "unmet");
         c.fillRect(0, 1 + other * 3.5, SIZE, other === place ? 3.5 : 1);
       }
     }))],
-    ["reaction", REACTIONS.map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
-    ["interaction", Object.entries(PATTERNS).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
+    ["reaction", REACTIONS.filter((name) => reactions.has(name)).map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
+    ["interaction", Object.entries(PATTERNS).filter(([name]) => findings.some(({ pattern }) => pattern === name)).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
       c.font = "600 11px system-ui, sans-serif";
       mark(c, letter, SIZE / 2, SIZE / 2);
     }))],
-  ];
-  return el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));
+  ].filter(([, items]) => items.length);
+  const root = el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" });
+  const fold = button("", "show the whole legend, or one line of it", () => show(!folded));
+  const show = (one) => {
+    folded = one;
+    root.classList.toggle("folded", folded);
+    fold.setAttribute("aria-expanded", String(!folded));
+    say(fold, folded ? "\u25b8" : "\u25be");
+  };
+  show(folded);
+  root.append(fold, ...groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));
+  return root;
 }
 
 function entry(name, paint) {
