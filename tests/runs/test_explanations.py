@@ -71,7 +71,9 @@ def test_each_claim_is_true_and_few_failures_stay_unexplained(
             check([json.loads(line) for line in lines], [(one.t, one.words) for one in result.why])
         except AssertionError as error:
             raise AssertionError(f"{world}, {mind}: {[one.words for one in result.why]}: {error}") from error
-    coverage = f"{failed} of {len(cells)} runs failed, {explained} have a sentence, {caused} one about a task or the team"
+    coverage = (
+        f"{failed} of {len(cells)} runs failed, {explained} have a sentence, {caused} one about a task or the team"
+    )
     print(coverage)  # noqa: T201 (it shows how far the assertions are from their bounds)
     assert failed >= 5
     assert explained == failed

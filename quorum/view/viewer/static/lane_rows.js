@@ -1,7 +1,7 @@
 /* The rows of the lanes. Each function draws one row from `y` down, as far as it is in view, and notes in
 `hits` what can be clicked there. `view`: the canvas context, the model, what is chosen, and the part of the axis in view. */
 import { drawReaction, reactionsOf } from "./findings.js";
-import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY, metIn } from "./looks.js";
+import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
 import { lastBy, lastUpTo } from "./order.js";
 import { arrow, block, cross, pill, tag } from "./strokes.js";
 import { short } from "./text.js";
@@ -144,13 +144,13 @@ export function drawTask(view, row, y) {
   const high = (row.height - 4) / CONSTRAINTS.length;
   let reached = -1;
   for (let i = from; i < changes.length && starts[i] <= view.to; i++) {
-    const [t, threshold, , , , joint, dependency] = changes[i];
+    const [t, threshold, spatial, temporal, participation, joint, dependency] = changes[i];
     if (threshold === 0) continue;
     const x = view.x(starts[i]);
     const end = Math.min(view.width, view.x(i + 1 < changes.length ? starts[i + 1] : model.axis.step(model.axis.last)));
     if (end - reached < 0.6) continue;
     reached = end;
-    const met = metIn(changes[i]);
+    const met = [spatial >= threshold, temporal >= threshold, participation >= threshold, dependency];
     for (const { place, colour: own } of CONSTRAINTS) {
       c.fillStyle = colour(met[place] ? own : "unmet");
       c.fillRect(x, y + 2 + place * high, Math.max(0.8, end - x), met[place] ? high : 1);

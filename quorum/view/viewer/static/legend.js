@@ -1,12 +1,13 @@
 /* The meaning of colours, textures and shapes. */
-import { button, el, fitted, say } from "./dom.js";
+import { el, fitted } from "./dom.js";
 import { PATTERNS, REACTIONS, drawReaction, mark, reactionsOf } from "./findings.js";
 import { paintGround, paintMark } from "./kinds.js";
-import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY, metIn } from "./looks.js";
+import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
 import { block, pill } from "./strokes.js";
 import { colour } from "./theme.js";
 
 const SIZE = 15;
+let unfolded = false;
 
 /** Make the legend of a world, for the kinds that occur on the page. */
 export function boardLegend(film) {
@@ -25,12 +26,9 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-let folded = true;
-
-/** Make the legend of the lanes, for the signs that occur: items that differ by colour form a group. @param {import("./model.js").Model} model */
+/** Make the legend of the lanes, of the signs that occur: one line until it is unfolded. Items that differ by colour form a group. @param {import("./model.js").Model} model */
 export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
   const ends = new Set(actionsOf.flat().map(({ status }) => OUTCOMES[status] || UNDER_WAY));
-  const met = plain.tasks.flatMap(({ changes }) => changes.filter(([, threshold]) => threshold).map(metIn));
   const reactions = new Set(messages.flatMap((message) => [...reactionsOf(message).values()]));
   const groups = [
     ["stage", Object.entries(STAGES).filter(([code]) => stages.some(({ codes }) => codes.includes(code))).map(([, stage]) => entry(stage.name, (c) => {
@@ -38,7 +36,7 @@ export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
       block(c, 0, y, SIZE, SIZE - 2 * y, colour(stage.colour), stage.texture);
     }))],
     ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].filter((look) => ends.has(look)).map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
-    ["constraint", CONSTRAINTS.filter(({ place }) => met.some((held) => held[place])).map(({ name, place, colour: own }) => entry(name, (c) => {
+    ["constraint", (plain.tasks.length ? CONSTRAINTS : []).map(({ name, place, colour: own }) => entry(name, (c) => {
       for (let other = 0; other < CONSTRAINTS.length; other++) {
         c.fillStyle = colour(other === place ? own : "unmet");
         c.fillRect(0, 1 + other * 3.5, SIZE, other === place ? 3.5 : 1);
@@ -50,17 +48,10 @@ export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
       mark(c, letter, SIZE / 2, SIZE / 2);
     }))],
   ].filter(([, items]) => items.length);
-  const root = el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" });
-  const fold = button("", "show the whole legend, or one line of it", () => show(!folded));
-  const show = (one) => {
-    folded = one;
-    root.classList.toggle("folded", folded);
-    fold.setAttribute("aria-expanded", String(!folded));
-    say(fold, folded ? "\u25b8" : "\u25be");
+  const keep = ({ target }) => {
+    unfolded = target.open;
   };
-  show(folded);
-  root.append(fold, ...groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));
-  return root;
+  return el("details", { class: "legend", open: unfolded, ontoggle: keep, "aria-label": "legend of the lanes" }, el("summary", { title: "show all signs, or one line of them" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items))));
 }
 
 function entry(name, paint) {

@@ -20,8 +20,3 @@ export const UNDER_WAY = { name: "not ended", colour: "running", texture: "plain
 
 /** In the order of their quarters. */
 export const CONSTRAINTS = ["spatial", "temporal", "participation", "dependency"].map((name, place) => ({ name, place, colour: `met-${place}` }));
-
-/** Whether each of them holds in a change of a task. @param {import("./contract.js").TaskState} change */
-export function metIn([, threshold, spatial, temporal, participation, , dependency]) {
-  return [spatial >= threshold, temporal >= threshold, participation >= threshold, Boolean(dependency)];
-}
