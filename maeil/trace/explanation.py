@@ -103,7 +103,7 @@ class _Run:
         words = f"{_ENDS[outcome]} after {_count(self.steps, 'step')}{f' ({reason})' if reason else ''}"
         if score is not None and score.goals:
             words += f", with {score.reached} of {_count(score.goals, 'goal')} reached"
-            rises = [t for (_, one), (t, other) in pairwise(self.scores) if other.reached > one.reached]
+            rises = [t for (_, one), (t, other) in pairwise(self.scores) if other.reached > one.reached and t]
             if score.reached and rises:
                 words += f", the last in step {rises[-1] - 1}"
         yield Sentence(self.steps, f"{words}.")
@@ -114,7 +114,7 @@ class _Run:
         refused = [thought for thought in thoughts if thought.refused]
         if refused and all(plan.content.flag in _FALLBACKS for plan in plans):
             return [_refusals(thoughts, refused)]
-        names = {str(action.get("action")) for plan in plans if plan.own for action in plan.content.actions or ()}
+        names = {str(action.get("action")) for plan in plans for action in plan.content.actions or ()}
         if len(names) == 1 and self.ways and not self.attempts and not any(plan.target for plan in plans):
             return [Sentence(0, f"Nobody tried a task: every plan was only {names.pop()}.")]
         return []
@@ -175,7 +175,10 @@ class _Run:
         """Return the start of a sentence: how many agents a task needs at the end of the run."""
         reports = self._reports(target).values()
         counts = {fewest(report.threshold, report.weights) for report in reports}
-        exact = len(counts) == 1 and not any(report.weights for report in reports)
+        weighted = any(report.weights for report in reports)
+        if weighted and min(counts) > len(self.trace.start.agents):
+            return f"{target} needs more than all agents together"
+        exact = len(counts) == 1 and not weighted
         return f"{target} needs {'' if exact else 'at least '}{_count(min(counts), 'agent')}"
 
     def _beyond_the_team(self, target: str) -> int:

@@ -108,7 +108,7 @@ def _refused(facts: Facts, found: re.Match[str]) -> None:
 
 
 def _idle(facts: Facts, found: re.Match[str]) -> None:
-    own = [action["action"] for plan in facts.plans if not plan["flag"] for action in plan["actions"]]
+    own = [action["action"] for plan in facts.plans for action in plan["actions"]]
     assert own
     assert set(own) == {found[1]}
     assert not facts.attempts
@@ -185,6 +185,14 @@ def _task(facts: Facts, found: re.Match[str]) -> None:
     for clause in rest[2:].split("; "):
         done = [read(facts, target, match) for pattern, read in CLAUSES if (match := re.fullmatch(pattern, clause))]
         assert len(done) == 1, f"nobody checks: {clause}"
+
+
+def _too_weak(facts: Facts, found: re.Match[str]) -> None:
+    """Check that all weights together never reached the threshold of a task."""
+    assert int(found[2]) == len(facts.start["agents"])
+    reports = [one for one in facts.of("constraint") if one["task"]["target"].split("/")[0] == found[1]]
+    assert reports
+    assert all(sum(one["weights"]) < one["threshold"] for one in reports)
 
 
 def _first_attempt(facts: Facts, target: str, found: re.Match[str]) -> None:
@@ -360,5 +368,6 @@ SENTENCES: list[tuple[str, Callable[[Facts, re.Match[str]], None]]] = [
     (r"Nobody acted: (\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
     (r"Nobody tried a task: every plan was only (.*)\.", _idle),
     (r"Nobody planned or tried (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),
+    (r"(\S+) needs more than all agents together, and the team has (\d+)\.", _too_weak),
     (r"(\S+) needs (at least )?(\d+) agents?([;,] .*)\.", _task),
 ]

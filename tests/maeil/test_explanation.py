@@ -181,6 +181,9 @@ INACTION = {
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "walk"}]),
         [UP, "Nobody planned or tried a (needs 2 agents)."],
     ),
+    "a fallback next to it": (
+        made(plans=[INVALID, {"agent": 1, "does": "wait"}]), [UP, "Nobody planned or tried a (needs 2 agents)."],
+    ),
     "idle, but for a task": (
         made(plans=[{"agent": 0, "does": "idle", "task": "a"}]),
         [UP, "a needs 2 agents; agent_0 first planned it in step 0, but there was no attempt at it; "
@@ -203,6 +206,10 @@ TASKS = {
     "weights": (
         made(agents=3, reports=[(0, "a", 3, 0, 0, 0)], weights=(1, 2, 2)),
         [UP, "Nobody planned or tried a (needs at least 2 agents)."],
+    ),
+    "weights that are too small together": (
+        made(reports=[(0, "a", 4, 0, 0, 0)], weights=(1, 2)),
+        [UP, "a needs more than all agents together, and the team has 2."],
     ),
     "three of them": (
         made(goals=3, reports=[(0, name, 1, 0, 0, 0) for name in "abc"]),
