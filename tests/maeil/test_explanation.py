@@ -159,14 +159,14 @@ INACTION = {
     ),
     "only the end cut it short": (
         made(plans=[INVALID], refused=[[e.CUT_SHORT]]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "Nobody tried a task: every plan was only idle."],
     ),
     "a valid plan took effect": (
         made(plans=[INVALID, {"agent": 1, "does": "walk", "task": "a", "since": None}], refused=[["too far"]]),
         [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
     ),
     "a repair is no fallback": (
-        made(plans=[{"agent": 0, "flag": "repaired", "does": "walk"}], refused=[["too far"]]),
+        made(plans=[INVALID, {"agent": 0, "flag": "repaired", "does": "walk"}], refused=[["too far"]]),
         [UP, "Nobody planned or tried a (needs 2 agents)."],
     ),
     "an idle team": (
