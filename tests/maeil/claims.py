@@ -271,9 +271,9 @@ def _apart(facts: Facts, failed: Sequence[Json], words: str) -> None:
 
 def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
     assert not facts.tried(target)
-    begun: dict[str, int] = {}
+    starts: dict[str, int] = {}
     for plan in facts.planned(target):
-        begun.setdefault(facts.names[plan["agent"]], plan["t"])
+        starts.setdefault(facts.names[plan["agent"]], plan["t"])
     claimed: dict[str, int] = {}
     who = found[1].replace(" first planned it in step ", " in step ")
     groups = [*re.findall(r"(.*?) in step (\d+)(?:, | and |$)", re.sub(r" and \d+ others$", "", who))]
@@ -282,10 +282,10 @@ def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
         shown, more = split(names)
         others += more
         claimed |= {name: int(step) for name in shown}
-    assert claimed.items() <= begun.items()
+    assert claimed.items() <= starts.items()
     if not (others or re.search(r" and \d+ others", found[1])):
-        assert claimed == begun
-    assert min(claimed.values()) == min(begun.values())
+        assert claimed == starts
+    assert min(claimed.values()) == min(starts.values())
 
 
 def _no_attempt(facts: Facts, target: str, _: re.Match[str]) -> None:

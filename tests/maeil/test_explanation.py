@@ -58,14 +58,14 @@ def made(
     for reasons in refused:
         found += [(0, 2, e.ThoughtStart(0, ("plan",), ())), (0, 2, e.ThoughtEnd(0, 1, (), reasons, 0))]
     for number, plan in enumerate(plans):
-        name, agent, begun = f"P{plan['agent']}.{number}", plan["agent"], plan.get("t", 0)
+        name, agent, starts = f"P{plan['agent']}.{number}", plan["agent"], plan.get("t", 0)
         task = {"kind": "do", "target": plan["task"]} if plan.get("task") else None
         does = plan.get("does", "work")
         actions = [{"action": does}]
         found.append(
-            (begun, 3, e.PlanChange(name, agent, "committed", task=task, actions=actions, flag=plan.get("flag", "")))
+            (starts, 3, e.PlanChange(name, agent, "committed", task=task, actions=actions, flag=plan.get("flag", "")))
         )
-        since = plan.get("since", begun)
+        since = plan.get("since", starts)
         t, status, why = plan.get("ends") or (steps, "cancelled", "episode_end")
         if since is not None:
             found.append((since, 4, e.ActionChange(name, agent, 0, does, "started")))
