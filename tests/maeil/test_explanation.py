@@ -345,6 +345,7 @@ TASKS = {
     "tasks that are no goals, and nobody tried": (
         made(goals=9), ["Time was up after 10 steps, with 0 of 9 goals reached."],
     ),
+    "more tasks than goals at the end": (made(reports=[(0, "a", 1, 0, 0, 0), (3, "b", 1, 0, 0, 0)]), [UP]),
     "a task that is no goal, in vain": (
         made(goals=9, tries=[(2, "a", [0], "spatial")]),
         ["Time was up after 10 steps, with 0 of 9 goals reached.",
