@@ -44,7 +44,7 @@ class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases fr
     def _repr_html_(self) -> str:
         """Return the output of `quorum run` as HTML."""
         rows, caption = tuple(summary.summary_rows(self)), SIMULATED if self.answering_models.simulated else ""
-        remarks = [text for text in (self.reason, self.never_valid) if text]
+        remarks = [text for text in (self.reason, *(one.words for one in self.why)) if text]
         return _html([Table(self.cell.name, ("metric", "value"), rows, caption)], remarks, self.board)
 
     def plot(self, figure: str = "overview") -> Figure:

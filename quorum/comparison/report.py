@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +15,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from maeil.metrics import METRICS
+from maeil.outcomes import Outcome
+from maeil.trace.explanation import explain_failure
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.factors import in_order, written
 from quorum.comparison.figures import FIGURES, Drawing, drawings_of
@@ -25,11 +29,16 @@ from quorum.comparison.tables import SIMULATED, heading, level_label, tables
 from quorum.display.sanitize import sanitize_lines
 from quorum.installation.version import __version__
 from quorum.runs import Results, Row
+from quorum.runs.derived import derive_from
 from quorum.runs.results_folder import factor_columns
 from quorum.runs.run_folder import TRACES, RunFolder
 from quorum.runs.show import COLUMNS
 from quorum.runs.summary import shown
 from quorum.storage.outputs import Output
+from quorum_base.user_errors import UserError
+
+MOST_EXPLAINED = 100
+"""Maximum number of runs for which the page says why they did not succeed: their traces are read for it."""
 
 
 def write_report(
@@ -74,6 +83,8 @@ def page(results: Results, comparison: Comparison, target: Path, command: str, e
         figures=list(_figures(comparison)),
         run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
         runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
+        explained=list(_explained(results.rows)),
+        unread=max(0, sum(row.outcome != Outcome.SUCCESS for row in results.rows) - MOST_EXPLAINED),
         common=[(key, value) for key, value in single if key in everywhere],
         varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
         some=[(key, value) for key, value in single if key not in everywhere],
@@ -164,6 +175,15 @@ def _run(row: Row, target: Path, episode: Path | None) -> Mapping[str, object]:
         "trace": trace and _address(trace, target),
         "cells": [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark],
     }
+
+
+def _explained(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Yield each of the first runs that did not succeed, and why, as far as its trace can be read and proves it."""
+    for row in islice((row for row in rows if row.outcome != Outcome.SUCCESS), MOST_EXPLAINED):
+        with suppress(UserError):
+            _, sentences = derive_from(row.folder, "explanation", explain_failure)
+            if sentences:
+                yield row.name, " ".join(sentence.words for sentence in sentences)
 
 
 def _address(file: Path, page: Path) -> str:

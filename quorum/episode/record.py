@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from typing import Any
 
 from maeil.outcomes import Outcome
 from maeil.trace import Trace
-from maeil.trace.events import PlanChange, ThoughtEnd
+from maeil.trace.events import ThoughtEnd
 from quorum.agents.llm.redaction import redact_message
 from quorum.configuration.cell import Cell
 from quorum.configuration.inputs import libraries_in
@@ -194,19 +193,3 @@ def put(folder: Path, name: str, data: bytes) -> None:
 def put_json(folder: Path, name: str, data: Mapping[str, Any]) -> None:
     """Write a readable JSON file; see `put`."""
     put(folder, name, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def never_valid(trace: Trace) -> str:
-    """Explain in a sentence why no plan took effect; empty if one did, or if none was rejected."""
-    if any(plan.status == "committed" and not plan.flag for plan in trace.of(PlanChange)):
-        return ""
-    thoughts = list(trace.of(ThoughtEnd))
-    reasons = Counter(reason for thought in thoughts for reason in thought.refused)
-    if not reasons:
-        return ""
-    refused = sum(bool(thought.refused) for thought in thoughts)
-    ((most, times),) = reasons.most_common(1)
-    return (
-        f"no plan was ever valid: {refused} of {len(thoughts)} thoughts were refused. "
-        f"The most frequent reason, {times} times: {most}"
-    )

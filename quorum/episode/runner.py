@@ -16,6 +16,7 @@ from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.outcomes import Outcome
 from maeil.trace import Listener, Recorder, read_trace
+from maeil.trace.explanation import Sentence, explain_failure
 from maeil.world import closing_world
 from quorum.agents.llm.errors import LanguageModelError, Unreachable
 from quorum.agents.llm.redaction import redact_message
@@ -27,7 +28,7 @@ from quorum.episode.call_ledger import CALLS, CallLedger
 from quorum.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.episode.model_pool import ModelPool, model_hint
 from quorum.episode.parts import build, play
-from quorum.episode.record import AnsweringModels, EpisodeRecord, answering_models, never_valid, put, put_json
+from quorum.episode.record import AnsweringModels, EpisodeRecord, answering_models, put, put_json
 from quorum.episode.rehearsal import announce_compilation, rehearse
 from quorum.episode.start import BEGINNING, Start, StartRefused
 from quorum.episode.team_memory import MemoryStore, remembered
@@ -56,7 +57,7 @@ class Result:
         seconds: wall time of the loop.
         metrics: metrics computed from the trace.
         board: the world at the end, drawn as text.
-        never_valid: a sentence on why no plan of the team took effect; empty if one did.
+        why: why it did not succeed, as far as its trace proves it.
         memory: the team's memory for the next episode; None if it keeps none.
     """
 
@@ -68,7 +69,7 @@ class Result:
     seconds: float
     metrics: Mapping[str, Value]
     board: str
-    never_valid: str = ""
+    why: tuple[Sentence, ...] = ()
     memory: Memory | None = None
 
 
@@ -199,7 +200,7 @@ async def run_in_pool(
             if cell.configuration.remembers:
                 after = remembered(parts.team)
                 record.remember(after)
-            metrics, found, refusals = _score(folder.path)
+            metrics, found, why = _score(folder.path)
         except (KeyboardInterrupt, asyncio.CancelledError, EpisodeCut) as error:
             record.end(Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path), whole=False)
             raise
@@ -242,7 +243,7 @@ async def run_in_pool(
             if (mistake := as_extension_error(error)) is None:
                 raise
             raise FailedEpisode(mistake.message, f"The episode itself is complete; it is in {kept}.") from error
-        return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
+        return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, why, after)
 
 
 def _replays(cell: Cell, start: Start) -> bool:
@@ -251,12 +252,12 @@ def _replays(cell: Cell, start: Start) -> bool:
     return start.parent is not None and limits.thought_seconds is None and limits.episode_seconds is None
 
 
-def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
-    """Write an episode's metrics; return them, the models that answered, and why no plan was valid, if none was."""
+def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, tuple[Sentence, ...]]:
+    """Write an episode's metrics; return them, the models that answered, and why it did not succeed."""
     trace = read_trace(folder)
     metrics = compute_metrics(trace)
     put_json(folder, "metrics.json", metrics)
-    return metrics, answering_models(trace), never_valid(trace)
+    return metrics, answering_models(trace), explain_failure(trace)
 
 
 def _score_what_there_is(folder: Path) -> AnsweringModels | None:

@@ -35,7 +35,7 @@ _WARNINGS = (
 
 
 def print_summary(result: Result, console: Console) -> None:
-    """Print the final board, the outcome, the main metrics and the path of the trace."""
+    """Print the final board, the outcome, the main metrics, why it did not succeed, and the path of the trace."""
     console.print(Text.from_ansi(result.board), soft_wrap=True)
     console.print()
     console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
@@ -43,6 +43,8 @@ def print_summary(result: Result, console: Console) -> None:
     for label, value in summary_rows(result):
         table.add_row(label, Text(value))
     console.print(table)
+    for sentence in result.why:
+        console.print(Text(sentence.words), soft_wrap=True)
     console.print(Text(f"trace: {result.folder / 'trace.jsonl'}"), soft_wrap=True)
 
 
@@ -136,6 +138,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "folder": str(result.folder),
         "outcome": result.outcome,
         "reason": result.reason,
+        "why": [sentence.to_json() for sentence in result.why],
         **result.answering_models.to_json(),
         "seconds": round(result.seconds, 6),
         "metrics": dict(result.metrics),

@@ -134,8 +134,6 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
     if result.reason and not quiet:
         how = "because its budget was used up" if result.outcome == Outcome.BUDGET else "unfinished"
         echo(f"notice: the episode ended {how}: {result.reason}", err=True)
-    if result.never_valid and not quiet:
-        echo(f"notice: {result.never_valid}", err=True)
 
 
 verb = Verb(run, "Run", 10)

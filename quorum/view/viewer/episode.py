@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from maeil.trace import Stamped, Trace
+from maeil.trace.explanation import explain_failure
 from quorum.episode.episode_folder import is_under_way
 from quorum.installation.hooks import hook
 from quorum.runs.rows import Damaged
@@ -167,9 +168,13 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     if reading.start is not None and not builder.ended and not under_way:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
     failures: list[Json] | None = None
+    why: list[Json] = []
     try:
-        if read <= WHOLE and (failures_of_trace := hook("failures_of_trace")) is not None:
-            failures = failures_of_trace(Trace(tuple(events))) if events else []
+        if read <= WHOLE:
+            trace = Trace(tuple(events))
+            why = [sentence.to_json() for sentence in explain_failure(trace)] if events else []
+            if (failures_of_trace := hook("failures_of_trace")) is not None:
+                failures = failures_of_trace(trace) if events else []
     except Exception as error:  # an untrusted trace may contain anything
         problems.append(f"Failures cannot be detected: the events contradict each other ({type(error).__name__}).")
     events.clear()
@@ -186,6 +191,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "pages": builder.pages.firsts,
         "breaks": sorted(builder.breaks),
         "failures": failures,
+        "why": why,
         "verdict": verdict,
         "beliefs": beliefs,
         "scores": builder.scores,

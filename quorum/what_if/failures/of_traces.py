@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maeil.trace import Trace
+from maeil.trace.explanation import Sentence, explain_failure
 from quorum.display.consoles import Console, Text
 from quorum.runs.derived import derive_from
 from quorum.what_if.failures import OF_WORDS, Failure, find_failures, text_alone
@@ -27,6 +28,7 @@ class FoundFailures:
         failures: in the order in which they show.
         unread: number of messages with only text that no judge has read: their claims and orders are unknown.
         judgement: the result of a judge; None without a judge.
+        why: why the run did not succeed.
     """
 
     run: Path
@@ -34,12 +36,14 @@ class FoundFailures:
     failures: Sequence[Failure]
     unread: int
     judgement: Judgement | None
+    why: Sequence[Sentence]
 
     def to_json(self) -> Mapping[str, Any]:
         """Return them as JSON-ready data."""
         judged = {"judge": self.judgement.to_json()} if self.judgement is not None else {}
         found = [one.to_json(self.names[one.agent]) for one in self.failures]
-        return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
+        why = [sentence.to_json() for sentence in self.why]
+        return {"run": str(self.run), "why": why, "failures": found, "unread": self.unread, **judged}
 
 
 def failures_of_trace(trace: Trace) -> list[dict[str, Any]]:
@@ -58,17 +62,19 @@ def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
         UserError: there is no trace, it is damaged or newer than this version, or the judge's model cannot be called.
     """
     found: Sequence[Failure]
-    trace, found = derive_from(run, "failures", find_failures)
+    trace, (found, why) = derive_from(run, "failures", lambda trace: (find_failures(trace), explain_failure(trace)))
     judgement = judge.read(trace) if judge is not None else None
     unread = {*text_alone(trace)} - (judgement.readings.keys() if judgement is not None else set())
     found = judgement.failures if judgement is not None else found
-    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found, len(unread), judgement)
+    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found, len(unread), judgement, why)
 
 
 def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
-    """Print each failure with its proofs, under the name of its run, and the number of failures of each kind."""
+    """Print why each run did not succeed, its failures with their proofs, and the number of each kind."""
     for run in runs:
         console.print(Text(str(run.run), style="bold"), soft_wrap=True)
+        for sentence in run.why:
+            console.print(Text(f"  {sentence.words}"), soft_wrap=True)
         for found in run.failures:
             about = f" about {found.task}" if found.task else ""
             line = f"  t = {found.t}: {found.kind} ({found.kind.mast}) of {run.names[found.agent]}{about}"

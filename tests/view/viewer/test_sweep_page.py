@@ -92,6 +92,9 @@ def test_a_row_leads_to_its_episode_and_back(site: str, opened: Open, episodes: 
     assert complaints == []
 
 
+LONG = "a-long-name-of-a-run-" * 3
+
+
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a sweep of two arms that differ in six keys, on four seeds."""
@@ -100,7 +103,7 @@ def arms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for arm in ("alone", "talk"):
         more = {f"topology__k{k}": f"{arm}-{k}" for k in range(6)}
         for seed in range(4):
-            name = f"{arm}-{'a-long-name-of-a-run-' * 2}{seed}"
+            name = f"{arm}-{LONG}{seed}"
             values = outcome(steps=10 + seed + 20 * (arm == "talk"))
             meta = {"outcome": "error"} if (arm, seed) == ("talk", 3) else None
             cells.append((name, write_run(folder, values, name=name, n=2, seed=seed, meta=meta, **more), arm))
@@ -116,7 +119,7 @@ def heads(page: object) -> list[str]:
 
 def test_with_arms_the_metrics_come_first_and_what_the_arm_implies_is_folded(arms: str, opened: Open) -> None:
     page, complaints = opened(arms)
-    assert heads(page)[:4] == ["run", "arm", "outcome", "completion"]
+    assert heads(page)[:5] == ["run", "seed", "arm", "outcome", "steps"]
     assert not [head for head in heads(page) if head.startswith("k")]
     first = page.locator(".runs thead th").nth(3).bounding_box()
     assert first is not None
@@ -129,6 +132,23 @@ def test_with_arms_the_metrics_come_first_and_what_the_arm_implies_is_folded(arm
     assert complaints == []
 
 
+def test_columns_with_one_value_come_last(arms: str, opened: Open) -> None:
+    page, _ = opened(arms)
+    later = range(1 + heads(page).index("outcome"), len(heads(page)))
+    several = [len(set(column(page, number + 1))) > 1 for number in later]
+    assert several == sorted(several, reverse=True)
+    assert len(set(several)) == 2
+
+
+def test_long_names_keep_both_ends(arms: str, opened: Open) -> None:
+    page, _ = opened(arms)
+    names = page.locator(".runs tbody a")
+    texts = names.all_inner_texts()
+    assert len(set(texts)) == len(texts) == 8
+    assert all("\u2026" in text and text.startswith(("alone-a-", "talk-a-")) for text in texts)
+    assert all(text[-1] == names.nth(place).get_attribute("title")[-1] for place, text in enumerate(texts))
+
+
 def test_a_filter_finds_what_is_folded(arms: str, opened: Open) -> None:
     page, _ = opened(arms)
     page.get_by_label("filter the runs").fill("k0=talk-0")
@@ -137,7 +157,7 @@ def test_a_filter_finds_what_is_folded(arms: str, opened: Open) -> None:
 
 def test_a_sweep_without_arms_stays_as_it_is(site: str, opened: Open) -> None:
     page, _ = opened(site)
-    assert heads(page)[:2] == ["run", "outcome"]
+    assert heads(page)[:4] == ["run", "n", "seed", "outcome"]
     assert page.get_by_text("settings of the arms").count() == 0
 
 
@@ -153,7 +173,7 @@ def test_the_map_has_a_place_for_each_seed_and_arm_that_leads_to_the_episode(arm
     tints = [page.locator(".seeds a").nth(place).evaluate(strength) for place in (0, 3, 7)]
     assert len(set(tints)) == 3, tints
     link = page.get_by_label("talk, seed 2: outcome.steps 32")
-    assert link.get_attribute("href").endswith(f"run/talk-{'a-long-name-of-a-run-' * 2}2")
+    assert link.get_attribute("href").endswith(f"run/talk-{LONG}2")
     page.get_by_text("seeds by arms").click()
     assert page.locator(".runs").is_visible()
     assert complaints == []

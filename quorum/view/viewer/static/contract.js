@@ -224,6 +224,7 @@
  * @property {number[]} breaks The steps with a failure or an interruption, ascending.
  * @property {TeamFailure[]|null} failures None if the trace is too long to look for them here, or damaged.
  * @property {Belief[]} beliefs The answers of a belief probe; empty if the run is not a probe.
+ * @property {Proof[]} why Why it did not succeed, a sentence each; empty if it did, or if nothing is certain.
  * @property {Verdict|null} verdict None if the folder has no `blame.json`.
  * @property {Score[]} scores
  * @property {Traffic[]} traffic

@@ -87,7 +87,7 @@ class Episode extends ShownRun {
         this.time = el("section", { class: "time", "aria-label": "the time", "data-view": "lanes" },
           el("div", { class: "lanes-head" },
             el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views),
-            lanesLegend(),
+            lanesLegend(this.model),
             el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (0)`, () => this.lanes.fit()))),
           this.lanes.root,
           this.talk.root,
@@ -189,7 +189,7 @@ class Episode extends ShownRun {
     this.world.refresh();
     this.player.drawMarks();
     const head = document.querySelector(".lanes-head .legend");
-    if (head) head.replaceWith(lanesLegend());
+    if (head) head.replaceWith(lanesLegend(this.model));
   }
 
   list(t) {

@@ -1,12 +1,13 @@
 /* The meaning of colours, textures and shapes. */
 import { el, fitted } from "./dom.js";
-import { PATTERNS, REACTIONS, drawReaction, mark } from "./findings.js";
+import { PATTERNS, REACTIONS, drawReaction, mark, reactionsOf } from "./findings.js";
 import { paintGround, paintMark } from "./kinds.js";
 import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
 import { block, pill } from "./strokes.js";
 import { colour } from "./theme.js";
 
 const SIZE = 15;
+let unfolded = false;
 
 /** Make the legend of a world, for the kinds that occur on the page. */
 export function boardLegend(film) {
@@ -25,27 +26,32 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-/** Make the legend of the lanes: items that differ by colour form a group. */
-export function lanesLegend() {
+/** Make the legend of the lanes, of the signs that occur: one line until it is unfolded. Items that differ by colour form a group. @param {import("./model.js").Model} model */
+export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
+  const ends = new Set(actionsOf.flat().map(({ status }) => OUTCOMES[status] || UNDER_WAY));
+  const reactions = new Set(messages.flatMap((message) => [...reactionsOf(message).values()]));
   const groups = [
-    ["stage", Object.values(STAGES).map((stage) => entry(stage.name, (c) => {
+    ["stage", Object.entries(STAGES).filter(([code]) => stages.some(({ codes }) => codes.includes(code))).map(([, stage]) => entry(stage.name, (c) => {
       const y = stage.full ? 2 : SIZE / 2 - 2;
       block(c, 0, y, SIZE, SIZE - 2 * y, colour(stage.colour), stage.texture);
     }))],
-    ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
-    ["constraint", CONSTRAINTS.map(({ name, place, colour: own }) => entry(name, (c) => {
+    ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].filter((look) => ends.has(look)).map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
+    ["constraint", (plain.tasks.length ? CONSTRAINTS : []).map(({ name, place, colour: own }) => entry(name, (c) => {
       for (let other = 0; other < CONSTRAINTS.length; other++) {
         c.fillStyle = colour(other === place ? own : "unmet");
         c.fillRect(0, 1 + other * 3.5, SIZE, other === place ? 3.5 : 1);
       }
     }))],
-    ["reaction", REACTIONS.map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
-    ["interaction", Object.entries(PATTERNS).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
+    ["reaction", REACTIONS.filter((name) => reactions.has(name)).map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
+    ["interaction", Object.entries(PATTERNS).filter(([name]) => findings.some(({ pattern }) => pattern === name)).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
       c.font = "600 11px system-ui, sans-serif";
       mark(c, letter, SIZE / 2, SIZE / 2);
     }))],
-  ];
-  return el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));
+  ].filter(([, items]) => items.length);
+  const keep = ({ target }) => {
+    unfolded = target.open;
+  };
+  return el("details", { class: "legend", open: unfolded, ontoggle: keep, "aria-label": "legend of the lanes" }, el("summary", { title: "show all signs, or one line of them" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items))));
 }
 
 function entry(name, paint) {

@@ -14,11 +14,12 @@ export function summary(model, seek) {
   const sums = total(ofTraffic(episode.traffic, names.length));
   const broken = episode.breaks.length;
   const lines = [
+    ...episode.why.map(({ t, words }) => [el("bdi", {}, words), " ", instantLink(seek, t)]),
     [`${episode.under_way ? "Under way" : outcome ? `Ended: ${outcome}` : "No end is recorded"}, ${shown(episode.steps)} steps${reason ? ` (${reason})` : ""}.`],
     episode.scores.length ? [`${goals ? `${shown(reached)} of ${shown(goals)} goals reached, score` : "Score"} ${shown(score)}.`] : null,
     [sums.sent ? `Messages, by recipient: ${sums.words()}.` : "Nobody wrote a message."],
     usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was called."],
-    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, instantLink(seek, episode.breaks[0]), " (n: the next one)."] : ["No failure and no interruption."],
+    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, instantLink(seek, episode.breaks[0]), " (n: the next one)."] : episode.why.length || model.findings.length ? null : ["No failure and no interruption."],
   ];
   return [
     el("h3", {}, "The episode"),

@@ -1,7 +1,7 @@
 /* Two runs that the user picks from a list to see side by side. */
 import { button, el, fill } from "./dom.js";
 import { isSite } from "./sources.js";
-import { short } from "./text.js";
+import { ends, short } from "./text.js";
 
 export class Picks {
   /** @param up address of the front page. @param {string[]} first the runs picked at first. */
@@ -31,7 +31,7 @@ export class Picks {
     this.root.hidden = !this.runs.length;
     const [one, other] = this.runs;
     const both = other !== undefined;
-    const name = (run) => el("b", { title: run }, el("bdi", {}, short(run, 60)));
+    const name = (run) => el("b", { title: run }, el("bdi", {}, ends(run)));
     fill(this.root, [
       both ? el("a", { class: "open-pair", href: `${this.up}pair/${encodeURIComponent(one)}/${encodeURIComponent(other)}` }, "side by side") : "side by side: pick another run next to ",
       both ? ": " : null, one === undefined ? null : name(one), both ? [" | ", name(other)] : null,

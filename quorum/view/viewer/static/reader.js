@@ -12,7 +12,7 @@ import { findingLines, reactionsOf } from "./findings.js";
 import { asCall, shown } from "./text.js";
 import { usageLines } from "./usage.js";
 import { verdictLines } from "./verdict.js";
-import { whyLines } from "./why.js";
+import { attemptWords, whyLines } from "./why.js";
 
 const LONG = 20000;
 
@@ -40,6 +40,7 @@ export class Reader {
     else if (sort === "verdict") fill(this.root, [heading("blame", item.method ?? ""), verdictLines(this.model, item, this.seek)]);
     else if (sort === "belief") fill(this.root, [heading("beliefs", this.model.name(item.agent)), beliefLines(item)]);
     else if (sort === "failure") fill(this.root, [heading(item.kind.replaceAll("_", " "), ""), failureLines(this.model, item, this.seek)]);
+    else if (sort === "attempt") fill(this.root, [heading(sort, ""), el("p", {}, el("bdi", {}, attemptWords(this.model, item)))]);
     else if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
       fill(this.root, [heading(sort === "task" ? "constraint" : sort, ""), long(text)]);

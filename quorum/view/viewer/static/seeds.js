@@ -1,7 +1,7 @@
 /* The runs of a sweep as a map: a row for each arm, a column for each seed, each cell a link to its episode. */
 import { el } from "./dom.js";
 import { pageOf } from "./sources.js";
-import { ended, short, shown } from "./text.js";
+import { ended, ends, shown } from "./text.js";
 
 const STRONGEST = 60;
 
@@ -37,7 +37,7 @@ export function seedMap(plain, rows, metric, up) {
     el("caption", {}, `${metric}${values.length ? `, from ${shown(bounds[0])} (pale) to ${shown(bounds[1])} (strong)` : ""}. Click a cell to open its episode; ! marks a run that did not complete.`),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "seed"), columns.map((seed) => el("th", { scope: "col" }, shown(seed))))),
     el("tbody", {}, [...lines].map(([label, found]) =>
-      el("tr", {}, el("th", { scope: "row", title: label }, short(label, 60)), columns.map((seed) => place(found.get(seed), label, seed, metric, bounds, up))))));
+      el("tr", {}, el("th", { scope: "row", title: label }, ends(label)), columns.map((seed) => place(found.get(seed), label, seed, metric, bounds, up))))));
 }
 
 function place(row, label, seed, metric, [low, high], up) {

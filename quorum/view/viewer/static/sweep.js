@@ -1,19 +1,21 @@
 /*
  * The page of a sweep: its runs as a sortable, filterable table with a small plot of every metric; or as a
- * map of seeds by arms. With arms, the metrics come first, and columns that the arm implies are folded.
+ * map of seeds by arms. With arms, the metrics come before other settings, and columns that the arm implies are folded.
  */
 import { button, el, fill, fitted, say } from "./dom.js";
 import { treeOf } from "./graph.js";
 import { Picks } from "./picks.js";
 import { hasSeeds, seedMap } from "./seeds.js";
 import { askSweep, pageOf } from "./sources.js";
-import { ended, short, shown } from "./text.js";
+import { ended, ends, short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 import { Tree, changeWords, instant } from "./tree.js";
 
 const PLOT = { width: 92, height: 28 };
 const BINS = 16;
 const FEW = 4;
+/** The columns before the outcome. */
+const FIRST = ["n", "seed", "arm"];
 
 /** Build the page. */
 export async function openSweep(root, { up }) {
@@ -95,16 +97,18 @@ class Sweep {
     const factors = plain.factors.map((name, i) => ({ name, of: (row) => row.factors[i] ?? null }));
     const free = factors.filter(({ name }) => !plain.implied.includes(name));
     const metrics = this.metrics.map((name) => ({ name, metric: true, of: (row) => row.metrics[name] ?? null }));
-    const arm = free.filter(({ name }) => name === "arm");
-    const rest = free.filter(({ name }) => name !== "arm");
-    const first = arm.length || free.length > FEW;
-    return [
-      { name: "run", of: (row) => row.run },
-      ...arm,
-      { name: "outcome", of: (row) => row.outcome },
-      ...(first ? [...metrics, ...rest] : [...rest, ...metrics]),
+    const rest = free.filter(({ name }) => !FIRST.includes(name));
+    const later = [
+      ...(plain.factors.includes("arm") || free.length > FEW ? [...metrics, ...rest] : [...rest, ...metrics]),
       ...(this.unfolded ? factors.filter(({ name }) => plain.implied.includes(name)) : []),
       { name: "remark", of: (row) => row.remark },
+    ];
+    const varies = ({ of }) => new Set(plain.rows.map(of)).size > 1;
+    return [
+      { name: "run", of: (row) => row.run },
+      ...FIRST.flatMap((name) => free.filter((own) => own.name === name)),
+      { name: "outcome", of: (row) => row.outcome },
+      ...later.filter(varies), ...later.filter((column) => !varies(column)),
     ];
   }
 
@@ -168,7 +172,7 @@ class Sweep {
     return el("tr", {}, columns.map((column, i) => {
       const value = column.of(row);
       if (i === 0) return this.#name(row, depth);
-      if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && !ended(value) ? "bad" : null }, short(shown(value), 60));
+      if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && !ended(value) ? "bad" : null }, ends(shown(value)));
       const bar = el("i", { class: "bar" });
       const [low, high] = bounds[i];
       bar.style.width = value === null || high === low ? "0" : `${(88 * (value - Math.min(0, low))) / (high - Math.min(0, low))}%`;
@@ -180,9 +184,9 @@ class Sweep {
     const { off } = row;
     const name = el("th", { scope: "row" },
       this.picks.box(row.run),
-      el("a", { href: pageOf(row.run, this.up) }, row.run),
+      el("a", { href: pageOf(row.run, this.up), title: row.run }, ends(row.run)),
       row.simulated ? el("span", { class: "badge" }, "simulated") : null,
-      off ? el("div", { class: "branch-of", title: off.change }, `from ${instant(off)}: `, el("bdi", {}, short(changeWords(off.change), 90)), off.draw ? `, draw ${off.draw}` : "", depth ? "" : el("span", {}, "; off ", el("bdi", {}, short(off.run, 60)))) : null);
+      off ? el("div", { class: "branch-of", title: off.change }, `from ${instant(off)}: `, el("bdi", {}, short(changeWords(off.change), 90)), off.draw ? `, draw ${off.draw}` : "", depth ? "" : el("span", {}, "; off ", el("bdi", {}, ends(off.run)))) : null);
     name.style.paddingLeft = `${18 * Math.min(depth, 8)}px`;
     return name;
   }

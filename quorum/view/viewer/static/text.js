@@ -24,6 +24,12 @@ export function short(text, length = 90) {
   return start.length > length ? `${start.slice(0, length - 1)}\u2026` : start;
 }
 
+/** Return a name in one line, without its middle if it is long: names of runs differ at their ends. */
+export function ends(text, length = 60) {
+  const whole = visible(text).replace(/\s+/g, " ").trim();
+  return whole.length > length ? `${whole.slice(0, Math.ceil(length / 2) - 1)}\u2026${whole.slice(-Math.floor(length / 2))}` : whole;
+}
+
 /** Return a number in readable form. */
 export function shown(value) {
   if (value === null || value === undefined || value === "") return "\u2013";

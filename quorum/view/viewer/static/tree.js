@@ -2,7 +2,7 @@
 import { button, el, fill } from "./dom.js";
 import { drawGraph, drawTicks, succeeded, treeOf } from "./graph.js";
 import { pageOf } from "./sources.js";
-import { short, shown } from "./text.js";
+import { ends, short, shown } from "./text.js";
 
 export class Tree {
   /**
@@ -35,7 +35,7 @@ export class Tree {
   #row(node, line) {
     const { row } = node;
     const graph = el("td", { class: "graph" }, line);
-    if (!row) return el("tr", { class: "absent" }, graph, el("th", { scope: "row", class: "what" }, el("span", { class: "soft" }, el("bdi", {}, short(node.run, 80)), ", which is not in this folder")), ["from", "came", "number", "number score", ""].map((kind) => el("td", { class: kind || null })));
+    if (!row) return el("tr", { class: "absent" }, graph, el("th", { scope: "row", class: "what" }, el("span", { class: "soft" }, el("bdi", {}, ends(node.run, 80)), ", which is not in this folder")), ["from", "came", "number", "number score", ""].map((kind) => el("td", { class: kind || null })));
     const { off } = row;
     const here = row.run === this.run;
     const words = wordsOf(node);

@@ -30,6 +30,12 @@ export function whyFailed(model, plan) {
   return { words, proofs: [...proofs, { t, words: `plan ${plan.id}: ${status}${reason ? ` (${reason})` : ""}` }] };
 }
 
+/** Return a failed attempt as a sentence. */
+export function attemptWords(model, { task, agents, missing }) {
+  const lacking = (missing ?? []).map((name) => (Object.hasOwn(LACKS, name) ? `too few agents ${LACKS[name]}` : `${name} missing`));
+  return `The attempt of ${model.listed(agents) || "nobody"} at ${task?.kind} ${task?.target} failed${lacking.length ? `: ${lacking.join(", ")}` : ""}.`;
+}
+
 /** Make the sentence and its proofs; each links to its instant. */
 export function whyLines(model, plan, seek) {
   const why = whyFailed(model, plan);

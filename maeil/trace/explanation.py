@@ -1,0 +1,333 @@
+"""Why an episode did not succeed, in one to three sentences that its trace proves.
+
+The first sentence says what ended the run, and how far the team got. The others name tasks that were open at the end,
+with how many agents each needs, and what the team did about them. An attempt is what the world reports as one
+(`maeil.tasks.Attempt`). What the trace does not prove is left out: a task that may have ended in the last step, and
+tasks that are no goals, unless somebody tried them in vain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, cast
+
+from maeil.outcomes import Outcome
+from maeil.plans import PlanStatus
+from maeil.tasks import Constraint, fewest
+from maeil.trace.events import ActionChange, ConstraintChange, ScoreChange, Stamped, StepTaken
+from maeil.trace.reader import Trace, shared
+from maeil.trace.story import Attempt, PlanLife, ThoughtLife
+
+MOST = 3
+"""Maximum number of sentences."""
+_NAMED = 3
+"""Maximum number of names in a list."""
+_LONGEST = 200
+"""Maximum characters of a reason that a sentence quotes."""
+
+_ENDS = {
+    Outcome.TRUNCATED: "Time was up",
+    Outcome.BUDGET: "The budget was used up",
+    Outcome.ERROR: "An error ended the run",
+    Outcome.FAILURE: "The run ended in failure",
+}
+_LACKS = {
+    Constraint.DEPENDENCY: "something that it depends on was missing",
+    Constraint.PARTICIPATION: "too few agents were committed to it",
+    Constraint.SPATIAL: "too few agents were in place",
+    Constraint.TEMPORAL: "too few agents acted at the same time",
+    Constraint.JOINT: "too few agents met all conditions at once",
+}
+_FALLBACKS = frozenset({"invalid_plan", "parse_failure", "empty_answer", "forced_ready"})
+"""The flags of plans that the loop commits because a mind has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence on why an episode did not succeed.
+
+    Attributes:
+        t: environment step that it is about.
+        words: its text; it may quote text of models.
+    """
+
+    t: int
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {"t": self.t, "words": self.words}
+
+
+@shared
+def explain_failure(trace: Trace) -> tuple[Sentence, ...]:
+    """Explain why an episode did not succeed; empty if it did, if it is not over, or if nothing is certain."""
+    end = trace.end
+    if end is None or end.outcome == Outcome.SUCCESS:
+        return ()
+    run = _Run(trace)
+    found = [*run.ending()]
+    if end.outcome != Outcome.ERROR:
+        found += run.inaction() or run.open_tasks()
+    return tuple(found[:MOST])
+
+
+class _Run:
+    """The facts of an episode that has ended."""
+
+    def __init__(self, trace: Trace) -> None:
+        assert trace.end is not None
+        self.trace, self.end, self.story = trace, trace.end, trace.story
+        self.steps = self.end.steps
+        self.names = (*trace.start.agents, *trace.start.coordinators)
+        self.scores = [(stamped.t, cast(ScoreChange, stamped.event)) for stamped in trace.stamped(ScoreChange)]
+        self.ways: defaultdict[str, dict[str, list[Stamped]]] = defaultdict(dict)
+        for (_, way), reports in self.story.tasks.items():
+            self.ways[way.partition("/")[0]].setdefault(way, []).extend(reports)
+        self.attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
+        for attempt in self.story.attempts:
+            self.attempts[attempt.target].append(attempt)
+        self.changes: defaultdict[str, list[Stamped]] = defaultdict(list)
+        for stamped in trace.stamped(ActionChange):
+            self.changes[cast(ActionChange, stamped.event).plan].append(stamped)
+
+    def ending(self) -> Iterator[Sentence]:
+        """Yield what ended the run, and the goals that were reached; nothing if no goal was set and nothing broke."""
+        outcome, reason = self.end.outcome, _quoted(self.end.reason)
+        score = self.scores[-1][1] if self.scores else None
+        if outcome not in _ENDS or (outcome == Outcome.TRUNCATED and not (score and score.goals)):
+            return
+        words = f"{_ENDS[outcome]} after {_count(self.steps, 'step')}{f' ({reason})' if reason else ''}"
+        if score is not None and score.goals:
+            words += f", with {score.reached} of {_count(score.goals, 'goal')} reached"
+            rises = [t for (_, one), (t, other) in pairwise(self.scores) if other.reached > one.reached and t]
+            if score.reached and rises:
+                words += f", the last in step {rises[-1] - 1}"
+        yield Sentence(self.steps, f"{words}.")
+
+    def inaction(self) -> list[Sentence]:
+        """Return why nobody did anything: all answers were refused, or all plans had one action and served no task."""
+        plans, thoughts = self.story.plans, [thought for thought in self.story.thoughts if thought.end is not None]
+        refused = [thought for thought in thoughts if thought.refused]
+        if refused and all(plan.content.flag in _FALLBACKS for plan in plans):
+            return [_refusals(thoughts, refused)]
+        names = {str(action.get("action")) for plan in plans for action in plan.content.actions or ()}
+        if len(names) == 1 and self.ways and not self.attempts and not any(plan.target for plan in plans):
+            return [Sentence(0, f"Nobody tried a task: every plan was only {names.pop()}.")]
+        return []
+
+    def open_tasks(self) -> list[Sentence]:
+        """Explain the tasks that were open at the end: the impossible ones, waits, vain attempts, then the others."""
+        are_goals, still_open = self._open()
+        found: list[tuple[int, Sentence]] = []
+        untouched = []
+        for target in still_open:
+            plans = [plan for plan in self.story.plans if plan.target == target]
+            attempts = self.attempts.get(target, [])
+            succeeded = any(attempt.succeeded for attempt in attempts)
+            early = bool(plans) and 2 * plans[0].committed.t <= self.steps
+            if not are_goals and (succeeded or not (attempts or early)):
+                continue
+            if team := self._beyond_the_team(target):
+                found.append((0, Sentence(0, f"{self._needs(target)}, and the team has {team}.")))
+            elif waiting := self._waiting(target, plans):
+                found.append((1, waiting))
+            elif attempts:
+                found.append((2 + succeeded, self._tried(target, attempts)))
+            elif plans:
+                found.append((2, self._planned(target, plans)))
+            else:
+                untouched.append(f"{target} ({self._needs(target).removeprefix(target).strip()})")
+        if untouched:
+            others = self._instead("", self.steps)
+            found.append((4, Sentence(0, f"Nobody planned or tried {_listed(untouched)}{others and f'; {others}'}.")))
+        return [sentence for _, sentence in sorted(found, key=lambda one: one[0])]
+
+    def _open(self) -> tuple[bool, list[str]]:
+        """Return whether the targets of tasks are the goals, and the targets that were surely open at the end.
+
+        They are the goals if there are as many of both, at the start and before the last step. The world reports the
+        end of a task only before the next step, so a target that an attempt in the last step may have finished is
+        left out.
+        """
+        if self.end.outcome not in _ENDS or not (self.scores and self.scores[-1][1].goals):
+            return False, []
+        active = [target for target in self.ways if self._reports(target)]
+        first = {target for target, ways in self.ways.items() if any(one[0].t == 0 for one in ways.values())}
+        before = next((score for t, score in reversed(self.scores) if t < self.steps), self.scores[0][1])
+        are_goals = len(first) == self.scores[0][1].goals and len(active) == before.goals - before.reached
+        maybe_over = {
+            attempt.target for attempt in self.story.attempts if attempt.succeeded and attempt.event.t == self.steps - 1
+        }
+        if are_goals and self.scores[-1][1].reached <= before.reached:
+            maybe_over = set()
+        return are_goals, [target for target in active if target not in maybe_over]
+
+    def _reports(self, target: str) -> dict[str, ConstraintChange]:
+        """Return the last report of each way of doing a task that is active at the end."""
+        last = {way: cast(ConstraintChange, reports[-1].event) for way, reports in self.ways[target].items()}
+        return {way: report for way, report in last.items() if report.threshold}
+
+    def _needs(self, target: str) -> str:
+        """Return the start of a sentence: how many agents a task needs at the end of the run."""
+        reports = self._reports(target).values()
+        counts = {fewest(report.threshold, report.weights) for report in reports}
+        weighted = any(report.weights for report in reports)
+        if weighted and min(counts) > len(self.trace.start.agents):
+            return f"{target} needs more than all agents together"
+        exact = len(counts) == 1 and not weighted
+        return f"{target} needs {'' if exact else 'at least '}{_count(min(counts), 'agent')}"
+
+    def _beyond_the_team(self, target: str) -> int:
+        """Return the size of the team if it was always too small for a task; else 0."""
+        team = len(self.trace.start.agents)
+        reports = (cast(ConstraintChange, one.event) for ways in self.ways[target].values() for one in ways)
+        enough = any(report.threshold and fewest(report.threshold, report.weights) <= team for report in reports)
+        return 0 if enough else team
+
+    def _waiting(self, target: str, plans: Sequence[PlanLife]) -> Sentence | None:
+        """Explain a wait that lasted until the end.
+
+        At some ways of doing the task, fewer agents were committed than it needs, all in place, and nobody worked on
+        it. The agents that waited are those whose plan for the task ran until the end; they must account for all
+        commitments, and have taken one primitive all the time. If another agent stood still with a different
+        primitive, it may have been the one in place, so nothing is said.
+        """
+        reports = self._reports(target)
+        ways = [way for way, report in reports.items() if 0 < report.participation < report.threshold]
+        live = {plan.agent: plan for plan in plans if plan.status is PlanStatus.CANCELLED}
+        weights = next((report.weights for report in reports.values()), None)
+        committed = sum(reports[way].participation for way in ways)
+        if not ways or committed != sum(weights[agent] if weights else 1 for agent in live):
+            return None
+        since = max(self._started(plan) for plan in live.values())
+        for way, changes in self.ways[target].items():
+            for change in reversed(changes):
+                report = cast(ConstraintChange, change.event)
+                short = way not in ways or (0 < report.participation < report.threshold)
+                if report.temporal or not short or (way in ways and report.spatial < report.participation):
+                    since = max(since, next((one.t for one in changes if one.seq > change.seq), self.steps))
+                    break
+        taken = [cast(StepTaken, step.event).joint for step in self.trace.stamped(StepTaken) if step.t >= since]
+        still = {agent: taken[0][agent] for agent in range(len(self.trace.start.agents)) if len(taken) > 1}
+        still = {agent: one for agent, one in still.items() if all(joint[agent] == one for joint in taken)}
+        if not still or not still.keys() >= live.keys() or any(one != still[min(live)] for one in still.values()):
+            return None
+        needed = min(reports[way].threshold for way in ways)
+        apart = len(live) > 1 and len(ways) > 1 and committed >= needed
+        where = f"{'for each other ' if apart else ''}at {_listed(ways)} from step {since} on"
+        others = "" if apart else ", and too few others joined"
+        return Sentence(since, f"{self._needs(target)}; {self._names(live)} waited {where}{others}.")
+
+    def _started(self, plan: PlanLife) -> int:
+        """Return the step in which the last action of a plan started; the end of the run if none did."""
+        starts = (one.t for one in self.changes[plan.id] if cast(ActionChange, one.event).status == "started")
+        return max(starts, default=self.steps)
+
+    def _tried(self, target: str, attempts: Sequence[Attempt]) -> Sentence:
+        """Explain a task that somebody attempted, and that was not finished."""
+        first, last, number = attempts[0].event.t, attempts[-1].event.t, len(attempts)
+        failed = [attempt for attempt in attempts if not attempt.succeeded]
+        parts = [self._needs(target)]
+        if late := 2 * first >= self.steps and first > 0:
+            parts.append(
+                f"there was no attempt before step {first}, {_count(self.steps - first, 'step')} before the end"
+            )
+            parts += [f"until then, {others}"] if (others := self._instead(target, first)) else []
+        when = "" if late else f" from step {first} to step {last}" if first < last else f" in step {first}"
+        if len(failed) == number:
+            parts.append(f"{_all(number)} at it{when} failed{self._apart(failed) or _why(failed)}")
+        else:
+            share = f"{number - len(failed)} of {number} attempts" if failed else _all(number)
+            parts.append(f"{share} at it{when} succeeded, which did not finish it")
+            if not attempts[-1].succeeded:
+                parts.append(f"the last one failed{_why(attempts[-1:])}")
+        return Sentence(first, f"{'; '.join(parts)}.")
+
+    def _apart(self, failed: Sequence[Attempt]) -> str:
+        """Return the way that each agent tried, if each tried one way, and together they would have been enough."""
+        tried: defaultdict[int, set[str]] = defaultdict(set)
+        for attempt in failed:
+            for agent in attempt.agents:
+                tried[agent].add(attempt.task[1])
+        ways = {way for own in tried.values() for way in own}
+        needs = max(attempt.needs for attempt in failed)
+        if len(ways) < 2 or any(len(own) > 1 for own in tried.values()) or not 0 < needs <= len(tried):
+            return ""
+        return ": " + _listed([f"{self.names[agent]} tried only {own.pop()}" for agent, own in sorted(tried.items())])
+
+    def _planned(self, target: str, plans: Sequence[PlanLife]) -> Sentence:
+        """Explain a task that somebody planned, and nobody attempted."""
+        first = plans[0].committed.t
+        parts = [self._needs(target)]
+        if first > 0 and 2 * first >= self.steps:
+            parts.append(f"nobody planned it before step {first}, {_count(self.steps - first, 'step')} before the end")
+            parts += [f"until then, {others}"] if (others := self._instead(target, first)) else []
+            parts.append("there was no attempt at it")
+        else:
+            began: defaultdict[int, list[int]] = defaultdict(list)
+            for agent, step in {plan.agent: plan.committed.t for plan in reversed(plans)}.items():
+                began[step].append(agent)
+            earliest, *later = [f"{self._names(began[step])} first planned it in step {step}" for step in sorted(began)]
+            who = _listed([earliest, *(one.replace(" first planned it", "") for one in later)])
+            parts.append(f"{who}, but there was no attempt at it")
+        running = {self._started(plan): plan for plan in reversed(plans) if plan.status is PlanStatus.CANCELLED}
+        if running and (since := min(running)) < self.steps:
+            action = cast(ActionChange, self.changes[running[since].id][-1].event).action
+            parts.append(f"{self.names[running[since].agent]} was in {action} from step {since} to the end")
+        elif last := max((plan for plan in plans if plan.failed), key=lambda plan: plan.ended.seq, default=None):
+            parts.append(f"the last failure of a plan for it was in step {last.ended.t} ({_quoted(last.reason)})")
+        if not any(report.dependency for report in self._reports(target).values()):
+            parts.append(f"in the last step, {_LACKS[Constraint.DEPENDENCY]}")
+        return Sentence(first, f"{'; '.join(parts)}.")
+
+    def _instead(self, target: str, before: int) -> str:
+        """Return where all attempts before a step were, if they were at other targets; empty if there were none."""
+        earlier = [one.target for one in self.story.attempts if one.event.t < before and one.target != target]
+        verb = "was" if len(earlier) == 1 else "were"
+        return f"{_all(len(earlier))} {verb} at {_listed(sorted(set(earlier)))}" if earlier else ""
+
+    def _names(self, agents: Iterable[int]) -> str:
+        return _listed([self.names[agent] for agent in sorted(agents)])
+
+
+def _refusals(thoughts: Sequence[ThoughtLife], refused: Sequence[ThoughtLife]) -> Sentence:
+    """Explain a run in which no answer was accepted."""
+    ((reason, times),) = Counter(why for thought in refused for why in thought.without_effect).most_common(1)
+    share = f"{len(refused)} of {_count(len(thoughts), 'answer')} {'was' if len(thoughts) == 1 else 'were'} refused"
+    return Sentence(refused[0].start.t, f"Nobody acted: {share}, {_count(times, 'time')} because {_quoted(reason)}.")
+
+
+def _why(failed: Sequence[Attempt]) -> str:
+    """Return the most frequent cause of failed attempts; empty if none is recorded."""
+    causes = Counter(attempt.missing[0] for attempt in failed if attempt.missing and attempt.missing[0] in _LACKS)
+    if not causes:
+        return ""
+    ((cause, times),) = causes.most_common(1)
+    return f": {f'in {times} of them, ' if times < len(failed) else ''}{_LACKS[Constraint(cause)]}"
+
+
+def _status(change: Stamped) -> str:
+    return cast(ActionChange, change.event).status
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _all(attempts: int) -> str:
+    return ("the only attempt", "both attempts")[attempts - 1] if attempts < 3 else f"all {attempts} attempts"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join names: `a`, `a and b`, `a, b, c and 4 others`."""
+    shown = [*names] if len(names) <= _NAMED + 1 else [*names[:_NAMED], f"{len(names) - _NAMED} others"]
+    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
+def _quoted(reason: str) -> str:
+    line = reason.partition("\n")[0].rstrip(".")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}\u2026"
