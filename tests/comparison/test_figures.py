@@ -13,6 +13,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from maeil.metrics import METRICS
 from quorum.comparison import FIRST, Comparison, Question, compare
@@ -99,25 +100,27 @@ def shown_texts(figure: Figure) -> Iterator[Text]:
             yield text
 
 
-def overlap(one: Text, other: Text) -> bool:
-    """Whether two texts overlap by more than a pixel; slanted ones along the same line do not if they are apart."""
-    (mine, its), slant = (one.get_window_extent(), other.get_window_extent()), one.get_rotation()
-    if slant % 90 and slant == other.get_rotation():
-        apart = abs(mine.x1 - its.x1) * math.sin(math.radians(slant))
-        return apart < one.get_fontsize() * one.get_figure(root=True).dpi / 72
-    wide, high = (min(mine.max[k], its.max[k]) - max(mine.min[k], its.min[k]) for k in (0, 1))
-    return wide > 1 and high > 1
+def overlap(one: Text, mine: Bbox, other: Text, its: Bbox) -> bool:
+    """Whether two texts overlap by more than a pixel; boxes of slanted ones may, if their lines are apart."""
+    wide, high = min(mine.x1, its.x1) - max(mine.x0, its.x0), min(mine.y1, its.y1) - max(mine.y0, its.y0)
+    if wide <= 1 or high <= 1:
+        return False
+    slant = math.radians(one.get_rotation())
+    if one.get_rotation() % 90 == 0 or one.get_rotation() != other.get_rotation():
+        return True
+    apart = (mine.x1 - its.x1) * math.sin(slant) - (mine.y1 - its.y1) * math.cos(slant)
+    return abs(apart) < one.get_fontsize() * one.get_figure(root=True).dpi / 72
 
 
 def mistakes(figure: Figure) -> list[str]:
     """Return what is cut off, and which texts overlap."""
     figure.draw_without_rendering()
-    found, whole = list(shown_texts(figure)), figure.bbox
-    boxes = {text: text.get_window_extent() for text in found}
-    inside = {text for text, box in boxes.items() if (box.min >= whole.min).all() and (box.max <= whole.max).all()}
+    boxes, whole = [(text, text.get_window_extent()) for text in shown_texts(figure)], figure.bbox
+    cut = [text for text, box in boxes if (box.min < whole.min).any() or (box.max > whole.max).any()]
+    pairs = [(one, other) for (one, mine), (other, its) in combinations(boxes, 2) if overlap(one, mine, other, its)]
     return [
-        *(f"cut off: {text.get_text()!r}" for text in found if text not in inside),
-        *(f"overlap: {a.get_text()!r} and {b.get_text()!r}" for a, b in combinations(found, 2) if overlap(a, b)),
+        *(f"cut off: {text.get_text()!r}" for text in cut),
+        *(f"overlap: {one.get_text()!r} and {other.get_text()!r}" for one, other in pairs),
     ]
 
 

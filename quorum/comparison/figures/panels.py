@@ -107,7 +107,7 @@ def positions(comparison: Comparison) -> tuple[list[float], bool]:
 def dodge(places: Sequence[float], levels: int) -> float:
     """Return the distance between levels at one value of `across`, so that each stands near it."""
     gap = min(map(float, np.diff(places)), default=1.0)
-    return min(_CLUSTER * gap / levels, _STEP * max(places[-1] - places[0], gap))
+    return min(_CLUSTER * gap / max(levels, 1), _STEP * max(places[-1] - places[0], gap))
 
 
 def _mark(axes: Axes, chosen: Mapping[float, Estimate], *, flat: bool, **look: str) -> None:

@@ -44,7 +44,7 @@ _TICKS = 4
 """Maximum number of tick intervals of an axis: text takes most of the drawing time."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
-_TICK, _LABEL, _LINE, _EDGE = 0.1, 0.15, 0.13, 0.05
+_TICK, _LABEL, _LINE, _EDGE = 0.1, 0.15, 0.14, 0.05
 """Space for a tick, the label of an axis, each further line of a label or a title, and at an edge, in inches."""
 _GAP = 6
 """Least space between tick labels, in pixels."""

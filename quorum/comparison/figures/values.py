@@ -85,7 +85,7 @@ def budgets(comparison: Comparison) -> Iterator[Drawing]:
         own = {key[1:]: line for key, line in found.estimates.items() if key[0] == metric}
         lines = {(level, at): (found.budgets[at], line) for (level, at), line in own.items()}
         remark = f"Under equal budgets: {STATISTIC_NAMES[comparison.statistic]} over boards with 95 % interval."
-        drawn = _against(comparison, lines, words, METRICS[metric].title + arrow(metric), remark)
+        drawn = _against(comparison, lines, words, metric, remark)
         description = f"{captions.subject(comparison, [metric])}, against {words} spent"
         yield Drawing(description, drawn, f"budget.{metric}")
 
@@ -94,7 +94,7 @@ _Lines = Mapping[tuple[str, Scalar], tuple[Sequence[float], Sequence[Estimate]]]
 """Positions of the points of a line, and their values, by level and value of `across`."""
 
 
-def _against(comparison: Comparison, lines: _Lines, x: str, y: str, remark: str) -> Figure:
+def _against(comparison: Comparison, lines: _Lines, x: str, metric: str, remark: str) -> Figure:
     """Draw a line with its interval for each level, a panel for each value of `across`."""
     drawn = style.sheet(len(comparison.points), height=2.0)
     shade = min(0.2, 0.5 / len(comparison.levels))
@@ -108,7 +108,8 @@ def _against(comparison: Comparison, lines: _Lines, x: str, y: str, remark: str)
             axes.fill_between(places, low, high, color=look["color"], alpha=shade, linewidth=0)
             axes.plot(places, [e.value for e in estimates], **look, linewidth=1.2, markersize=3, markevery=0.25)
         axes.set_xlabel(x if drawn.bottom_row(place) else "")
-        axes.set_ylabel(y if drawn.first_column(place) else "")
+        axes.set_ylabel(METRICS[metric].title + arrow(metric) if drawn.first_column(place) else "")
+        scale(axes, "y", metric)
         style.grid(axes, "y")
     return style.finish(drawn, comparison, remark)
 
