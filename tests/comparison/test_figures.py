@@ -224,18 +224,22 @@ def test_the_answer_is_the_differences_with_the_first_metric_first(teams: Compar
     assert drawn == {round(item.mean.value, 9) for item in teams.differences if item.metric == "outcome.steps"}
     legend = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
     assert legend == list(TEAMS[1:])
-    hollow = {
-        round(float(y), 9)
-        for container in steps.containers
+
+
+def test_a_filled_mark_is_a_difference_that_is_significant_after_the_correction(teams: Comparison) -> None:
+    items = [replace(item, p_holm=0.05 if item.level == "decentralized" else 0.051) for item in teams.differences]
+    with style.styled():
+        drawing = answer(replace(teams, metrics=("outcome.steps",), differences=tuple(items)))
+    assert drawing is not None
+    (axes,) = drawing.figure.axes
+    filled = {
+        float(y)
+        for container in axes.containers
         for y in container[0].get_ydata()
-        if container[0].get_markerfacecolor() == "none"
+        if container[0].get_markerfacecolor() != "none"
     }
-    assert hollow == {
-        round(item.mean.value, 9)
-        for item in teams.differences
-        if item.metric == "outcome.steps" and not item.p_holm <= 0.05
-    }
-    assert 0 < len(hollow) < 10
+    steps = [item for item in items if item.metric == "outcome.steps"]
+    assert filled == {item.mean.value for item in steps if item.level == "decentralized"}
 
 
 def test_without_a_baseline_the_answer_is_the_metrics(teams: Comparison) -> None:
