@@ -16,11 +16,15 @@ from quorum.configuration.registry import methods
 from quorum.conversions import answer
 from quorum.display.consoles import Text
 from quorum.episode import runner
+from quorum.installation.packages import load
 from quorum.runs import show, summary
+from quorum.runs.frames import Rows, columns
 from quorum.runs.run_folder import RunFolder
 from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     from matplotlib.figure import Figure
 
 MOST_SHOWN = 50
@@ -67,6 +71,30 @@ class Results(*_added("Results"), results.Results):  # type: ignore[misc] # base
         caption = cut + (SIMULATED if any(row.simulated for row in self.rows) else "")
         table = Table(self.folder.resolve().name, header, tuple(lines[:MOST_SHOWN]), caption)
         return _html([table], list(show.remarks(self)))
+
+    def to_pandas(self, rows: Rows = "runs") -> pd.DataFrame:
+        """Return a data frame of pandas. Objects and lists of events are JSON; missing values are NaN or None.
+
+        Args:
+            rows: one row for each of the `runs`, or of the `events`, `calls` (of language models) or `messages` in
+                their traces.
+
+        Raises:
+            UserError: pandas is not installed, there are no such rows, or a trace is missing or damaged.
+        """
+        return load("pandas", "pandas", "to_pandas()").DataFrame(columns(self, rows))
+
+    def to_polars(self, rows: Rows = "runs") -> pl.DataFrame:
+        """Return a data frame of polars. Objects and lists of events are JSON; missing values are null.
+
+        Args:
+            rows: see `to_pandas`.
+
+        Raises:
+            UserError: polars is not installed, there are no such rows, or a trace is missing or damaged.
+        """
+        frame: pl.DataFrame = load("polars", "polars", "to_polars()").DataFrame(columns(self, rows))
+        return frame
 
     def plot(self, figure: str = "overview") -> Figure:
         """Draw a figure of the comparison that `quorum.compare` makes of these runs; see `Comparison.plot`.

@@ -34,6 +34,7 @@ _SHORT = {
     "difficulty": "env.level",
 }
 """Short names: of sections, by the key that selects their option, and of some other keys."""
+_LABELS = {key: name for name, key in _SHORT.items()}
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 """Default factors to compare by: the first of these that varies; `members` if teams have several minds."""
@@ -70,8 +71,8 @@ def written(value: Scalar) -> str:
 
 
 def short(factor: str) -> str:
-    """Return the label of a factor: `topology` for `topology.name`."""
-    return factor.removesuffix(".name")
+    """Return the label of a factor: `topology` for `topology.name`, `difficulty` for `env.level`."""
+    return _LABELS.get(factor, factor.removesuffix(".name"))
 
 
 def label_of(row: Row, factors: Sequence[str]) -> str:

@@ -166,6 +166,8 @@ FORMS = ("png", "svg", "pdf")
 """File formats of a figure."""
 ESTIMATES = "estimates.csv"
 """The file that every comparison writes."""
+FIGURE, FIGURES = "figure", "figures"
+"""Stem of the files of the figure that answers the question, and the folder of the other figures."""
 
 
 def _usual_name(comparison: Comparison) -> str:
@@ -196,7 +198,7 @@ def write_files(
     Raises:
         UserError: the files cannot be written, or entries with these names exist; nothing is left on disk.
     """
-    from quorum.comparison.figures import draw_figures, style  # noqa: PLC0415 - Matplotlib
+    from quorum.comparison.figures import answer, draw_figures, style  # noqa: PLC0415 - Matplotlib
 
     files = {
         ESTIMATES: records_as_csv(estimates(comparison)).encode(),
@@ -208,17 +210,21 @@ def write_files(
         if found := list(records(comparison)):
             files[f"{name}.csv"] = records_as_csv(found).encode()
     with style.styled():
-        included = {}
-        for drawing in draw_figures(comparison):
-            files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in FORMS}
-            included[f"{drawing.name}.pdf"] = (drawing.description, drawing.figure.get_figwidth() > style.COLUMN)
-    files["figures.tex"] = formats.figures_as_latex(included, notes, columns).encode()
+        main = answer(comparison)
+        rest = {f"{FIGURES}/{one.name}": one for one in draw_figures(comparison, but=("difference",))}
+        for group, shown in ((FIGURE, {FIGURE: main} if main is not None else {}), (FIGURES, rest)):
+            included = {}
+            for stem, one in shown.items():
+                files |= {f"{stem}.{form}": style.rendered(one.figure, form) for form in FORMS}
+                wide = one.figure.get_figwidth() > style.COLUMN
+                included[f"{stem}.pdf"] = (one.caption or one.description, wide)
+            files[f"{group}.tex"] = formats.figures_as_latex(included, notes, columns).encode()
     within = comparison.folders[0] if out is None else out
     folder = within / _usual_name(comparison) if out is None else out
     try:
-        with folder_for(within):
+        with folder_for(within if out is None else folder / FIGURES):
             if out is None:
-                make_inside(within, _usual_name(comparison))
+                make_inside(within, f"{_usual_name(comparison)}/{FIGURES}")
             own = {Output(folder / name, "--out", force or out is None, within): data for name, data in files.items()}
             write_outputs(own)
     except OSError as error:

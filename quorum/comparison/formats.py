@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from rich.cells import cell_len
 from rich.console import JustifyMethod
@@ -130,7 +131,7 @@ def figures_as_latex(files: Mapping[str, tuple[str, bool]], notes: Iterable[str]
     """
     labels = _Labels("fig")
     parts = [
-        _float("figure", columns == 2 and wide, _words(description), labels.take(file.rpartition(".")[0]), _image(file))
+        _float("figure", columns == 2 and wide, _words(description), labels.take(PurePath(file).stem), _image(file))
         for file, (description, wide) in files.items()
     ]
     return sanitize_lines("\n".join([_comments(notes) + _FIT, *parts]))

@@ -128,14 +128,15 @@ def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
                 yield level_label(comparison, level), drawn
 
 
-def _figures(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
-    """Yield the description and the drawing of each figure: the only part that is not escaped.
+def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Markup]]:
+    """Yield the description, the caption and the drawing of each figure: the only part that is not escaped.
 
     Each figure appears once. Metrics with one value in all runs have no figure: the findings report them.
     """
     with styled(PAGE_IN_BROWSER):
         for drawing in _drawings(comparison):
-            yield drawing.description, inline_svg(drawing.figure, drawing.name)
+            caption = drawing.caption or drawing.description
+            yield drawing.description, caption, inline_svg(drawing.figure, drawing.name)
 
 
 def _drawings(comparison: Comparison) -> Iterator[Drawing]:

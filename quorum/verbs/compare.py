@@ -46,14 +46,15 @@ def compare(
 
     A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Branches are
     compared by change: the gain of each edit at the same branch points. The tables are printed, and written as CSV,
-    Markdown and LaTeX, next to the figures (PNG, SVG, PDF); those of a zip only with --out.
+    Markdown and LaTeX. figure.pdf shows the differences with their intervals; other figures are in figures/. Those
+    of a zip are written only with --out.
 
     \b
     Examples:
       quorum compare runs/talk
       quorum compare runs/talk --by topology --metric completion --metric steps
       quorum compare runs/talk --by topology --across n --baseline individual
-      quorum compare runs/before runs/after --by sweep --across none --out figures
+      quorum compare runs/before runs/after --by sweep --across none --out compared
       quorum compare runs/talk --baseline individual --budget tokens
       quorum compare runs/worlds --across env --baseline silent --room rules
       quorum compare branches runs/talk --by change

@@ -274,7 +274,8 @@ def test_every_form_of_the_answer_has_the_gain(tmp_path: Path) -> None:
     latex = tables_as_latex(shown, remarks, 1)
     assert "gain over branches without a change" in latex
     files = {file.name for file in write_files(found, shown, remarks, tmp_path / "out", force=False)}
-    assert {"differences.csv", "tables.tex", "difference.outcome.steps.png"} <= files
+    assert {"differences.csv", "tables.tex", "figure.png"} <= files
+    assert "mean gain over branches without a change" in (tmp_path / "out" / "figure.tex").read_text()
     assert "Steps differs from branches without a change: llm.poor=1 is worse" in " ".join(findings(found))
     html = page(read_results(folder), found, tmp_path / "report.html", "", {})
     assert "gain over branches without a change" in html

@@ -30,14 +30,14 @@ from tests.conftest import Quorum
 from tests.folders import HOSTILE, hostile_sweep, real_sweep
 
 FIGURES = {
-    "outcome.success",
-    "outcome.completion",
-    "outcome.steps",
-    "overview",
-    "radar",
-    "failures",
-    "pareto",
-    "difference.outcome.steps",
+    "figure",
+    "figures/outcome.success",
+    "figures/outcome.completion",
+    "figures/outcome.steps",
+    "figures/overview",
+    "figures/radar",
+    "figures/failures",
+    "figures/pareto",
 }
 """What is drawn of the hostile sweep against its plain arm."""
 ON_THE_PAGE = {
@@ -67,14 +67,35 @@ def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_file_is_written(written: Path) -> None:
     names = {f"{figure}.{form}" for figure in FIGURES for form in ("png", "svg", "pdf")}
-    names |= {"estimates.csv", "differences.csv", "runs.csv", "tables.md", "tables.tex", "figures.tex"}
-    assert {path.name for path in written.iterdir()} == names
+    names |= {"estimates.csv", "differences.csv", "runs.csv", "tables.md", "tables.tex", "figure.tex", "figures.tex"}
+    assert {path.relative_to(written).as_posix() for path in written.rglob("*") if path.is_file()} == names
+
+
+def test_the_main_figure_has_its_caption(written: Path) -> None:
+    text = (written / "figure.tex").read_text()
+    assert r"\includegraphics{{figure}.pdf}" in text
+    assert (
+        r"\caption{Steps by arm across n: mean difference from plain, over 3 boards with 1 draw each (12 runs)." in text
+    )
+    assert "Holm's correction" in text
+    assert r"\includegraphics{{figures/overview}.pdf}" in (written / "figures.tex").read_text()
+
+
+def test_nothing_is_left_where_a_link_stands_in_the_place_of_the_folder_of_figures(sweep: Path, tmp_path: Path) -> None:
+    comparison = compare([read_results(sweep)], Question())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "figures").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="figures"):
+        write_files(comparison, tables(comparison), notes(comparison), tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["figures"]
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 def test_equal_results_give_equal_files(sweep: Path, written: Path, tmp_path: Path) -> None:
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
     for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path, force=False):
-        assert file.read_bytes() == (written / file.name).read_bytes(), file.name
+        assert file.read_bytes() == (written / file.relative_to(tmp_path)).read_bytes(), file.name
 
 
 def test_the_radar_names_its_axes_and_those_that_it_leaves_out(sweep: Path) -> None:
@@ -91,7 +112,7 @@ def test_pictures_are_whole_and_as_wide_as_paper(written: Path) -> None:
     for name in FIGURES:
         with Image.open(written / f"{name}.png") as image:
             image.load()
-            assert image.width in (680, 1400)
+            assert image.width in (660, 1400)
         ElementTree.parse(written / f"{name}.svg")
 
 
@@ -233,12 +254,13 @@ def test_the_page_is_the_same_each_time(sweep: Path, page: Page) -> None:
 
 
 def test_the_commands_compare_and_report(sweep: Path, quorum: Quorum, tmp_path: Path) -> None:
-    done = quorum("compare", str(sweep), "--metric", "steps", "--baseline", "plain", "--out", "figures", "--json")
+    done = quorum("compare", str(sweep), "--metric", "steps", "--baseline", "plain", "--out", "compared", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["by"] == ["arm"]
     assert len(printed["differences"]) == 2
-    assert (tmp_path / "figures" / "outcome.steps.svg").exists()
+    assert (tmp_path / "compared" / "figures" / "outcome.steps.svg").exists()
+    assert (tmp_path / "compared" / "figure.pdf").exists()
     done = quorum("report", str(sweep), "--out", "page.html")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "page.html").exists()

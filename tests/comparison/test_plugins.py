@@ -41,7 +41,7 @@ def test_a_plugins_metric_and_figure_are_computed_compared_drawn_and_reported(sw
     first = json.loads(done.stdout)["estimates"][0]
     assert (first["metric"], first["better"], first["unit"]) == (METRIC, "lower", "")
     assert 0 <= first["mean"] <= 1
-    files = {path.name for path in (sweep.parent / "files").iterdir()}
+    files = {path.name for path in (sweep.parent / "files" / "figures").iterdir()}
     assert {f"{METRIC}.png", f"{METRIC}.svg", "runs_in_order.png", "runs_in_order.svg"} <= files
     assert f"{METRIC} ↓" in (sweep.parent / "files" / "tables.md").read_text().replace("\\", "")
 

@@ -6,6 +6,7 @@ write a module and name it with `--plugin`, or declare it in an installed packag
 """
 
 from quorum.comparison.figures import means, values  # noqa: F401 (each registers its figures)
+from quorum.comparison.figures.answer import answer
 from quorum.comparison.figures.registry import FIGURES, Drawing, draw_figure, draw_figures, drawings_of, figure
 
-__all__ = ["FIGURES", "Drawing", "draw_figure", "draw_figures", "drawings_of", "figure"]
+__all__ = ["FIGURES", "Drawing", "answer", "draw_figure", "draw_figures", "drawings_of", "figure"]

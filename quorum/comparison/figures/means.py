@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,8 +13,9 @@ from matplotlib.collections import LineCollection
 from maeil.metrics import METRICS, Better
 from maeil.tasks import Constraint
 from quorum.comparison.comparison import Comparison
-from quorum.comparison.figures import style
+from quorum.comparison.figures import captions, style
 from quorum.comparison.figures.registry import Drawing, figure
+from quorum.comparison.figures.scales import scale
 from quorum.comparison.metrics import arrow
 from quorum.comparison.statistics.intervals import Floats
 from quorum.configuration.origin import Scalar
@@ -68,8 +68,7 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
     if len(shown) < len(_AXES):
         left_out = (f"{_AXES[metric]} ({reason})" for metric, reason in reasons.items() if reason)
         meaning += f" Not drawn: {', '.join(left_out)}."
-    name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
-    yield Drawing(name, style.finish(drawn, comparison, meaning))
+    yield Drawing(captions.subject(comparison, shown), style.finish(drawn, comparison, meaning))
 
 
 def _says_nothing(means: Sequence[float]) -> str:
@@ -91,7 +90,9 @@ def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
     rings = [np.column_stack(_ring(angles, np.full(len(angles), radius))) for radius in _RINGS]
     spokes = [np.array([[0, 0], [np.cos(angle), np.sin(angle)]]) for angle in angles]
     axes.add_collection(LineCollection([*rings, *spokes], colors=style.GRID, linewidths=0.6, zorder=0.5))
-    axes.text(0.5, 0.02, "0.5", fontsize=6, ha="right", va="bottom")
+    between = np.pi / len(angles)  # below the first spoke, where no spoke crosses the number
+    at = 0.5 * np.cos(between)
+    axes.text(at * np.cos(between), -at * np.sin(between), "0.5", fontsize=6, ha="center", va="center")
     for angle, name in zip(angles, names, strict=True):
         axes.text(1.14 * np.cos(angle), 1.14 * np.sin(angle), name, ha="center", va="center")
 
@@ -103,8 +104,6 @@ def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
 
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
-_UPRIGHT = 2
-"""Most labels that fit side by side without touching."""
 _LABELS = {"none": "none of these"}
 
 
@@ -114,8 +113,7 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
     means, shown = group_means(comparison, MISSING)
     if not shown:
         return
-    upright = len(shown) <= _UPRIGHT
-    drawn = style.sheet(len(comparison.points), height=2.0, margins=style.Margins(bottom=0.3 if upright else 0.55))
+    drawn = style.sheet(len(comparison.points), height=1.8, margins=style.Margins(bottom=0.3))
     width = 0.8 / len(comparison.levels)
     highest = max(means.values())
     for place, axes, point in style.panels(drawn, comparison):
@@ -124,19 +122,17 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
                 places = np.arange(len(shown)) - 0.4 + width * (number + 0.5)
                 heights = [means[level, point, metric] for metric in shown]
                 axes.bar(places, heights, width * 0.92, color=style.colour(comparison, level))
-        labels = [_LABELS.get(MISSING[metric], MISSING[metric]) for metric in shown]
-        slanted: dict[str, Any] = {} if upright else {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-        axes.set_xticks(range(len(shown)), labels, **slanted)
+        axes.set_xticks(range(len(shown)), [_LABELS.get(MISSING[metric], MISSING[metric]) for metric in shown])
         if not any(means[level, point, metric] for level in comparison.levels for metric in shown):
             axes.text(0.5, 0.5, "none failed", transform=axes.transAxes, ha="center", va="center")
         axes.tick_params(axis="x", length=0)
-        axes.set_ylabel("failed attempts per run" if drawn.first_column(place) else "")
+        axes.set_ylabel("failed attempts" if drawn.first_column(place) else "")
         axes.tick_params(axis="y", labelleft=drawn.first_column(place))
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
-    remark = "Failed attempts by cause: the first condition that each failed. Means over boards."
-    title = f"Failed attempts by cause, by {', '.join(comparison.by)}"
+    remark = "Failed attempts per run by cause: the first condition that each failed. Means over boards."
+    title = f"Failed attempts by cause, by {', '.join(map(style.name_of, comparison.by))}"
     yield Drawing(title, style.finish(drawn, comparison, remark, line=False))
 
 
@@ -181,11 +177,13 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
             axes.plot(x, y, linestyle="", **style.look(comparison, level), markersize=5)
         _front(axes, list(here.values()), METRICS[outcome].better)
         axes.margins(0.12)
+        scale(axes, "x", cost)
+        scale(axes, "y", outcome)
         axes.set_xlabel(f"{METRICS[cost].title} per run" if drawn.bottom_row(place) else "")
         axes.set_ylabel(METRICS[outcome].title + arrow(outcome) if drawn.first_column(place) else "")
         style.grid(axes)
     remark = "Means over boards. Dotted: the Pareto front, where nothing is better in both outcome and cost."
-    title = f"{outcome} against {cost} by {', '.join(comparison.by)}"
+    title = f"{captions.subject(comparison, [outcome])}, against {METRICS[cost].title}"
     yield Drawing(title, style.finish(drawn, comparison, remark))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
@@ -23,18 +23,20 @@ class Drawing:
         description: alternative text.
         figure: the Matplotlib figure.
         name: stem of its files; empty: the name under which its function is registered.
+        caption: its caption in a paper; empty: the description.
     """
 
     description: str
     figure: Figure
     name: str = ""
+    caption: str = ""
 
 
 Draw = Callable[[Comparison], Iterator[Drawing]]
 """Draws a comparison; yields nothing if there is nothing to show."""
 
 ORDER = (
-    "metrics", "overview", "difference", "budgets", "published", "radar", "failures", "failure_kinds",
+    "difference", "metrics", "overview", "budgets", "published", "radar", "failures", "failure_kinds",
     "pareto",
 )  # fmt: skip
 """The order of figures in a report, including those of satellites."""
@@ -60,10 +62,11 @@ def figure(name: str) -> Callable[[Draw], Draw]:
     return register
 
 
-def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw every figure that has something to show, each within `style.styled`."""
+def draw_figures(comparison: Comparison, but: Collection[str] = ()) -> Iterator[Drawing]:
+    """Draw every figure that has something to show, except those with these names, within `style.styled`."""
     for name, draw in FIGURES.items():
-        yield from drawings_of(name, draw, comparison)
+        if name not in but:
+            yield from drawings_of(name, draw, comparison)
 
 
 def draw_figure(comparison: Comparison, name: str) -> Figure:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal, cast
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -17,7 +19,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.transforms import Bbox
 
 from quorum.comparison.comparison import Comparison
 from quorum.comparison.factors import short, written
@@ -32,7 +36,7 @@ _SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"),
 INK = _SETTINGS["text.color"]
 GRID = _SETTINGS["grid.color"]
 """A page in a browser replaces these two with its own colours, since it may be dark."""
-COLUMN = 3.4
+COLUMN = 3.3
 """Width of a figure for one column of a paper, in inches."""
 PAGE = 7.0
 """Width of a figure for the whole page, in inches."""
@@ -40,9 +44,11 @@ _TICKS = 4
 """Maximum number of tick intervals of an axis: text takes most of the drawing time."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
-_XLABEL, _YLABEL = 0.28, 0.38
-"""Distance of the labels of the axes from the panel, in inches."""
-_LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
+_TICK, _LABEL, _LINE, _EDGE = 0.1, 0.15, 0.14, 0.05
+"""Space for a tick, the label of an axis, each further line of a label or a title, and at an edge, in inches."""
+_GAP = 6
+"""Least space between tick labels, in pixels."""
+_LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 18.5
 """Letters that fit in an inch of each."""
 
 
@@ -91,7 +97,7 @@ class ShownFigure(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Space around a panel for its ticks, labels and title, in inches."""
+    """Least space around a panel for its ticks, labels and title, in inches; `finish` gives them what they need."""
 
     left: float = 0.52
     right: float = 0.1
@@ -149,13 +155,23 @@ def panels(drawn: Sheet, comparison: Comparison) -> Iterator[tuple[int, Axes, Sc
     """Yield each panel with its place and its value of `across`, which becomes its title."""
     for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
         if comparison.across is not None:
-            title(axes, f"{short(comparison.across)} = {clipped(written(point), 20)}")
+            title(axes, f"{name_of(comparison.across)} = {clipped(written(point))}")
         yield place, axes, point
+
+
+def name_of(factor: str) -> str:
+    """Return a factor in words: `topology` for `topology.name`, `env layout` for `env.layout`."""
+    return short(factor).replace(".", " ").replace("_", " ")
 
 
 def colour(comparison: Comparison, level: str) -> str:
     """Return the colour of a level."""
     return COLOURS[comparison.levels.index(level) % len(COLOURS)]
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return text[:1].upper() + text[1:]
 
 
 def clipped(text: str, length: int = 34) -> str:
@@ -172,11 +188,13 @@ def finish(
     *,
     line: bool = True,
     legend: bool = True,
+    without: str | None = None,
     more: Sequence[Line2D] = (),
 ) -> Figure:
     """Lay out the panels, with the legend of the levels and a remark below them.
 
-    Fixed positions cost nothing; Matplotlib's layout engines take as long as the drawing.
+    Nothing is cut off and no labels touch: margins grow, titles wrap, and tick labels slant. Measuring once is enough
+    for equal panels; Matplotlib's layout engines take as long as the drawing.
 
     Args:
         drawn: its panels are already drawn.
@@ -184,22 +202,22 @@ def finish(
         remark: explains the marks.
         line: whether levels are drawn as lines; else as areas.
         legend: whether the levels need a legend.
+        without: a level that is not drawn.
         more: labelled legend lines that are not levels.
     """
     figure = drawn.figure
     width = float(figure.get_figwidth())
     if comparison.simulated:
         remark = f"Simulated language model. {remark}"
-    lines = wrap(remark, int(width * _REMARK_LETTERS))
+    lines = wrap(re.sub(r"(?<=[↑↓\d]) ", "\N{NO-BREAK SPACE}", remark), int(width * _REMARK_LETTERS))
     own = comparison.levels if legend and _MEDIUM.get().legend else ()
-    handles = [*(_handle(comparison, level, line=line) for level in own), *more]
+    handles = [*(_handle(comparison, level, line=line) for level in own if level != without), *more]
     columns = _legend_columns(handles, width)
-    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or more else 0
+    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or more or (handles and without is not None) else 0
     footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
-    rows = -(-len(drawn.panels) // drawn.columns)
-    height = rows * drawn.height + footer
-    figure.set_size_inches(width, height)
-    _place(drawn, width, height)
+    fitted = _fitted(drawn, width)
+    height = -(-len(drawn.panels) // drawn.columns) * fitted.height + footer
+    _place(fitted, width, height)
     figure.text(0.5, 0.04 / height, "\n".join(lines), ha="center", va="bottom", fontsize=6.5, linespacing=1.25)
     if legend_rows:
         figure.legend(
@@ -210,6 +228,7 @@ def finish(
 
 
 def _place(drawn: Sheet, width: float, height: float) -> None:
+    drawn.figure.set_size_inches(width, height)
     cell, margins = width / drawn.columns, drawn.margins
     for place, axes in enumerate(drawn.panels):
         row, column = divmod(place, drawn.columns)
@@ -217,8 +236,77 @@ def _place(drawn: Sheet, width: float, height: float) -> None:
         bottom = height - (row + 1) * drawn.height + margins.bottom
         inner = (cell - margins.left - margins.right, drawn.height - margins.top - margins.bottom)
         axes.set_position((left / width, bottom / height, inner[0] / width, inner[1] / height))
-        axes.xaxis.set_label_coords(0.5, -_XLABEL / inner[1])
-        axes.yaxis.set_label_coords(-_YLABEL / inner[0], 0.5)
+        lines = axes.get_xlabel().count("\n"), axes.get_ylabel().count("\n")
+        axes.xaxis.set_label_coords(0.5, (_LABEL + _LINE * lines[0] - margins.bottom) / inner[1])
+        axes.yaxis.set_label_coords((_LABEL + _LINE * lines[1] - margins.left) / inner[0], 0.5)
+
+
+def _fitted(drawn: Sheet, width: float) -> Sheet:
+    """Give the panels the margins that their labels need; the height of the panels stays."""
+    shown = [axes for axes in drawn.panels if axes.axison]
+    inch, least = drawn.figure.dpi, drawn.margins
+    high = drawn.height - least.top - least.bottom
+    lines = max(_wrapped(axes.yaxis.label, high, inch, upright=True) for axes in drawn.panels)
+    ticks = max((box.width for axes in shown for box in _tick_boxes(axes, "y")), default=0.0) / inch
+    left = max(least.left, _TICK + ticks + _room(lines))
+    _place(replace(drawn, margins=replace(least, left=left)), width, drawn.height * len(drawn.panels))
+    if any(map(_touch, shown)):
+        for axes in shown:
+            _slant(axes)
+    wide = width / drawn.columns - left - least.right
+    lines = max(_wrapped(axes.xaxis.label, wide, inch) for axes in drawn.panels)
+    found = [(box, axes.bbox) for axes in shown for box in _tick_boxes(axes, "x")]
+    ticks = max((box.height for box, _ in found), default=0.0) / inch
+    titles = max(_wrapped(_title(axes), wide, inch) for axes in drawn.panels)
+    margins = Margins(
+        left=max([left, *((panel.x0 - box.x0) / inch + _EDGE for box, panel in found)]),
+        right=max([least.right, *((box.x1 - panel.x1) / inch + _EDGE for box, panel in found)]),
+        top=least.top + _LINE * max(titles - 1, 0),
+        bottom=max(least.bottom, _TICK + ticks + _room(lines)),
+    )
+    return replace(drawn, margins=margins, height=high + margins.top + margins.bottom)
+
+
+def _room(lines: int) -> float:
+    """Return the space for the label of an axis, and for the edge, in inches."""
+    return _EDGE + (_LABEL + _LINE * (lines - 1) if lines else 0.0)
+
+
+def _tick_boxes(axes: Axes, axis: Literal["x", "y"]) -> list[Bbox]:
+    """Return the boxes of the tick labels that an axis shows, in pixels."""
+    along, limits = (0, axes.get_xlim()) if axis == "x" else (1, axes.get_ylim())
+    labels = (axes.xaxis if axis == "x" else axes.yaxis).get_majorticklabels()
+    inside = [label for label in labels if min(limits) <= label.get_position()[along] <= max(limits)]
+    return [label.get_window_extent() for label in inside if label.get_visible() and label.get_text()]
+
+
+def _title(axes: Axes) -> Text:
+    return cast("Text", axes._left_title)  # type: ignore[attr-defined]  # it has no public name
+
+
+def _wrapped(label: Text, room: float, inch: float, *, upright: bool = False) -> int:
+    """Break a label into lines that fit into a room, in inches, and return their number."""
+    text = label.get_text()
+    box = label.get_window_extent()
+    size = (box.height if upright else box.width) / inch
+    if text and size > room:
+        label.set_text("\n".join(wrap(text, max(1, int(len(text) * room / size)))))
+    return len(label.get_text().splitlines())
+
+
+def _touch(axes: Axes) -> bool:
+    """Whether tick labels of the x axis touch each other."""
+    ends = sorted((box.x0, box.x1) for box in _tick_boxes(axes, "x"))
+    return any(after[0] - before[1] < _GAP for before, after in pairwise(ends))
+
+
+def _slant(axes: Axes) -> None:
+    """Make room between tick labels: names slant, numbers become fewer."""
+    if isinstance(axes.xaxis.get_major_locator(), FixedLocator):
+        for label in axes.get_xticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(2))
 
 
 def look(comparison: Comparison, level: str) -> dict[str, Any]:
@@ -236,7 +324,8 @@ def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch
 
 def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
     longest = max((len(str(handle.get_label())) for handle in handles), default=0)
-    return min(len(handles) or 1, max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
+    most = max(1, int(width * _LEGEND_LETTERS) // (longest + 7))
+    return -(-len(handles) // -(-len(handles) // most)) if handles else 1  # rows of equal length
 
 
 def swatch(comparison: Comparison, level: str) -> Figure:

@@ -34,7 +34,7 @@ def draw(rows: Sequence[Row]) -> Figure:
     axes.set_position((_LEFT / style.COLUMN, foot / height, right / style.COLUMN, panel / height))
     for number, (model, by) in enumerate(groups):
         colour, marker = style.COLOURS[number % len(style.COLOURS)], style.MARKERS[number % len(style.MARKERS)]
-        name = style.clipped(f"{model}, {by}" if both else model, 50)
+        name = style.clipped(f"{model}, {by}" if both else model, 42)
         axes.plot([], [], color=colour, marker=marker, linestyle="", markersize=4, label=name)
         for row in (row for row in rows if (row.model, row.by) == (model, by)):
             place = arms.index(row.arm) + 0.7 * ((number + 0.5) / len(groups) - 0.5)

@@ -27,9 +27,7 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
     if not shown:
         return
     names = [style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels]
-    margins = style.Margins(left=0.2 + 0.062 * max(map(len, names)), bottom=0.42)
-    height = 0.75 + 0.2 * len(names)
-    drawn = style.sheet(len(comparison.points), height=height, columns=2, margins=margins)
+    drawn = style.sheet(len(comparison.points), height=0.75 + 0.2 * len(names), columns=2)
     highest = max(sum(means[*key, metric] for metric in shown) for key in comparison.groups)
     colours = dict(zip(_KINDS, style.COLOURS, strict=False))
     unknown = ""
@@ -55,5 +53,5 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
     legend = [
         Line2D([], [], color=colours[metric], marker="s", linestyle="", label=name) for metric, name in names_of.items()
     ]
-    title = f"Failures by kind, by {', '.join(comparison.by)}"
+    title = f"Failures by kind, by {', '.join(map(style.name_of, comparison.by))}"
     yield Drawing(title, style.finish(drawn, comparison, remark, legend=False, more=legend))

@@ -42,7 +42,7 @@ def test_it_plays_what_is_missing_and_judges_every_point(quorum: Quorum, tmp_pat
     assert points[0]["reason"] == "too few boards (1); simulated here, GPT-5.2 there"
     folder = tmp_path / "runs" / "emcoop-rq3" / "feedback_cube" / "comparison" / "arm-across-n"
     assert "point by point" in (folder / "tables.md").read_text()
-    assert (folder / "outcome.steps.png").exists()
+    assert (folder / "figures" / "outcome.steps.png").exists()
 
 
 def test_a_dry_run_names_the_cost_with_a_named_model(quorum: Quorum, tmp_path: Path) -> None:
