@@ -103,10 +103,12 @@ def check(
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.runs.newest import parts_of
     from quorum.runs.verify import check_folder
 
     check_other = hook("check_folder")
-    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in folders]
+    parts = [part for folder in folders for part in parts_of(folder)]
+    found = [(check_other and check_other(folder, plugins)) or check_folder(folder, plugins) for folder in parts]
     if as_json:
         echo_json([part.to_json() for part in found])
     else:

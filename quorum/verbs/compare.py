@@ -12,7 +12,9 @@ from quorum.verbs.verb import Verb
 
 
 def compare(
-    sweep: options.Sweeps,
+    sweep: Annotated[
+        list[Path] | None, options.folders("SWEEP...", "Read these folders of sweeps, or of runs.")
+    ] = None,
     *,
     by: options.By = None,
     across: options.Across = None,
@@ -78,7 +80,7 @@ def compare(
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
     with garbage.kept():
-        comparison = answer([read_results(folder) for folder in sweep], question)
+        comparison = answer([read_results(folder) for folder in options.or_newest(sweep)], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))
         shown, remarks = tables(comparison), notes(comparison)

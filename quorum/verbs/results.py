@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 @measured
 def results(
     folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SWEEP|RUN...", help="Read these folders of sweeps or of runs; with --recompute, also trace files."
-        ),
-    ],
+        list[Path] | None,
+        options.folders("SWEEP|RUN...", "Read these folders of sweeps or of runs; with --recompute, also trace files."),
+    ] = None,
     *,
     sql: Annotated[
         str | None,
@@ -73,6 +71,8 @@ def results(
       quorum results runs/talk --recompute --plugin my_metrics --write
       quorum results runs/NAME --per agent
     """
+    from quorum.runs.newest import parts_of
+
     measures = chosen(more)
     computed = recompute or measures
     refusals = (
@@ -94,18 +94,19 @@ def results(
             raise UserError(message, hint)
     for measure in measures:
         measure.check(per, write=write)
+    named = [part for folder in options.or_newest(folders) for part in parts_of(folder)]
     if estimating := [measure for measure in measures if measure.estimates]:
         for measure in estimating:
-            options.print_estimate(measure.estimate(_runs(folders)), as_json=as_json)
+            options.print_estimate(measure.estimate(_runs(named)), as_json=as_json)
     elif per is not None:
-        _show_breakdowns(_runs(folders), per, measures, as_json=as_json)
+        _show_breakdowns(_runs(named), per, measures, as_json=as_json)
     elif computed:
-        _recompute(_runs(folders), measures, write=write, as_json=as_json)
+        _recompute(_runs(named), measures, write=write, as_json=as_json)
     else:
         from quorum.process import garbage
 
         with garbage.kept():
-            _show_rows(folders, sql, as_csv=as_csv, as_json=as_json)
+            _show_rows(named, sql, as_csv=as_csv, as_json=as_json)
 
 
 def _runs(folders: list[Path]) -> list[Path]:
@@ -124,6 +125,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
     from quorum.runs import as_csv as table_of
     from quorum.runs import read_results, show, write_csv
     from quorum.runs.derived import of_all
+    from quorum.runs.run_folder import is_run
 
     found = [read_results(folder) for folder in folders]
     if sql is not None:
@@ -145,7 +147,8 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
-        with of_all(found, write_csv) as tables:  # before anything is printed
+        written = [part for part in found if not is_run(part.folder)]
+        with of_all(written, write_csv) as tables:  # before anything is printed
             for part in found:
                 show.print_results(part, Console())
             for table in tables:

@@ -14,9 +14,9 @@ from quorum.verbs.verb import Verb
 
 def view(
     folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder, or two runs of one board."),
-    ],
+        list[Path] | None,
+        options.folders("RUN|SWEEP", "Show the run or the sweep in this folder, or two runs of one board."),
+    ] = None,
     *,
     port: options.Port = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
@@ -43,11 +43,12 @@ def view(
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
+    named = options.or_newest(folders)
     if export is not None:
-        page = command.export(folders, Output(export, "--export", force))
+        page = command.export(named, Output(export, "--export", force))
         echo(f"page: {page}")
     else:
-        command.view(folders, port, browser=not no_browser, echo=echo)
+        command.view(named, port, browser=not no_browser, echo=echo)
 
 
 verb = Verb(view, "Look", 10, "quorum view runs")
