@@ -40,16 +40,19 @@ def read_results(folder: Path) -> Results:
         folder: folder of a sweep, of any runs, or of a single run.
 
     Raises:
-        UserError: there is no such folder, or it holds no runs.
+        UserError: there is no such folder, it holds no runs, or it is a single run that is damaged.
     """
     require_folder(folder)
-    single = is_run(folder)
-    folders = [folder.resolve()] if single else list(runs_inside(folder))
-    sweep = None if single else read_sweep(folder)
+    folders = list(runs_inside(folder))
+    sweep = read_sweep(folder)
+    if single := sweep is None and not folders and is_run(folder):
+        folders = [folder.resolve()]
     names = {path.name for path in folders}
-    read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
+    read = [RunFolder(path).row() for path in folders if single or PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
+    if single and damaged:
+        raise UserError(f"{folder}: {damaged[0].reason}")
     if not read and sweep is None:
         raise UserError(f"{folder}: it contains no finished runs", sweeps_hint(folder))
     _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))

@@ -10,10 +10,12 @@ import typer
 from quorum.display.terminal import echo, echo_json
 from quorum.installation.hooks import hook
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 from quorum_base.user_errors import UserError
 
 
+@shorthand
 def check(
     words: Annotated[
         list[str] | None,

@@ -147,7 +147,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
-        written = [part for part in found if not is_run(part.folder)]
+        written = [part for part in found if part.sweep is not None or not is_run(part.folder)]
         with of_all(written, write_csv) as tables:  # before anything is printed
             for part in found:
                 show.print_results(part, Console())

@@ -18,7 +18,6 @@ from quorum.configuration.compose import Composer
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.schema import Configuration
 from quorum.episode.episode_folder import PARTIAL
-from quorum.runs.newest import sweeps_hint
 from quorum.runs.recorded_episode import open_episode
 from quorum.runs.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.runs.sweep_file import DamagedPlan, SweepParent, read_sweep
@@ -185,11 +184,17 @@ def runs_of(folders: Sequence[Path]) -> Iterator[Path]:
             raise no_such_folder(folder)
         inside = [folder] if is_run(folder) or not folder.is_dir() else [*_finished(folder)]
         if not inside:
-            raise UserError(f"{folder}: it holds no finished run that did not fail", sweeps_hint(folder))
+            raise UserError(f"{folder}: it holds no finished run that did not fail", _instead(folder))
         for run in inside:
             if (real := run.resolve()) not in seen:
                 seen.add(real)
                 yield run
+
+
+def _instead(folder: Path) -> str:
+    """Suggest the sweeps inside a folder."""
+    inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
+    return f"It holds sweeps; give one or more of them: {', '.join(inside[:3])}." if inside else ""
 
 
 def _finished(folder: Path) -> Iterator[Path]:
