@@ -237,7 +237,7 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 
 def _with_agents(
     grids: Mapping[str | None, tuple[Axis, ...]], composer: Composer
-) -> tuple[Mapping[str | None, tuple[Axis, ...]], str]:
+) -> tuple[dict[str | None, tuple[Axis, ...]], str]:
     """Add the minds that the arms without minds imply, with the reason: the same for all, as they are compared."""
     overrides = {arm: [value for axis in grid for value in axis.values] for arm, grid in grids.items()}
     unnamed = {arm: values for arm, values in overrides.items() if not names_agents(values)}

@@ -36,7 +36,8 @@ class VerbCommand(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
-            unknown = error.option_name if hasattr(error, "possibilities") else ""  # only Typer's NoSuchOption has them
+            # Only Typer's NoSuchOption, which is private, has possibilities.
+            unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
             if unknown and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
                 _refuse_key(unknown, words)
             raise

@@ -58,7 +58,7 @@ def report(
     from quorum.runs import read_results
     from quorum.storage.outputs import Output, require_writable
 
-    (folder,) = options.or_newest(sweep and [sweep])
+    (folder,) = options.or_newest([sweep] if sweep else None)
     found = read_results(folder)
     measured_from = FIRST if baseline is None else baseline
     question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, radar)

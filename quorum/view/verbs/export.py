@@ -68,7 +68,7 @@ def export(
     from quorum.view.export.command import export as write
     from quorum.view.export.selection import Split
 
-    (named,) = options.or_newest(folder and [folder])
+    (named,) = options.or_newest([folder] if folder else None)
     of_format = {**more, "split": split if split is None else Split.of(split)}
     if (expected := estimate(named, to, where=where, options=of_format)) is not None:
         options.print_estimate(expected, as_json=False)
