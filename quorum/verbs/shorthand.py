@@ -35,8 +35,9 @@ def shorthand(verb: Callable[..., None]) -> Callable[..., None]:
     added = inspect.signature(_shorthand, eval_str=True).parameters
 
     @wraps(verb)
-    def translating(**arguments: Any) -> None:
-        said = {name: arguments.pop(name) for name in added}
+    def translating(*given: Any, **arguments: Any) -> None:
+        arguments.update(zip(own, given, strict=False))
+        said = {name: arguments.pop(name, None) for name in added}
         if any(text is not None for text in said.values()):
             from quorum.configuration.shorthand import translated
 
