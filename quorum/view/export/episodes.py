@@ -159,7 +159,8 @@ class Runs:
         results = read_results(folder)
         if results.unfinished:
             self.remarks.append(f"{results.unfinished} unfinished runs are left out")
-        for row in (*results.rows, *results.damaged):
+        found: tuple[Row | Damaged, ...] = (*results.rows, *results.damaged)
+        for row in found:
             if isinstance(row, Damaged):
                 self.remarks.append(f"{row.name} is left out: {row.reason}")
                 continue
