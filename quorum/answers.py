@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quorum import comparison as compare
@@ -19,8 +18,6 @@ from quorum.episode import runner
 from quorum.installation.packages import load
 from quorum.runs import show, summary
 from quorum.runs.frames import Rows, columns
-from quorum.runs.run_folder import RunFolder
-from quorum_base.user_errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +54,7 @@ class Result(*_added("Result"), runner.Result):  # type: ignore[misc] # bases fr
         Raises:
             UserError: there is no such figure, it shows nothing for this run, or the run is damaged.
         """
-        return alone(self.folder).plot(figure)
+        return answer(Results, results.read_results(self.folder)).plot(figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +132,3 @@ def _html(shown: Sequence[Table], remarks: Sequence[str], board: str = "") -> st
     from quorum.comparison.report import notebook  # noqa: PLC0415 - Matplotlib
 
     return notebook(shown, remarks, Text.from_ansi(board).plain)
-
-
-def alone(run: Path) -> Results:
-    """Return the results of a single run.
-
-    Raises:
-        UserError: it is damaged.
-    """
-    row = RunFolder(run).row()
-    if isinstance(row, results.Damaged):
-        raise UserError(f"{run}: {row.reason}")
-    return Results(run, None, (row,), (), 0, ())

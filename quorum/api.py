@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from quorum.answers import Comparison, Result, Results, alone
+from quorum.answers import Comparison, Result, Results
 from quorum.comparison import Question
 from quorum.comparison import compare as _compare
 from quorum.configuration.arguments import checked_arguments
@@ -20,7 +20,7 @@ from quorum.episode.runner import Result as RunResult
 from quorum.episode.runner import run_cell
 from quorum.installation.extension_errors import extension_errors
 from quorum.runs import Row, read_results
-from quorum.runs.run_folder import is_run, read_whole_trace
+from quorum.runs.run_folder import read_whole_trace
 from quorum.sweeps.run import SweepRequest, SweepResult
 from quorum.sweeps.stopping import Cancellation
 from quorum_base.user_errors import UserError
@@ -167,8 +167,7 @@ def results(folder: Folder) -> Results:
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    runs = Path(folder)
-    return alone(runs) if is_run(runs) else answer(Results, read_results(runs))
+    return answer(Results, read_results(Path(folder)))
 
 
 @checked_arguments

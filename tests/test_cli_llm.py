@@ -130,7 +130,7 @@ CHECKS = {
         ["llm=vllm", "llm.base_url=http://127.0.0.1:9/v1", "llm.model=x"],
         "Is a server running at http://127.0.0.1:9/v1?",
     ),
-    "no run": (["llm=replay", "llm.run=nowhere"], "nowhere/calls.jsonl cannot be read"),
+    "no run": (["agents=heuristic", "llm=replay", "llm.run=nowhere"], "nowhere/calls.jsonl cannot be read"),
 }
 
 

@@ -14,8 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from quorum.configuration.option_folders import CONFIGS, SHIPPED, ConfigDir, option_folders
-from quorum.configuration.registry import ALL_REGISTRIES
-from quorum_base.user_errors import UserError, choices_hint
 
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
@@ -115,30 +113,6 @@ def option_names(group: str, config_dir: ConfigDir = ()) -> list[str]:
         UserError: see `options`.
     """
     return sorted({option.name for option in options(config_dir) if option.group == group})
-
-
-def no_option(group: str, name: str, config_dir: ConfigDir = (), place: str = "") -> UserError:
-    """Return the error for an unknown option of a group; it names near options, and the flag that may be missing.
-
-    An option is also found by the names in its description, such as `topology=broadcast` for the broadcast chain.
-
-    Args:
-        group: the group.
-        name: the unknown name.
-        config_dir: see `options`.
-        place: the key that has this value, if it is not the group.
-    """
-    known = sorted((option.name, option.description) for option in options(config_dir) if option.group == group)
-    registered = {registry.group: registry.names() for registry in ALL_REGISTRIES}
-    if name in registered.get(group, ()):
-        own = f"It is registered, but its values are missing: write DIR/{group}/{name}.yaml and add --config-dir DIR."
-    elif group in registered:
-        own = "To use your own, add --plugin MODULE or install its package."
-    else:
-        own = "To use your own, add --config-dir DIR."
-    begin = f"{place}: there is no option {name!r} of {group}" if place else f"{group}: there is no option {name!r}"
-    hint = choices_hint(name, f"Options of {group}", [option for option, _ in known], dict(known))
-    return UserError(begin, f"{hint} {own}")
 
 
 def contents(folders: Sequence[Path]) -> str | None:

@@ -57,15 +57,17 @@ class Cell:
 
     @classmethod
     def compose(cls, arguments: Sequence[str], config_dir: ConfigDir = ()) -> Cell:
-        """Create a cell from `KEY=VALUE` arguments.
+        """Create a cell from `KEY=VALUE` arguments; see `quorum.configuration.default_agents` for its minds.
 
         Raises:
             UserError: an argument or the configuration is not valid.
         """
         from quorum.configuration.compose import Composer  # noqa: PLC0415 (Hydra, which workers do without)
+        from quorum.configuration.default_agents import completed  # noqa: PLC0415 (as above)
         from quorum.configuration.overrides import parse  # noqa: PLC0415 (as above)
 
-        cell = cls.of(Composer(config_dir).compose(parse(arguments, single=True)))
+        overrides = parse(completed(arguments), single=True)
+        cell = cls.of(Composer(config_dir).compose(overrides))
         _log.info("composed %s", cell.name)
         return cell
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from maeil.component import RECORDED, ComponentConfig
-from quorum.configuration.provider_hint import provider_hint
+from quorum.configuration.hints import provider_hint, usual_words
 from quorum_base.registry import Registry
 from quorum_base.user_errors import UserError, Withheld, WrongKey, choices_hint
 
@@ -166,6 +166,8 @@ def _reason(
     wanted = _KINDS.get(kind) or _KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))
     if kind == "int_from_float":
         wanted = _KINDS["int"]
+    if wanted == _KINDS["int"] and (words := usual_words(f"{prefix}{path[-1]}", str(_value(path, values)))):
+        return f"{value} is not {wanted}. To sweep: {words}."
     return f"{value} is not {wanted}" if wanted else f"{value} is not allowed: {detail['msg'].lower()}"
 
 

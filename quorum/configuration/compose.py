@@ -21,17 +21,16 @@ from quorum.configuration.catalogue import (
     SWEEP_GROUPS,
     contents,
     group_names,
-    no_option,
     option_names,
     options,
 )
 from quorum.configuration.checked_values import shown_value
+from quorum.configuration.hints import no_option, provider_hint, usual_words
 from quorum.configuration.leaves import dotted
 from quorum.configuration.member_values import expand, is_mind
 from quorum.configuration.option_files import broken_yaml, check_option
 from quorum.configuration.option_folders import CONFIGS, SHIPPED, ConfigDir, option_folders
 from quorum.configuration.overrides import HYDRA, parse
-from quorum.configuration.provider_hint import provider_hint
 from quorum.configuration.registry import worlds
 from quorum.configuration.secrets import refuse_environment
 from quorum.configuration.templates import Template, is_open, lines, resolved, split, typed_values, with_value
@@ -202,6 +201,8 @@ class Composer:
         group, value = override.key_or_group, override.value()
         if not isinstance(value, str) or "/" in value:
             hint = choices_hint("", f"Options of {group}", self.options(group))
+            if isinstance(value, str | int) and (words := usual_words(group, str(value))):
+                hint = f"Write {words}. {hint}"
             raise UserError(f"{group}: {shown_value(value)} is not the name of an option", hint)
 
     def _explain(self, error: Exception, overrides: Sequence[Override]) -> UserError:
@@ -235,8 +236,11 @@ class Composer:
         for override in overrides:
             key = override.key_or_group
             if key not in keys and key not in self.groups and not _adds(override):
-                hint = provider_hint(key, override.value()) or _key_hint(key, keys)
-                return UserError(f"{key}: there is no such key", hint)
+                words = usual_words(key, (override.input_line or "").partition("=")[2])
+                known = not words.startswith("llm.") or words.partition("=")[0] in keys
+                provider = provider_hint(key if known else words.partition("=")[0], override.value())
+                hints = (f"Write {words}." if words else "", provider)
+                return UserError(f"{key}: there is no such key", " ".join(filter(None, hints)) or _key_hint(key, keys))
         return None
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from quorum.configuration.catalogue import no_option, option_names
+from quorum.configuration.catalogue import option_names
+from quorum.configuration.hints import no_option, provider_hint
 from quorum.configuration.leaves import leaves
 from quorum.configuration.member_values import expand
 from quorum.configuration.members import MEMBERS
 from quorum.configuration.option_files import option_values
 from quorum.configuration.option_folders import ConfigDir, option_folders
 from quorum.configuration.overrides import parse
-from quorum.configuration.provider_hint import provider_hint
 from quorum.configuration.secrets import refuse_environment
 from quorum.configuration.templates import is_open, resolved
 from quorum_base.user_errors import UserError, choices_hint

@@ -17,7 +17,8 @@ from typing import Any
 
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
-from quorum.configuration.catalogue import no_option, option_names
+from quorum.configuration.catalogue import option_names
+from quorum.configuration.hints import no_option
 from quorum.configuration.option_files import option_values
 from quorum.configuration.registry import minds
 from quorum.configuration.secrets import refuse_environment

@@ -11,6 +11,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSweep
 from hydra.errors import HydraException
 
+from quorum.configuration.hints import usual_words
 from quorum.configuration.secrets import refuse_secret_argument
 from quorum_base.forks import hold_in_forks
 from quorum_base.user_errors import UserError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _NULL_OPTION = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
 """The name of the option `extension=null`, which Hydra's grammar reads as the value null unless it is quoted."""
 
+EXPERIMENT_FILES = (".yaml", ".yml")
+"""Endings of files with an experiment, which `quorum sweep` takes among its arguments."""
 HYDRA = hold_in_forks(threading.RLock())
 """Held by the thread that composes, because Hydra, its parser and our templates keep global state."""
 
@@ -44,7 +47,7 @@ def parse(arguments: Sequence[str], *, single: bool = False) -> list[Override]:
         if argument.startswith("extension="):
             argument = _NULL_OPTION.sub('"null"', argument)  # noqa: PLW2901
         if "=" not in argument and not argument.startswith("~"):
-            raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
+            raise UserError(f"{argument!r} is not KEY=VALUE", _instead(argument))
         try:
             with HYDRA:
                 override = parser.parse_override(argument)
@@ -81,7 +84,7 @@ def _refuse(override: Override, argument: str, *, single: bool) -> None:
         key, _, values = argument.partition("=")
         raise UserError(
             f"{key}: an episode takes one value, but {values!r} gives several",
-            f"Run once for each value. Write a list in brackets, {key}=[a,b], "
+            f"`quorum sweep` runs once for each value. Write a list in brackets, {key}=[a,b], "
             f"and text with commas in quotes, '{key}=\"a,b\"'.",
         )
 
@@ -93,6 +96,13 @@ def _reason(error: HydraException) -> str:
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:
         return "a quote or a bracket is left open, or a special character is outside quotes"
     return lines[0].partition("while evaluating ")[2] or lines[0]
+
+
+def _instead(word: str) -> str:
+    if word.endswith(EXPERIMENT_FILES):
+        return f"A sweep takes the file of an experiment: quorum sweep {word}"
+    words = usual_words("", word)
+    return f"Write {words}." if words else "For example: quorum run n=8 seed=3"
 
 
 def _quoting(argument: str) -> str:

@@ -150,11 +150,14 @@ def _configuration(arguments: Sequence[str], config_dir: ConfigDir) -> Iterator[
 
     try:
         cell = Cell.compose(arguments, config_dir)
-        asyncio.run(_look_at(cell))
     except UserError as error:
         yield Finding("configuration", False, True, str(error))
         return
-    yield Finding("configuration", True, True, f"{cell.name} composes, builds, and can begin")
+    try:
+        asyncio.run(_look_at(cell))
+        yield Finding("configuration", True, True, f"{cell.name} composes, builds, and can begin")
+    except UserError as error:
+        yield Finding("configuration", False, True, str(error))
     if any(argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm" for argument in arguments):
         yield from _models(cell.configuration)
 

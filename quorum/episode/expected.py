@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from maeil.metrics.model import answers_of, call_number
 from maeil.trace import Instant
 from maeil.trace.reader import Trace
-from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
+from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, SET_PRICES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import dollars
 from quorum.agents.skills import skills_of
@@ -164,7 +164,7 @@ def expectation(cell: Cell, rest: Rest | None = None) -> str:
             taken = taken.times(rest.thoughts / max(taken.thoughts, 1))
         found = price(c, taken)
         on = basis("a pilot" if pilot.whole else f"the first {pilot.steps} steps of a pilot")
-    money = "unknown money (no price)" if found.priceless else dollars(found.usd)
+    money = f"unknown money (no price: set {SET_PRICES})" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
     return f"expected: about {amounts} ({on})"
 

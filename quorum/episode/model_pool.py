@@ -21,7 +21,7 @@ from quorum.agents.llm.cache import Cache, NotOurs
 from quorum.agents.llm.delivery import Delivery
 from quorum.agents.llm.errors import LanguageModelError, Unreachable
 from quorum.agents.llm.limits import CallLimits
-from quorum.agents.llm.prices import service_at
+from quorum.agents.llm.prices import SET_PRICES, service_at
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.redacting import Redacting
@@ -85,7 +85,7 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
-            prices = "Set its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
+            prices = f"Set its prices: {SET_PRICES}. Or b"
             begin = prices if "prices" in type(config).model_fields else "B"
             return f"{begin}ound the tokens or the calls: --budget-tokens N, --budget-calls N."
         case errors.ContextOverflow():

@@ -19,6 +19,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.display.sanitize import sanitize_lines
 from quorum.episode.episode_folder import PARTIAL
 from quorum.runs.finished import dropped_attempts
+from quorum.runs.newest import sweeps_hint
 from quorum.runs.rows import OWN, POOLED, Damaged, Results, Row, keys_of
 from quorum.runs.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.runs.sweep_file import read_sweep
@@ -36,20 +37,24 @@ def read_results(folder: Path) -> Results:
     cell that a sweep planned in two arms has a row in each.
 
     Args:
-        folder: folder of a sweep or of any runs.
+        folder: folder of a sweep, of any runs, or of a single run.
 
     Raises:
-        UserError: there is no such folder, or it holds no runs.
+        UserError: there is no such folder, it holds no runs, or it is a single run that is damaged.
     """
     require_folder(folder)
     folders = list(runs_inside(folder))
     sweep = read_sweep(folder)
+    if single := sweep is None and not folders and is_run(folder):
+        folders = [folder.resolve()]
     names = {path.name for path in folders}
-    read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
+    read = [RunFolder(path).row() for path in folders if single or PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
+    if single and damaged:
+        raise UserError(f"{folder}: {damaged[0].reason}")
     if not read and sweep is None:
-        raise UserError(f"{folder}: it contains no finished runs", _hint(folder))
+        raise UserError(f"{folder}: it contains no finished runs", sweeps_hint(folder))
     _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
     planned = sweep.cells if sweep is not None else ()
     there, spoiled = {cell.hash for cell in planned}, {item.name for item in damaged}
@@ -81,15 +86,6 @@ def _with_wasted(folder: Path, rows: list[Row]) -> list[Row]:
 def _wasted(spent: Spent) -> dict[str, float | None]:
     found = Wasted(spent.answers, spent.tokens, spent.known_usd)
     return {name: None if value is None else float(value) for name, value in compute_on_demand(found).items()}
-
-
-def _hint(folder: Path) -> str:
-    if is_run(folder):
-        return f"It is a single run: give the folder that contains it, {folder.parent}."
-    inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
-    if inside:
-        return f"It contains sweeps: give one or more of them, {', '.join(str(folder / name) for name in inside[:5])}."
-    return "Give the folder of a sweep, or the --out folder of `quorum run`."
 
 
 def _last_of_each(rows: Iterable[Row]) -> Mapping[str, Row]:

@@ -23,6 +23,7 @@ from quorum.configuration.schema import validate
 from quorum.episode.episode_folder import PARTIAL
 from quorum.installation.packages import DISTRIBUTION
 from quorum.installation.version import __version__
+from quorum.runs.newest import sweeps_hint
 from quorum.runs.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
 from quorum.runs.run_meta import RunMeta
 from quorum.runs.sweep_file import Sweep, read_sweep
@@ -265,7 +266,7 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     paths = list(runs_inside(folder))
     sweep = read_sweep(folder)
     if not paths and sweep is None:
-        raise UserError(f"{folder}: it contains no runs", "Give the folder of a run or of a sweep.")
+        raise UserError(f"{folder}: it contains no runs", sweeps_hint(folder))
     runs = {run.name: run for run in each_run(verify_run, paths, plugins)}
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
     for name, found in runs.items():

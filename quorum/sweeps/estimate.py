@@ -14,6 +14,7 @@ available source, and shows how many cells rest on each:
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ import orjson
 from rich.console import RenderableType
 from rich.table import Table
 
-from quorum.agents.llm.prices import BATCH
+from quorum.agents.llm.prices import BATCH, SET_PRICES
 from quorum.agents.llm.spending import dollars
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.schema import Configuration
@@ -59,6 +60,7 @@ class Forecast:
         varied: team sizes and components that vary between its cells, by group; with arms, only team sizes and worlds.
         repeated: grid points that name the same cell as another point.
         notices: remarks on the plan.
+        words: the `KEY=VALUES` arguments of the command.
         answers: expected model answers.
         tokens: expected tokens.
         usd: expected cost; None if a model's price or a cell's usage is unknown.
@@ -80,6 +82,7 @@ class Forecast:
     varied: Mapping[str, tuple[str, ...]]
     repeated: int
     notices: tuple[str, ...]
+    words: tuple[str, ...]
     answers: float
     tokens: float
     usd: float | None
@@ -103,6 +106,7 @@ class Forecast:
             "varied": {key: list(values) for key, values in self.varied.items()},
             "repeated": self.repeated,
             "notices": list(self.notices),
+            "arguments": list(self.words),
             "answers": round(self.answers),
             "tokens": round(self.tokens),
             "usd": None if self.usd is None else round(self.usd, 6),
@@ -132,7 +136,8 @@ class Forecast:
             yield "varied", " ".join(f"{key}={','.join(values)}" for key, values in self.varied.items())
         yield "model answers", f"{self.answers:,.0f}"
         yield "tokens", f"{self.tokens:,.0f}"
-        why = "the cost of some cells is unknown" if self.sources.get("unknown") else "the model's price is unknown"
+        priceless = f"the model's price is unknown; set {SET_PRICES}"
+        why = "the cost of some cells is unknown" if self.sources.get("unknown") else priceless
         money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
         yield "money", f"{money} (simulated)" if self.simulated else money
         if self.waves is None:
@@ -143,6 +148,7 @@ class Forecast:
     def _details(self) -> Iterator[tuple[str, str]]:
         yield "", ""
         yield "folder", str(self.folder)
+        yield "arguments", shlex.join(self.words)
         for name, reason in self.damaged.items():
             yield "damaged", f"{name}: {reason}"
         for notice in self.notices:
@@ -206,6 +212,7 @@ def forecast(
         varied=_varied(plan.cells),
         repeated=plan.repeated,
         notices=plan.notices,
+        words=plan.words,
         answers=fsum(expected.answers for _, expected in known),
         tokens=fsum(expected.tokens for _, expected in known),
         usd=by_tier.get(BATCH, usd) if engine.courier else usd,

@@ -17,15 +17,17 @@ comparison shows next to its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from quorum.configuration.catalogue import EXPERIMENT, no_option
+from quorum.configuration.catalogue import EXPERIMENT
 from quorum.configuration.checked_values import describe_validation_errors
+from quorum.configuration.hints import no_option
 from quorum.configuration.option_folders import ConfigDir, option_folders
 from quorum.runs.sweep_file import Published
 from quorum.storage.plain_yaml import NotPlain, parse_yaml
-from quorum_base.user_errors import UserError
+from quorum_base.user_errors import UserError, nearest
 
 
 class Experiment(BaseModel):
@@ -46,31 +48,41 @@ class Experiment(BaseModel):
 
 
 def load(name: str, config_dir: ConfigDir = ()) -> Experiment:
-    """Read a named experiment.
+    """Read a named experiment; see `read` for errors in its file.
 
     Args:
         name: file name without its extension.
         config_dir: folders whose `experiment/` is searched first.
 
     Raises:
-        UserError: the file does not exist or is not a valid experiment.
+        UserError: there is no such experiment.
     """
     folders = [folder / EXPERIMENT for folder in option_folders(config_dir)]
     files = {file.stem: file for folder in reversed(folders) for file in sorted(folder.glob("*.yaml"))}
     if name not in files:
         raise no_option(EXPERIMENT, name, config_dir)
+    return read(files[name])
+
+
+def read(file: Path) -> Experiment:
+    """Read the file of an experiment.
+
+    Raises:
+        UserError: there is no such file, or it is not a valid experiment.
+    """
+    if not file.is_file():
+        files = sorted(str(other) for other in file.parent.glob(f"*{file.suffix}"))
+        raise UserError(f"{file}: there is no such file", nearest(str(file), files))
     try:
-        raw = parse_yaml(files[name].read_bytes())
+        raw = parse_yaml(file.read_bytes())
     except (NotPlain, OSError) as error:
-        raise UserError(f"{files[name]}: {error}") from error
+        raise UserError(f"{file}: {error}") from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
         problems = describe_validation_errors(error, values, "", list(Experiment.model_fields))
-        raise UserError(
-            f"{files[name]}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
-        ) from error
+        raise UserError(f"{file}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md.") from error
     if any(not arm.strip() for arm in experiment.arms):
-        raise UserError(f"{files[name]}: arms: an arm has an empty name")
+        raise UserError(f"{file}: arms: an arm has an empty name")
     return experiment

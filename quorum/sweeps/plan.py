@@ -11,9 +11,11 @@ from typing import ClassVar
 from quorum.configuration.catalogue import EXPERIMENT
 from quorum.configuration.cell import Cell
 from quorum.configuration.compose import Composer
+from quorum.configuration.default_agents import TALKING, names_agents, needing_talkers, notice_of
 from quorum.configuration.effects import EffectCheck
 from quorum.configuration.kinds import Kinds
 from quorum.configuration.option_folders import ConfigDir
+from quorum.configuration.overrides import EXPERIMENT_FILES
 from quorum.episode.planned_cell import PlannedCell
 from quorum.runs.sweep_file import Published, SweepParent
 from quorum.sweeps import experiment_file as named
@@ -39,6 +41,7 @@ class SweepPlan:
         published: comparable results published by others.
         without_effect: arguments without effect in some cells, in one line; empty if none.
         parents: recorded runs that the cells continue, with absolute folders; empty if none.
+        implied: the minds of arms that name none, with the reason; empty if the default stays.
     """
 
     experiment: str | None
@@ -52,12 +55,13 @@ class SweepPlan:
     published: Published | None
     without_effect: str
     parents: tuple[SweepParent, ...] = ()
+    implied: str = ""
 
     @property
     def notices(self) -> tuple[str, ...]:
         """Notices to print before anything runs."""
         skipped = f"skipped: {listing(self.problems, self.points)}" if self.problems else ""
-        return tuple(notice for notice in (self.without_effect, skipped) if notice)
+        return tuple(notice for notice in (self.implied, self.without_effect, skipped) if notice)
 
     @property
     def points(self) -> int:
@@ -149,7 +153,7 @@ def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
     """Plan a sweep.
 
     Args:
-        words: `KEY=VALUES` in Hydra's sweep grammar, optionally with `experiment=NAME`.
+        words: `KEY=VALUES` in Hydra's sweep grammar, optionally with `experiment=NAME` or the file of an experiment.
         config_dir: folders with more group options, including experiments.
 
     Raises:
@@ -158,11 +162,13 @@ def plan(words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
     """
     if not words:
         raise UserError(
-            "a sweep needs a grid: KEY=VALUES, or experiment=NAME",
+            "a sweep needs a grid: KEY=VALUES, experiment=NAME, or a file with an experiment",
             "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
         )
-    name, rest = _split(words)
-    experiment = named.load(name, config_dir) if name is not None else named.Experiment(fixed=(), grid=(), arms={})
+    name, file, rest = _split(words)
+    experiment = named.Experiment(fixed=(), grid=(), arms={})
+    if name is not None:
+        experiment = named.load(name, config_dir) if file is None else named.read(file)
     composer = Composer(config_dir)
     for arm, own in experiment.arms.items():
         _single(axes(own, composer), f"arms.{arm}")
@@ -187,7 +193,7 @@ def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_d
     grid = axes(experiment.grid, composer)
     arms = {arm: axes(own, composer) for arm, own in experiment.arms.items()}
     grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
-    grids = grids or {None: joined(fixed, grid, given)}
+    grids, implied = _with_agents(grids or {None: joined(fixed, grid, given)}, composer)
     number = sum(map(count, grids.values()))
     effects = EffectCheck((axis.text for joint in grids.values() for axis in joint), config_dir)
     cells, problems, places = _cells(grids, composer, given, effects)
@@ -204,16 +210,22 @@ def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_d
         metrics=tuple(experiment.metrics),
         published=experiment.published,
         without_effect=effects.notice,
+        implied=implied,
     )
 
 
-def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Separate the experiment from the other arguments."""
+def _split(words: Sequence[str]) -> tuple[str | None, Path | None, list[str]]:
+    """Separate the experiment, by its name or as a file, from the other arguments."""
     prefix = f"{EXPERIMENT}="
+    files = [word for word in words if word.endswith(EXPERIMENT_FILES) and "=" not in word]
     names = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
-    if len(names) > 1 or any(not name.isidentifier() and not name.replace("-", "_").isidentifier() for name in names):
+    if len(files) + len(names) > 1:
+        raise UserError(f"{' '.join((*files, *names))}: a sweep has one experiment", "Run a sweep for each.")
+    if files:
+        return Path(files[0]).stem, Path(files[0]), [word for word in words if word not in files]
+    if any(not name.isidentifier() and not name.replace("-", "_").isidentifier() for name in names):
         raise UserError(f"{EXPERIMENT}: give the name of one experiment", "quorum list experiment shows them.")
-    return (names[0] if names else None), [word for word in words if not word.startswith(prefix)]
+    return (names[0] if names else None), None, [word for word in words if not word.startswith(prefix)]
 
 
 def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
@@ -221,6 +233,17 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
         if axis.swept:
             raise UserError(f"experiment: {where}: {axis.text} gives several values", "Put them in its grid.")
     return found
+
+
+def _with_agents(
+    grids: Mapping[str | None, tuple[Axis, ...]], composer: Composer
+) -> tuple[dict[str | None, tuple[Axis, ...]], str]:
+    """Add the minds that the arms without minds imply, with the reason: the same for all, as they are compared."""
+    overrides = {arm: [value for axis in grid for value in axis.values] for arm, grid in grids.items()}
+    unnamed = {arm: values for arm, values in overrides.items() if not names_agents(values)}
+    needing = needing_talkers(value for values in unnamed.values() for value in values)
+    own = axes([TALKING], composer) if needing else ()
+    return {arm: (*grid, *own) if arm in unnamed else grid for arm, grid in grids.items()}, notice_of(needing)
 
 
 def _cells(

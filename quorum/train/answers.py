@@ -12,7 +12,8 @@ from maeil.trace.events import CUT_SHORT, ThoughtEnd
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_reply
 from quorum.agents.prompting.templates import PromptSet
-from quorum.configuration.catalogue import no_option, option_names
+from quorum.configuration.catalogue import option_names
+from quorum.configuration.hints import no_option
 from quorum.configuration.option_files import option_values
 from quorum.configuration.option_folders import SHIPPED
 from quorum.episode.call_ledger import CALLS, records_of

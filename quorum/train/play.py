@@ -13,6 +13,7 @@ from maeil.world import closing_world
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.replay import Replay
 from quorum.configuration.cell import Cell
+from quorum.configuration.default_agents import completed
 from quorum.configuration.members import MEMBERS
 from quorum.configuration.plugins import load_plugins
 from quorum.configuration.providers.config import ProviderConfig
@@ -99,7 +100,7 @@ class Players:
 
     def _composed(self, *more: str) -> Cell:
         with extension_errors():
-            return Cell.compose((*self._setting.overrides, *more), self._setting.config_dir)
+            return Cell.compose([*completed(self._setting.overrides), *more], self._setting.config_dir)
 
     def _participants(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the names of all participants, and of those that ask a model."""

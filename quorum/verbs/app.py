@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from quorum.display.terminal import echo
 from quorum.verbs.verb import VERBS, Verb
@@ -20,6 +21,38 @@ from quorum_base.user_errors import UserError
 
 _HEADINGS = ("Run", "Look", "Compare", "What if", "Set up")
 """The order of headings in the help. Other headings follow."""
+
+
+class VerbCommand(TyperCommand):
+    """The command of a verb. It answers an option that is a key of the configuration with the `KEY=VALUE` to type."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words after the verb.
+
+        Raises:
+            UserError: an option is a key of the configuration.
+        """
+        words = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            # Only Typer's NoSuchOption, which is private, has possibilities.
+            unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
+            if unknown and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
+                _refuse_key(unknown, words)
+            raise
+
+
+def _refuse_key(option: str, words: list[str]) -> None:
+    from quorum.configuration.hints import usual_words
+    from quorum.configuration.secrets import refuse_secret_argument
+
+    place, word = next((place, word) for place, word in enumerate(words) if word.startswith(option))
+    after = words[place + 1] if len(words) > place + 1 and not words[place + 1].startswith("-") else "VALUE"
+    value = word.partition("=")[2] or after
+    if usual := usual_words(option, value):
+        refuse_secret_argument(f"{option}.model={value}")  # before the message shows it, whatever the option names
+        raise UserError(f"{option}: there is no such option, but there is such a key", f"Write {usual}.")
 
 
 class VerbGroup(TyperGroup):
@@ -84,7 +117,7 @@ def command_of(name: str) -> TyperCommand | None:
         return None
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     try:
-        alone.command(name, hidden=not verb.heading)(_with_logs(verb.function))
+        alone.command(name, hidden=not verb.heading, cls=VerbCommand)(_with_logs(verb.function))
         command = typer.main.get_command(alone)
     except Exception as error:
         _leave_out(name, error)

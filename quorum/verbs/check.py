@@ -10,10 +10,12 @@ import typer
 from quorum.display.terminal import echo, echo_json
 from quorum.installation.hooks import hook
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 from quorum_base.user_errors import UserError
 
 
+@shorthand
 def check(
     words: Annotated[
         list[str] | None,
@@ -104,9 +106,11 @@ def check(
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
     from quorum.runs.archives import unpacked
+    from quorum.runs.newest import parts_of
     from quorum.runs.verify import check_folder
 
     check_other = hook("check_folder")
+    folders = [part for folder in folders for part in parts_of(folder)]
     with unpacked(folders, verify=False) as places:
         found = [(check_other and check_other(place, plugins)) or check_folder(place, plugins) for place in places]
     if as_json:

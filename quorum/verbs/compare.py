@@ -12,7 +12,9 @@ from quorum.verbs.verb import Verb
 
 
 def compare(
-    sweep: options.Sweeps,
+    sweep: Annotated[
+        list[Path] | None, options.folders("SWEEP...", "Read these folders or zips of sweeps, or of runs.")
+    ] = None,
     *,
     by: options.By = None,
     across: options.Across = None,
@@ -78,7 +80,7 @@ def compare(
         require_writable(out, f"--out {out}")
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
-    with garbage.kept(), unpacked(sweep) as folders:
+    with garbage.kept(), unpacked(options.or_newest(sweep)) as folders:
         comparison = answer([read_results(folder) for folder in folders], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,14 +48,31 @@ def print_estimate(expected: Mapping[str, object], *, as_json: bool) -> None:
         echo(f"{name.replace('_', ' '):16}{'unknown' if amount is None else amount}")
 
 
+def folders(metavar: str, help_: str) -> Any:
+    """Declare an argument of folders with results; `or_newest` replaces a missing one."""
+    return typer.Argument(metavar=metavar, help=help_, show_default="the newest sweep in runs")
+
+
+def or_newest(named: Sequence[Path] | None) -> list[Path]:
+    """Return the named folders, or the newest sweep in `runs`, which standard error then shows.
+
+    Raises:
+        UserError: none is named, and `runs` contains neither sweeps nor runs.
+    """
+    if named:
+        return [*named]
+    from quorum.runs.newest import RUNS, newest
+
+    found = newest()
+    echo(f"reading {found}, {'which contains no sweep' if found == RUNS else f'the newest sweep in {RUNS}'}", err=True)
+    return [found]
+
+
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(metavar="KEY=VALUE", help="Set these keys. All others keep their defaults."),
 ]
-Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")]
-Sweeps = Annotated[
-    list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders or zips of sweeps, or of runs.")
-]
+Sweep = Annotated[Path | None, folders("SWEEP|RUN", "Read this folder of a sweep, of runs, or of one run.")]
 Plugins = Annotated[
     list[str] | None,
     values(

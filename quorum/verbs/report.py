@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    sweep: options.Sweep,
+    sweep: options.Sweep = None,
     *,
     by: options.By = None,
     across: options.Across = None,
@@ -57,10 +57,11 @@ def report(
     from quorum.runs import read_results
     from quorum.storage.outputs import Output, require_writable
 
-    found = read_results(sweep)
+    (folder,) = options.or_newest([sweep] if sweep else None)
+    found = read_results(folder)
     measured_from = FIRST if baseline is None else baseline
     question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions)
-    output = Output(out or sweep / "report.html", "--out", force or out is None)
+    output = Output(out or folder / "report.html", "--out", force or out is None)
     output.check()
     if episodes:
         write_page = hook("episode_page", "report --episodes")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
@@ -15,9 +13,9 @@ from quorum_base.user_errors import UserError
 
 def results(
     folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="SWEEP|RUN...", help="Read these folders or zips of sweeps, or of single runs."),
-    ],
+        list[Path] | None,
+        options.folders("SWEEP|RUN...", "Read these folders or zips of sweeps, or of single runs."),
+    ] = None,
     *,
     sql: Annotated[
         str | None,
@@ -57,9 +55,11 @@ def results(
         raise UserError("--write prints a table or --json", "Leave out --sql and --csv, or run two commands.")
     from quorum.process import garbage
     from quorum.runs.archives import unpacked
+    from quorum.runs.newest import parts_of
 
-    with unpacked(folders) as places:
-        archived = [folder for folder, place in zip(folders, places, strict=True) if folder != place]
+    named = [part for folder in options.or_newest(folders) for part in parts_of(folder)]
+    with unpacked(named) as places:
+        archived = [folder for folder, place in zip(named, places, strict=True) if folder != place]
         if write and archived:
             raise UserError(f"--write: {archived[0]} is in an archive, which stays as it is", "Unpack it first.")
         if write or (sql is None and not as_csv and all(map(_single, places))):
@@ -81,6 +81,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
     from quorum.runs import as_csv as table_of
     from quorum.runs import read_results, show, write_csv
     from quorum.runs.derived import of_all
+    from quorum.runs.run_folder import is_run
 
     found = [read_results(folder) for folder in folders]
     if sql is not None:
@@ -102,10 +103,11 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
-        with of_all(found if tables else (), write_csv) as written:  # before anything is printed
+        written = [part for part in found if tables and (part.sweep is not None or not is_run(part.folder))]
+        with of_all(written, write_csv) as paths:  # before anything is printed
             for part in found:
                 show.print_results(part, Console())
-            for table in written:
+            for table in paths:
                 echo(f"table: {table}")
 
 

@@ -12,6 +12,7 @@ import typer
 from maeil.outcomes import Outcome
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 from quorum_base.user_errors import UserError
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from quorum.episode.runner import Result
 
 
+@shorthand
 def run(
-    overrides: options.Overrides = None,
+    words: options.Overrides = None,
     *,
     out: options.Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the board and the team in the terminal.")] = False,
@@ -54,6 +56,7 @@ def run(
       quorum run n=4 track=mlflow
     """
     from quorum.configuration.cell import Cell
+    from quorum.configuration.default_agents import implied_agents
     from quorum.configuration.effects import EffectCheck, refuse
     from quorum.configuration.registry import trackers
     from quorum.configuration.sweep_arguments import build_sweep_component, split_arguments
@@ -67,8 +70,8 @@ def run(
         raise UserError("--live shows what --quiet hides: give one of them")
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    aside, words = split_arguments(overrides or [], trackers)
-    arguments = [*words, *limits]
+    aside, own = split_arguments(words or [], trackers)
+    arguments = [*own, *limits]
     cell = Cell.compose(arguments, config_dir or ())
     if notice := EffectCheck(arguments, config_dir or ()).look_at(cell):
         if strict:
@@ -76,9 +79,10 @@ def run(
         if not quiet:
             echo(f"notice: {notice}", err=True)
     if not quiet:
-        for line in (f"notice: {text}" if (text := uninformed(cell.configuration)) else "", expectation(cell)):
-            if line:
-                echo(line, err=True)
+        for text in filter(None, (implied_agents(arguments), uninformed(cell.configuration))):
+            echo(f"notice: {text}", err=True)
+        if line := expectation(cell):
+            echo(line, err=True)
     with tracking(build_sweep_component(trackers, aside, config_dir or ()), "quorum") as track, ending():
         with shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way)

@@ -9,11 +9,13 @@ import typer
 
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 
 
+@shorthand
 def show(
-    overrides: options.Overrides = None,
+    words: options.Overrides = None,
     *,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
@@ -34,8 +36,11 @@ def show(
       quorum show failures --help
     """
     from quorum.configuration.cell import Cell
+    from quorum.configuration.default_agents import implied_agents
 
-    cell = Cell.compose(overrides or [], config_dir or ())
+    cell = Cell.compose(words or [], config_dir or ())
+    if notice := implied_agents(words or []):
+        echo(f"notice: {notice}", err=True)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
         echo_json(shown)
@@ -43,6 +48,7 @@ def show(
         echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
+@shorthand
 def show_prompt(
     words: Annotated[
         list[str] | None,

@@ -9,6 +9,7 @@ import typer
 
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 from quorum_base.user_errors import UserError
 
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from quorum.sweeps.run import SweepRequest, SweepResult
 
 
+@shorthand
 def sweep(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="Span the grid with these keys; separate their values by commas."),
+        typer.Argument(
+            metavar="FILE.yaml|KEY=VALUES",
+            help="Take the experiment from this file; span the grid with these keys, their values separated by commas.",
+        ),
     ] = None,
     *,
     out: options.Out = Path("runs"),
@@ -52,7 +57,8 @@ def sweep(
     """Run a grid of episodes, or the part of it without results.
 
     Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
-    experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. track=NAME logs
+    FILE.yaml takes an experiment from a file, experiment=NAME one that `quorum list experiment` shows. engine=NAME
+    chooses the engine that runs the cells. track=NAME logs
     finished cells to MLflow or Weights & Biases. A budget covers the whole sweep, including finished cells: once it is
     used up, no more calls start; a larger budget continues. Ctrl-C lets running episodes finish; a second one drops
     them. The exit code is 1 if cells ended as `error`.
@@ -61,6 +67,7 @@ def sweep(
     Examples:
       quorum sweep n=2,4 topology=individual,debate agents=negotiator
       quorum sweep experiment=quickstart --dry-run --names
+      quorum sweep my.yaml --n 2,4 --seeds 0-9 --model openai/NAME
       quorum sweep experiment=cube_talk llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json

@@ -26,6 +26,7 @@ from quorum.comparison.report import write_report
 from quorum.comparison.tables import tables
 from quorum.runs import read_results
 from quorum.storage.outputs import Output
+from quorum_base.user_errors import UserError
 from tests.conftest import Quorum
 from tests.folders import HOSTILE, hostile_sweep, real_sweep
 

@@ -26,13 +26,19 @@ def reported(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["topology=debate"], f"topology=debate changes no decision of {SILENT}"),
+        (["topology=debate", "agents=heuristic"], f"topology=debate changes no decision of {SILENT}"),
         (["topology=chain", "agents=planner"], "topology=chain changes no decision of agents=planner, which does not"),
-        (["topology=debate", "topology.rounds=3"], "topology=debate topology.rounds=3 change no decision"),
-        (["llm=openai", "llm.model=a"], f"llm=openai llm.model=a change no decision of agents=heuristic{THOUGHTLESS}"),
+        (
+            ["topology=debate", "topology.rounds=3", "agents=idle"],
+            "topology=debate topology.rounds=3 change no decision",
+        ),
+        (
+            ["llm=openai", "llm.model=a", "agents=idle"],
+            f"llm=openai llm.model=a change no decision of agents=idle{THOUGHTLESS}",
+        ),
         (["llm.poor=0.5", "agents=negotiator"], f"llm.poor=0.5 changes no decision of agents=negotiator{THOUGHTLESS}"),
-        (["prompts=terse"], "prompts=terse changes no decision of agents=heuristic"),
-        (["prompts.folder=no_such_folder"], "prompts.folder=no_such_folder changes no decision"),
+        (["prompts=terse", "agents=heuristic"], "prompts=terse changes no decision of agents=heuristic"),
+        (["prompts.folder=no_such_folder", "agents=heuristic"], "prompts.folder=no_such_folder changes no decision"),
         (["budget.calls=3"], "budget.calls=3 changes no decision"),
     ],
 )
@@ -74,7 +80,7 @@ def test_the_words_of_an_experiment_are_looked_at_too(tmp_path: Path) -> None:
 
 
 def test_strict_makes_it_an_error_and_writes_nothing(tmp_path: Path) -> None:
-    request = SweepRequest(("n=2", "topology=debate"), tmp_path, strict=True)
+    request = SweepRequest(("n=2", "topology=debate", "agents=heuristic"), tmp_path, strict=True)
     with pytest.raises(
         UserError, match=r"topology=debate changes no decision .*\n.*Without --strict, this is only a notice"
     ):
@@ -86,7 +92,8 @@ def test_strict_makes_it_an_error_and_writes_nothing(tmp_path: Path) -> None:
 def test_the_command_tells_it_once_and_is_silent_or_strict_when_asked(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["n=1", "max_steps=1", "topology=debate", "--out", str(tmp_path / "runs"), *([option] if option else [])]
+    words = ["n=1", "max_steps=1", "topology=debate", "agents=heuristic", "--out", str(tmp_path / "runs")]
+    words += [option] if option else []
     monkeypatch.setattr(sys, "argv", ["quorum", "run", *words])
     with pytest.raises(SystemExit) as left:
         cli.main()

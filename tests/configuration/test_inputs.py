@@ -167,13 +167,13 @@ class TestPackages:
         inputs = {
             words: set(Cell.compose(words, configs).inputs)
             for words in (
-                ("env=corridor",), ("agents=announcer",), ("llm=smallest",), ("llm=smallest", "agents=naive"),
+                ("env=corridor",), ("agents=announcer",), ("llm=smallest", "agents=idle"), ("llm=smallest",),
             )
         }  # fmt: skip
         assert inputs["env=corridor",] == {"package corridor"}
         assert inputs["agents=announcer",] == {"package announcer"}
-        assert inputs["llm=smallest",] == set()
-        assert "package smallest" in inputs["llm=smallest", "agents=naive"]
+        assert inputs["llm=smallest", "agents=idle"] == set()
+        assert "package smallest" in inputs["llm=smallest",]
 
     @pytest.mark.parametrize(
         ("changed", "counts"),

@@ -37,7 +37,7 @@ def test_a_real_model_is_announced_with_answers_tokens_money_and_time() -> None:
 
 def test_money_without_a_price_is_unknown() -> None:
     line = expectation(Cell.compose([*TEAM[:3], "llm=vllm", "llm.model=m"]))
-    assert "tokens, unknown money (no price), " in line
+    assert "tokens, unknown money (no price: set llm.prices=" in line
 
 
 @pytest.mark.parametrize(

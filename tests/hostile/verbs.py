@@ -98,7 +98,7 @@ def takes_files(parameter: Any) -> bool:
 def _arguments(verb: str, run: Path, folder: Path, chance: random.Random) -> Iterator[str]:
     for argument in (part for part in VERBS[verb].params if part.param_type_name == "argument" and takes_files(part)):
         metavar = argument.metavar or ""
-        if argument.required or "|" in metavar or chance.random() < _SELDOM:
+        if argument.required or "SWEEP" in metavar or chance.random() < _SELDOM:
             either = [place for word, place in (("RUN", run), ("SWEEP", folder)) if word in metavar]
             yield str(chance.choice(either or [run]))
 

@@ -142,7 +142,6 @@ def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:
     [
         (lambda folder: folder / "swep", "Did you mean 'sweep'?"),
         (lambda folder: folder, "It contains sweeps"),
-        (lambda folder: folder / "sweep" / "a", "It is a single run"),
         (lambda folder: folder / "file", "it is a file"),
         (lambda folder: folder / "empty", "it contains no finished runs"),
     ],

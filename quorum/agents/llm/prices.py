@@ -98,6 +98,8 @@ def provider_name(name: str, model: str, address: str | None) -> str:
 
 
 MILLION = 1_000_000
+SET_PRICES = "llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens"
+"""How to give the price of a model that no table lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import typer
 
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _DESCRIBED = {"paper", "figure", "shows", "margins", "because"}
 
 
+@shorthand
 def reproduce(
     name: Annotated[
         str | None,

@@ -11,6 +11,7 @@ import typer
 
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
+from quorum.verbs.shorthand import shorthand
 from quorum.verbs.verb import Verb
 from quorum_base.user_errors import UserError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from quorum.study.study import Study
 
 
+@shorthand
 def study(
     name: Annotated[
         str | None,
@@ -95,10 +97,14 @@ def study(
     if name is None:
         _list(as_json=as_json)
         return
+    from quorum.configuration.default_agents import completed, implied_agents
     from quorum.study.study import Study, StudyRequest
 
+    given = completed(words or ())  # the minds are written down, as control arms drop the words that imply them
+    if not quiet and (notice := implied_agents(words or ())):
+        echo(f"notice: {notice}", err=True)
     request = StudyRequest(
-        tuple(words or ()),
+        tuple(given),
         out,
         study_name,
         question=name,

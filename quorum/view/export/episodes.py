@@ -20,7 +20,7 @@ from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_reply
 from quorum.episode.call_ledger import CALLS
 from quorum.runs import Damaged, Row, read_results
-from quorum.runs.run_folder import RunFolder, is_run
+from quorum.runs.run_folder import RunFolder
 from quorum.runs.run_meta import RunMeta
 from quorum.storage.run_files import DamagedFile
 from quorum.view.export.selection import matching
@@ -156,10 +156,10 @@ class Runs:
             self.rows = matching(self.rows, where)
 
     def _whole(self, folder: Path) -> Iterator[Row]:
-        results = None if is_run(folder) else read_results(folder)
-        if results is not None and results.unfinished:
+        results = read_results(folder)
+        if results.unfinished:
             self.remarks.append(f"{results.unfinished} unfinished runs are left out")
-        found: tuple[Row | Damaged, ...] = (*results.rows, *results.damaged) if results else (RunFolder(folder).row(),)
+        found: tuple[Row | Damaged, ...] = (*results.rows, *results.damaged)
         for row in found:
             if isinstance(row, Damaged):
                 self.remarks.append(f"{row.name} is left out: {row.reason}")

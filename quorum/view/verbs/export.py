@@ -17,9 +17,7 @@ from quorum.view.export.formats import EXPORTS
 
 @partial(with_options_of, added=EXPORTS)
 def export(
-    folder: Annotated[
-        Path, typer.Argument(metavar="SWEEP|RUN", help="Read this folder of a sweep, of runs, or of one run.")
-    ],
+    folder: options.Sweep = None,
     *,
     to: Annotated[str, options.value("--to", "|".join(EXPORTS.names()), "Choose the format.")] = "parquet",
     out: Annotated[
@@ -70,11 +68,12 @@ def export(
     from quorum.view.export.command import export as write
     from quorum.view.export.selection import Split
 
+    (named,) = options.or_newest([folder] if folder else None)
     of_format = {**more, "split": split if split is None else Split.of(split)}
-    if (expected := estimate(folder, to, where=where, options=of_format)) is not None:
+    if (expected := estimate(named, to, where=where, options=of_format)) is not None:
         options.print_estimate(expected, as_json=False)
         return
-    written, remarks = write(folder, to, out, calls=calls, force=force, where=where, options=of_format)
+    written, remarks = write(named, to, out, calls=calls, force=force, where=where, options=of_format)
     for remark in remarks:
         echo(f"notice: {remark}", err=True)
     if not quiet:

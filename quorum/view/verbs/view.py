@@ -14,11 +14,9 @@ from quorum.verbs.verb import Verb
 
 def view(
     folders: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUN|SWEEP", help="Show the run or the sweep in this folder or zip, or two runs of one board."
-        ),
-    ],
+        list[Path] | None,
+        options.folders("RUN|SWEEP", "Show the run or the sweep in this folder or zip, or two runs of one board."),
+    ] = None,
     *,
     port: options.Port = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
@@ -57,7 +55,7 @@ def view(
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
-    with unpacked(folders) as places:
+    with unpacked(options.or_newest(folders)) as places:
         if export is not None:
             page = command.export(
                 places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 from quorum.episode.episode_folder import PARTIAL, is_under_way
+from quorum.runs.newest import sweeps_hint
 from quorum.runs.run_folder import RunFolder, is_run, runs_inside
 from quorum.view.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.view.viewer.episode import Episode, read_episode
@@ -54,9 +55,7 @@ class Library:
             return cls(root.parent, {root.name: root})
         library = cls(root)
         if not library.names() and not (root / "sweep.json").is_file():
-            inside = sorted(path.parent.name for path in root.glob("*/sweep.json"))
-            hint = f"It holds sweeps: give one of them, {root / inside[0]}." if inside else "Give the folder of a run."
-            raise UserError(f"{folder}: it holds no runs", hint)
+            raise UserError(f"{folder}: it holds no runs", sweeps_hint(folder))
         return library
 
     @classmethod

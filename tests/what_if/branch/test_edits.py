@@ -77,7 +77,8 @@ def test_other_prompts_reach_what_is_asked_from_the_instant_on(run: Path, tmp_pa
 
 
 def test_who_does_not_talk_is_spared_the_talk_that_begins_with_the_branch(tmp_path: Path) -> None:
-    run = run_cell(Cell.compose(["n=3", "seed=2", "max_steps=40", "topology=debate"]), tmp_path / "runs").folder
+    words = ["n=3", "seed=2", "max_steps=40", "topology=debate", "agents=heuristic"]
+    run = run_cell(Cell.compose(words), tmp_path / "runs").folder
     starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
     branch = branched(run, f"{starts[len(starts) // 2].t}", tmp_path, minds=["agent_0=naive"])
     assert branch.outcome in PLAYED_OUT
