@@ -56,7 +56,7 @@ def compare(
       quorum compare runs/talk
       quorum compare runs/talk --by topology --metric completion --metric steps
       quorum compare runs/talk --by topology --across n --baseline individual
-      quorum compare runs/before runs/after --by sweep --across none --out compared
+      quorum compare runs/before runs/after --by sweep --across none --out by
       quorum compare runs/talk --baseline individual --budget tokens
       quorum compare runs/worlds --across env --baseline silent --room rules
       quorum compare branches runs/talk --by change

@@ -130,4 +130,4 @@ def test_the_command_imports_no_satellite_for_a_verb_of_the_core() -> None:
     done = subprocess.run([sys.executable, "-c", probe], env=environment(), capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if name.startswith("quorum.verbs.")}
     assert "quorum.verbs.run" in loaded
-    assert loaded <= {f"quorum.verbs.{name}" for name in ("app", "options", "run", "verb")}
+    assert loaded <= {f"quorum.verbs.{name}" for name in ("app", "options", "run", "shorthand", "verb")}
