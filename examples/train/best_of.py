@@ -74,12 +74,12 @@ def main() -> None:
         *team, policy=given.address, model="listener", boards=boards, group=given.draws, held_out=HELD_OUT
     )
     kept: Counter[str] = Counter()
-    with given.out.open("w", encoding="utf-8") as file:
-        for episode in best_of(played, kept):
-            for example in examples(episode):
-                file.write(json.dumps(example) + "\n")
-                kept["examples"] += 1
-    print(f"{kept['boards']} boards, {kept['ties']} of them ties; {kept['examples']} examples: {given.out}")
+    try:
+        found = [example for episode in best_of(played, kept) for example in examples(episode)]
+    except quorum.UserError as error:
+        parser.error(str(error))
+    given.out.write_text("".join(json.dumps(example) + "\n" for example in found), encoding="utf-8")
+    print(f"{kept['boards']} boards, {kept['ties']} of them ties; {len(found)} examples: {given.out}")
 
 
 if __name__ == "__main__":

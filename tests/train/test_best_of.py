@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import best_of
+import pytest
 
 import quorum
 from quorum.train.policy import Completion, PolicyRequest
@@ -36,3 +38,17 @@ def test_the_answers_are_those_of_the_best_episode_and_boards_without_a_better_o
     assert [example["completion"][0]["content"] for example in found] == [call.text for call in calls[1:]]
     assert [example["prompt"] for example in found] == [call.request.messages for call in calls[1:]]
     assert {example["reward"] for example in found} == {best.seats["agent_0"].reward.team}
+
+
+def test_a_server_that_is_not_there_is_one_message_and_the_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "third.jsonl"
+    out.write_text("before")
+    words = ("best_of.py", "http://127.0.0.1:9/v1", "--out", str(out), "--boards", "1", "--draws", "1")
+    monkeypatch.setattr("sys.argv", list(words))
+    with pytest.raises(SystemExit) as end:
+        best_of.main()
+    assert end.value.code == 2
+    assert "127.0.0.1:9" in capsys.readouterr().err
+    assert out.read_text() == "before"
