@@ -1,3 +1,3 @@
 """The version of the distribution, defined only here."""
 
-__version__ = "0.27.0"
+__version__ = "0.28.0"
