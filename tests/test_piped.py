@@ -110,7 +110,7 @@ def test_a_reader_that_has_left_is_no_bug(verb: str, sweep: Path, command: Comma
 
 
 def test_files_are_written_before_anything_is_printed(sweep: Path, command: Command) -> None:
-    run = Path(_words("metrics", sweep)[2])
+    run = Path(_words("metrics", sweep)[1])
     before = (run / "metrics.json").stat().st_ino
     (sweep / "results.csv").unlink(missing_ok=True)
     for words in (["results", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):

@@ -18,6 +18,11 @@ from quorum.sweeps.plan import plan
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains
+MINDS = {
+    "topology=dytopo": ["agents=naive"],  # minds that describe themselves
+    "topology=random": ["agents=naive"],
+    "prompts=paper": ["agents=llamac"],  # minds that answer in text
+}
 OPEN = {
     "id": "zoo_games",
     "model": "some-model",
@@ -41,15 +46,15 @@ def _is_explained(option: Option) -> bool:
 def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) -> None:
     assert _is_explained(option)
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
-    describes = option.group == "topology" and option.name in ("dytopo", "random")
-    given += ["agents=naive"] if describes else []  # minds that describe themselves
+    needed = MINDS.get(f"{option.group}={option.name}", [])
+    given += needed
     cell = Cell.compose([f"{option.group}={option.name}", *given])
     added = [option.group] if option.group == "extension" else []
     parts = {"env", "agents", "topology", "llm", *added}
     assert set(cell.plain) == {*Knobs.model_fields, *parts}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
     typed = [f"{knob.key}={values[knob.key] if knob.value == '???' else knob.value}" for knob in option.typed]
-    again = Cell.compose([f"{option.group}={option.name}", *typed, *(given if describes else [])])
+    again = Cell.compose([f"{option.group}={option.name}", *typed, *(given if needed else [])])
     assert again.hash == cell.hash
 
 

@@ -79,7 +79,7 @@ DECISIVE = (
 
 @pytest.mark.parametrize("argument", [*OPERATIONAL, *DECISIVE])
 def test_what_changes_no_decision_of_minds_without_a_model_names_no_cell(argument: str) -> None:
-    assert Cell.compose([argument]).name == Cell.compose([]).name
+    assert Cell.compose(["agents=heuristic", argument]).name == Cell.compose([]).name
 
 
 def test_how_a_model_is_reached_names_no_cell_and_what_it_is_asked_does() -> None:

@@ -40,7 +40,7 @@ def test_a_reader_that_leaves_after_the_first_line_costs_no_file(sweep: Path, tm
     )
     assert len(done.stdout.splitlines()) == 1
     assert "Traceback" not in done.stderr
-    assert {"tables.md", "tables.tex", "estimates.csv", "outcome.steps.pdf"} <= set(os.listdir(tmp_path / "o"))
+    assert {"tables.md", "tables.tex", "estimates.csv", "figures"} <= set(os.listdir(tmp_path / "o"))
 
 
 def test_no_number_of_a_piped_table_is_cut_at_eighty_columns(sweep: Path, quorum: Quorum) -> None:

@@ -106,7 +106,7 @@ def test_what_text_alone_says_is_absent_in_every_output_and_nowhere_0(quorum: Qu
     assert done.returncode == 0, done.stderr
     means = {(one["agents.name"], one["metric"]): one["mean"] for one in json.loads(done.stdout)["estimates"]}
     assert means == {(mind, name): mean for mind in known for name, mean in zip(metrics, known[mind], strict=True)}
-    drawn = (tmp_path / "compared" / "failure_kinds.svg").read_text()
+    drawn = (tmp_path / "compared" / "figures" / "failure_kinds.svg").read_text()
     assert drawn.count("+ unknown") == 1, "of the team whose messages are text alone"
     for run in tmp_path.glob("cube-*"):
         mind = "dmas" if "dmas" in run.name else "naive"
