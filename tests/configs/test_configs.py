@@ -21,7 +21,7 @@ PLAIN = {"name", "unit"}  # keys that the file's description explains
 MINDS = {
     "topology=dytopo": ["agents=naive"],  # minds that describe themselves
     "topology=random": ["agents=naive"],
-    "prompts=paper": ["agents=llamac"],  # minds that answer in text
+    "prompts=paper": ["agents=heuristic"],  # for teams with roles in transport only
 }
 OPEN = {
     "id": "zoo_games",
