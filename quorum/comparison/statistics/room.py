@@ -1,7 +1,7 @@
 """Room: the share of the possible gain that a level achieves.
 
 On a board, the **room** is the advantage of the reference with full knowledge over the silent team, and the **gain** is
-the advantage of the level over the silent team. The share of the room is the mean gain divided by the mean room, over all
+that of the level over the silent team. The share of the room is the mean gain divided by the mean room, over all
 boards that the three levels share. Boards on which the reference happens to be worse count as well: leaving them out
 would keep the boards on which the silent team was unlucky, so that any level would seem to gain.
 
