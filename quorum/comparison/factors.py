@@ -94,7 +94,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
     keys = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
     if name == "seed":
         raise UserError(
-            f"{option} seed: seeds cannot be compared, because each seed is a board that all arms play",
+            f"{option} seed: seeds cannot be compared, because each seed is a board that all levels share",
             "Give another factor.",
         )
     if name in _OWN or name in keys:

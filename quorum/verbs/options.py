@@ -112,7 +112,12 @@ BudgetCalls = Annotated[
 ]
 Name = Annotated[
     str | None,
-    value("--name", "NAME", "Give the sweep and its folder this name.", unset="from the experiment and the keys"),
+    value(
+        "--name",
+        "NAME",
+        "Create the folder of the sweep in --out with this name.",
+        unset="from the experiment and the keys",
+    ),
 ]
 DryRun = Annotated[
     bool,

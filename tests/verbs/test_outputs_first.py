@@ -56,6 +56,15 @@ def test_every_option_that_names_an_output_is_tested() -> None:
     }
 
 
+def test_a_name_is_a_folder_inside_out_wherever_there_is_one() -> None:
+    options = {verb: {part.opts[0]: part for part in command_of(verb).params} for verb in all_verbs()}
+    named = {verb: own for verb, own in options.items() if "--name" in own}
+    assert named.keys() == {"sweep", "branch", "study"}
+    for own in named.values():
+        assert (own["--name"].help or "").startswith("Create the folder of the sweep in --out")
+        assert (own["--out"].help, str(own["--out"].default)) == ("Keep results in this folder.", "runs")
+
+
 def bad_outputs() -> list[tuple[str, str, str]]:
     """Places that each option must refuse."""
     found = []
