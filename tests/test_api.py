@@ -123,7 +123,7 @@ def test_a_result_is_shown_with_what_the_verb_prints(quorum: Quorum, tmp_path: P
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)" in html
     printed = quorum("run", *TALK, "--out", "again").stdout
-    for label in ("goals reached", "communication: messages", "model: calls"):
+    for label in ("goals reached", "messages", "model answers"):
         assert f">{label}</th>" in html
         assert label in printed
     for line in result.board.splitlines():

@@ -81,8 +81,10 @@ def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: P
     done = quorum("run", *CORRIDOR, "n=2")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(".....[a]\n.....[b]\n")
-    for words in ("success", "2 / 2", "plans: number"):
+    for words in ("success", "2 / 2 goals", "environment steps", " seconds"):
         assert words in done.stdout
+    assert "plans: number" not in done.stdout
+    assert "plans: number" in quorum("run", *CORRIDOR, "n=2", "--all", "--out", "all").stdout
     trace = tmp_path / done.stdout.splitlines()[-1].removeprefix("trace: ")
     assert read_trace(trace).end is not None
 

@@ -49,14 +49,14 @@ def test_minds_without_a_model_show_none(quorum: Quorum) -> None:
 def test_unknown_money_is_shown_as_unknown(quorum: Quorum) -> None:
     with served(BRAIN) as addresses:
         done = quorum("run", *TEAM, *_local(addresses.openai, "llm.cache=false"))
-    assert re.search(r"model: usd +unknown", done.stdout)
+    assert re.search(r"cost +unknown", done.stdout)
 
 
 def test_a_run_that_its_budget_ends_says_what_it_has_used_and_leaves_no_task_behind(quorum: Quorum) -> None:
     done = quorum("run", "n=4", "agents=naive", "--budget-calls", "4")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr  # and no task whose failure nobody has seen: the fixture looks for it
-    assert re.search(r"model: calls +4\b", done.stdout)
+    assert re.search(r"model answers +4 answers to 4 calls", done.stdout)
     assert re.search(r"budget +4 of 4 requests for an answer", done.stdout)
 
 

@@ -11,7 +11,7 @@ import pytest
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
 from quorum.runs.derived import break_down, recompute, write_metrics
-from quorum.runs.summary import main_rows, shown
+from quorum.runs.summary import main_rows, more_rows, shown, warning_rows
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
@@ -188,23 +188,32 @@ def test_run_tells_of_a_group_only_what_occurred() -> None:
     events = play([Scripted(walk(2))], Corridor(1, length=2))
     metrics = compute_metrics(Trace(tuple(events)))
     rows = dict(main_rows("success", metrics))
-    assert rows["goals reached"] == "1 / 1"
-    assert rows["steps"] == "2"
-    assert rows["plans: number"] == "1"
-    assert not any(label.startswith(("communication", "constraints", "model")) for label in rows)
-    assert "decision: forced ready" not in rows
+    assert rows == {"outcome": "success", "goals reached": "1 / 1 goals", "steps": "2 environment steps"}
+    more = dict(more_rows(metrics))
+    assert more["plans: number"] == "1 plans"
+    assert not any(label.startswith(("communication", "constraints", "model")) for label in more)
+    assert not [*warning_rows(metrics)]
     busy = {
+        **metrics,
         "communication.messages": 3,
         "constraints.attempts": 1,
         "decision.forced_ready": 2,
+        "model.answers": 4,
+        "model.calls": 5,
         "outcome.steps_over_lower_bound": 1.25,
     }
-    rows = dict(main_rows("success", {**metrics, **busy}))
-    assert rows["communication: messages"] == "3"
-    assert rows["plans: interruptions"] == "0"
-    assert rows["constraints: violation spatial"] == "-"
-    assert rows["decision: forced ready"] == "2"
-    assert rows["steps"] == "2 (1.25 x lower bound)"
+    rows, more = dict(main_rows("success", busy)), dict(more_rows(busy))
+    assert rows["messages"] == "3 messages"
+    assert rows["model answers"] == "4 answers to 5 calls"
+    assert rows["steps"] == "2 environment steps (1.25 x lower bound)"
+    assert more["plans: interruptions"].startswith("0 ")
+    assert more["constraints: violation spatial"] == "-"
+    assert [label for label, _ in warning_rows(busy)] == ["decision: forced ready"]
+
+
+def test_without_goals_the_summary_shows_the_reward() -> None:
+    rows = dict(main_rows("truncated", {"outcome.goals": None, "outcome.return": 2.5, "outcome.steps": 7}))
+    assert rows == {"outcome": "truncated", "reward": "2.50 points", "steps": "7 environment steps"}
 
 
 def test_the_bound_of_the_board_gives_the_distance_to_it() -> None:

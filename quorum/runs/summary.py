@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from maeil.metrics import Value
+from maeil.metrics import METRICS, Value
 from quorum.agents.llm.spending import dollars
 from quorum.display.consoles import Console, Text
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from quorum.configuration.schema import Budget
     from quorum.episode.runner import Result
 
-_MAIN = (
-    "decision.overhead", "decision.latency_mean", "communication.messages", "communication.messages_per_step",
-    "communication.messages_std", "plans.number", "plans.success_rate", "plans.interruptions", "plans.coherence",
-    "plans.stability", "constraints.attempt_success_rate", "constraints.violation_spatial",
-    "constraints.violation_temporal", "model.calls", "model.answers", "model.completion_tokens", "model.usd",
+_MORE = (
+    "outcome.return", "outcome.lowest_return", "outcome.highest_return", "decision.overhead", "decision.latency_mean",
+    "communication.messages_per_step", "communication.messages_std", "plans.number", "plans.success_rate",
+    "plans.interruptions", "plans.coherence", "plans.stability", "constraints.attempt_success_rate",
+    "constraints.violation_spatial", "constraints.violation_temporal", "model.calls", "model.completion_tokens",
+    "model.usd",
 )  # fmt: skip
-"""The metrics of most interest to a researcher."""
+"""The metrics that `--all` adds."""
 
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that are not informative for an episode in which this metric is 0."""
@@ -31,53 +32,73 @@ _WARNINGS = (
     "model.asked_otherwise", "model.empty_answers", "model.reasoning_tokens", "model.cached_answers",
     "model.estimated_calls",
 )  # fmt: skip
-"""Metrics shown if they are not 0."""
+"""Metrics shown if they are not 0: as rows with `--all`, else in one line."""
 
 
-def print_summary(result: Result, console: Console) -> None:
-    """Print the final board, the outcome, the main metrics, why it did not succeed, and the path of the trace."""
+def print_summary(result: Result, console: Console, *, everything: bool = False) -> None:
+    """Print the final board, the outcome, why it did not succeed, and the path of the trace."""
     console.print(Text.from_ansi(result.board), soft_wrap=True)
     console.print()
     console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2))
-    for label, value in summary_rows(result):
+    unusual = [*warning_rows(result.metrics)]
+    for label, value in [*summary_rows(result), *([*more_rows(result.metrics), *unusual] if everything else ())]:
         table.add_row(label, Text(value))
     console.print(table)
+    if unusual and not everything:
+        console.print(Text(f"also: {'; '.join(map(' '.join, unusual))}"), soft_wrap=True)
     for sentence in result.why:
         console.print(Text(sentence.words), soft_wrap=True)
     console.print(Text(f"trace: {result.folder / 'trace.jsonl'}"), soft_wrap=True)
 
 
 def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield the models, the main metrics, the budget and the duration of an episode as label and value."""
+    """Yield the models, the main metrics, the cost or the budget, and the duration: at most eight rows."""
     if result.answering_models.models:
         yield "language model", result.answering_models.text
     yield from main_rows(result.outcome, result.metrics)
     if used := budget_used(result.cell.configuration.budget, result.metrics):
         yield "budget", used
-    yield "seconds", f"{result.seconds:.2f}"
+    elif result.metrics.get("model.calls"):
+        usd = result.metrics.get("model.usd")
+        yield "cost", "unknown" if usd is None else dollars(usd)
+    yield "time", f"{result.seconds:.2f} seconds"
 
 
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Yield the main metrics of an episode as label and value, except those of events that did not occur."""
+    """Yield the main metrics of an episode as label and value; messages and answers only if there are any."""
     yield "outcome", outcome
     if metrics.get("outcome.goals") is not None:
-        yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics['outcome.goals'])}"
+        yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics['outcome.goals'])} goals"
+    else:
+        yield "reward", f"{shown(metrics.get('outcome.return'))} points"
     bound = metrics.get("outcome.steps_over_lower_bound")
-    steps = shown(metrics.get("outcome.steps"))
+    steps = f"{shown(metrics.get('outcome.steps'))} environment steps"
     yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps
-    yield "reward", shown(metrics.get("outcome.return"))
-    if (lowest := metrics.get("outcome.lowest_return")) is not None:
-        yield "returns of agents", f"{shown(lowest)} to {shown(metrics.get('outcome.highest_return'))}"
+    if messages := metrics.get("communication.messages"):
+        yield "messages", f"{messages} messages"
+    if calls := metrics.get("model.calls"):
+        yield "model answers", f"{shown(metrics.get('model.answers'))} answers to {calls} calls"
+
+
+def more_rows(metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Yield the metrics that `--all` adds, with their units, except those of events that did not occur."""
     silent = {group for group, witness in _ONLY_WITH.items() if not metrics.get(witness)}
     if "communication" in silent:
         silent.add("plans.interruptions")
-    for name in _MAIN:
+    for name in _MORE:
         if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
-            yield _label(name), shown_metric(name, metrics)
-    for name in _WARNINGS:
-        if metrics.get(name):
-            yield _label(name), shown_metric(name, metrics)
+            yield _row(name, metrics)
+
+
+def warning_rows(metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Yield the counts of unusual events that occurred, with their units."""
+    return (_row(name, metrics) for name in _WARNINGS if metrics.get(name))
+
+
+def _row(name: str, metrics: Mapping[str, Value]) -> tuple[str, str]:
+    unit = METRICS[name].unit if metrics.get(name) is not None else ""
+    return name.replace(".", ": ").replace("_", " "), f"{shown_metric(name, metrics)} {unit}".rstrip()
 
 
 def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
@@ -124,10 +145,6 @@ def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:
     if name == "model.cached_answers":
         return f"{shown(metrics.get(name))} of {shown(metrics.get('model.answers'))}"
     return shown(metrics.get(name))
-
-
-def _label(name: str) -> str:
-    return name.replace(".", ": ").replace("_", " ")
 
 
 def as_json(result: Result) -> dict[str, Any]:

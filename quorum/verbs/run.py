@@ -26,6 +26,7 @@ def run(
     *,
     out: options.Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the board and the team in the terminal.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show more metrics in the summary.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     budget_usd: options.BudgetUsd = None,
@@ -89,7 +90,7 @@ def run(
         track(result.folder)
     if (store := cell.configuration.memory.store) is not None and not quiet:
         echo(f"memory: {Path(store) / MEMORY}", err=True)
-    report(result, as_json=as_json, quiet=quiet)
+    report(result, as_json=as_json, quiet=quiet, everything=everything)
 
 
 @contextmanager
@@ -123,7 +124,9 @@ def ending() -> Iterator[None]:
         raise typer.Exit(143 if terminated else 130) from None
 
 
-def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any] | None = None) -> None:
+def report(
+    result: Result, *, as_json: bool, quiet: bool, everything: bool = False, more: Mapping[str, Any] | None = None
+) -> None:
     """Print the result of an episode, with additional keys in JSON; the exit code is 1 if it failed."""
     from quorum.display.consoles import Console
     from quorum.runs import summary
@@ -131,7 +134,7 @@ def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any
     if as_json:
         echo_json({**summary.as_json(result), **(more or {})})
     elif not quiet:
-        summary.print_summary(result, Console())
+        summary.print_summary(result, Console(), everything=everything)
     if result.outcome == Outcome.ERROR:
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
