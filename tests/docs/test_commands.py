@@ -22,6 +22,7 @@ import typer
 from typer.exceptions import TyperException
 
 from quorum.configuration.cell import Cell
+from quorum.configuration.shorthand import translated
 from quorum.sweeps.plan import plan
 from quorum.verbs.app import app
 from tests.conftest import PATIENCE, ROOT, environment
@@ -81,10 +82,13 @@ def _parsed(verb: str, rest: list[str]) -> list[str]:
     context = group.make_context("quorum", [verb, *rest], resilient_parsing=False)
     name, command, arguments = group.resolve_command(context, [verb, *rest])  # type: ignore[attr-defined]
     try:
-        command.make_context(name, list(arguments), parent=context)
+        given = command.make_context(name, list(arguments), parent=context).params
     except TyperException as error:
         pytest.fail(f"{verb} {shlex.join(rest)}: {error}")
-    return [word for word in rest if "=" in word and not word.startswith("-")]
+    words = [word for word in rest if "=" in word and not word.startswith("-")]
+    if verb not in ("run", "sweep"):
+        return words
+    return translated(words, **{option: given[option] for option in ("model", "base_url", "n", "seeds")})
 
 
 @pytest.mark.parametrize("page", TIERED, ids=lambda page: page.name)
