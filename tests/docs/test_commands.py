@@ -1,6 +1,6 @@
 """Every command that the README and the guide show is run as it stands.
 
-`make test` runs those of the README and of the first comparison, and checks the words of all others: their options and
+`make test` runs those of the README and of the first hour, and checks the words of all others: their options and
 keys exist, and their configurations are valid. `make claims` runs the others.
 
 Each page is one script, in its own folder: the `quorum` lines of its ```sh blocks, in order. A line that cannot
@@ -33,7 +33,7 @@ PAGES = [
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
     if "\nquorum " in page.read_text("utf-8")
 ]
-_FIRST = ("README.md", "first-comparison.md")
+_FIRST = ("README.md", "first-hour.md")
 TIERED = [page if page.name in _FIRST else pytest.param(page, marks=pytest.mark.claims) for page in PAGES]
 """What a newcomer types is run by `make test`. Other tests check what the commands of the other pages do."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -72,7 +72,7 @@ def test_the_words_of_every_command_exist(page: Path) -> None:
             Cell.compose(words)
 
 
-_OF_THE_PAGE = ("prompts.folder=", "edges.yaml", "env.id=", "$(")
+_OF_THE_PAGE = ("prompts.folder=", ".yaml", "env.id=", "$(")
 """What commands contain that need a file of their page."""
 
 
@@ -82,11 +82,13 @@ def _parsed(verb: str, rest: list[str]) -> list[str]:
     context = group.make_context("quorum", [verb, *rest], resilient_parsing=False)
     name, command, arguments = group.resolve_command(context, [verb, *rest])  # type: ignore[attr-defined]
     try:
-        options = command.make_context(name, list(arguments), parent=context).params
+        given = command.make_context(name, list(arguments), parent=context).params
     except TyperException as error:
         pytest.fail(f"{verb} {shlex.join(rest)}: {error}")
     words = [word for word in rest if "=" in word and not word.startswith("-")]
-    return translated(words, **{key: options.get(key) for key in ("model", "base_url", "n", "seeds")})
+    if verb not in ("run", "sweep"):
+        return words
+    return translated(words, **{option: given[option] for option in ("model", "base_url", "n", "seeds")})
 
 
 @pytest.mark.parametrize("page", TIERED, ids=lambda page: page.name)
