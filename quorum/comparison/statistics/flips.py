@@ -1,6 +1,6 @@
 """Test and interval of paired differences by one method: random signs.
 
-Under the null hypothesis that two levels do not differ on a board, the sign of each board's difference is a coin flip
+Under the null hypothesis that two arms do not differ on a board, the sign of each board's difference is a coin flip
 (Fisher 1935, The Design of Experiments, section 21). Flipping the signs of a set of boards lowers the sum by twice the
 sum over the set. So the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way,
 the sets whose mean is `shift` or less reject a mean of `shift`. So the interval of all means that are not rejected ends

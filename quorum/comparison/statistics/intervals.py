@@ -100,8 +100,8 @@ def share_greater(x: Sequence[float], y: Sequence[float]) -> float:
     Its mean over boards is the probability of improvement (Agarwal et al. 2021, section 4.3, with a board as a task).
 
     Args:
-        x: values of one level on a board, not empty.
-        y: values of the other level, not empty.
+        x: values of one arm on a board, not empty.
+        y: values of the other arm, not empty.
     """
     return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))
 

@@ -1,9 +1,9 @@
-"""Room: the share of the possible gain that a level achieves.
+"""Room: the share of the possible gain that an arm achieves.
 
 On a board, the **room** is the advantage of the reference with full knowledge over the silent team, and the **gain** is
-that of the level over the silent team. The share of the room is the mean gain divided by the mean room, over all
-boards that the three levels share. Boards on which the reference happens to be worse count as well: leaving them out
-would keep the boards on which the silent team was unlucky, so that any level would seem to gain.
+the advantage of the arm over the silent team. The share of the room is the mean gain divided by the mean room, over all
+boards that the three arms share. Boards on which the reference happens to be worse count as well: leaving them out
+would keep the boards on which the silent team was unlucky, so that any arm would seem to gain.
 
 Its interval consists of the shares for which the sign-flip test does not reject that the mean of gain - share * room is
 0, as Fieller (1954, Some Problems in Interval Estimation) inverts Student's test. It has ends only if the room itself
@@ -29,7 +29,7 @@ _Board = TypeVar("_Board", bound=tuple[object, ...])
 
 @dataclass(frozen=True, slots=True)
 class RoomClosed:
-    """The share of the room that a level closes.
+    """The share of the room that an arm closes.
 
     Attributes:
         share: 0 for the silent team, 1 for the reference; NaN if the room is not significantly above 0. No interval if
@@ -61,17 +61,17 @@ def rooms_closed(
     return {level: found[level] for level in cells if level in found}
 
 
-def room_closed(level: Floats, silent: Floats, reference: Floats, *, lower_is_better: bool) -> RoomClosed:
-    """Return the share of the room that a level closes.
+def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_better: bool) -> RoomClosed:
+    """Return the share of the room that an arm closes.
 
     Args:
-        level: mean of the level on each board, shape (boards,).
+        arm: mean of the arm on each board, shape (boards,).
         silent: mean of the silent team, same shape.
         reference: mean of the reference with full knowledge, or the optimum, same shape.
         lower_is_better: whether lower values of the metric are better.
     """
     sign = -1.0 if lower_is_better else 1.0
-    gain, room = sign * (level - silent), sign * (reference - silent)
+    gain, room = sign * (arm - silent), sign * (reference - silent)
     boards, mean = len(room), float(room.mean()) if len(room) else math.nan
     whole = Estimate(mean, *sign_flip_interval(room), boards, boards)
     if not mean > 0 or sign_flip_test(room) > LEVEL:
