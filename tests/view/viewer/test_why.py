@@ -16,11 +16,11 @@ from tests.view.viewer.conftest import Open, served
 
 FAILING = ["n=4", "seed=6", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
 WHY = """async ([plan, page]) => {
-  const { whyFailed } = await import(new URL("why.js", document.querySelector("script[type=module]").src));
+  const { whyFailed } = await import(new URL("why.js", document.querySelector("script[src]").src));
   const names = ["agent_0", "agent_1", "agent_2"];
   const actionsOf = names.map(() => []);
   for (const action of page.actions) actionsOf[action.agent].push(action);
-  const { Model } = await import(new URL("model.js", document.querySelector("script[type=module]").src));
+  const { Model } = await import(new URL("model.js", document.querySelector("script[src]").src));
   const { listed } = Model.prototype;
   return whyFailed({ plain: page, phrases: {}, actionsOf, listed, name: (agent) => names[agent] }, plan);
 }"""

@@ -48,10 +48,10 @@ export function lanesLegend({ stages, actionsOf, messages, findings, plain }) {
       mark(c, letter, SIZE / 2, SIZE / 2);
     }))],
   ].filter(([, items]) => items.length);
-  const keep = ({ target }) => {
-    unfolded = target.open;
+  const keep = ({ currentTarget }) => {
+    unfolded = !currentTarget.parentElement.open; // before the redraw that the new height causes
   };
-  return el("details", { class: "legend", open: unfolded, ontoggle: keep, "aria-label": "legend of the lanes" }, el("summary", { title: "show all signs, or one line of them" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items))));
+  return el("details", { class: "legend", open: unfolded, "aria-label": "legend of the lanes" }, el("summary", { title: "show all signs, or one line of them", onclick: keep }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items))));
 }
 
 function entry(name, paint) {
