@@ -1,4 +1,4 @@
-# docker build -t quorum . && docker run --rm --user "$(id -u)" -v "$PWD/runs:/work/runs" quorum run n=4
+# docker build -t quorum . && docker run --rm --user "$(id -u)" -v "$PWD/runs:/data/runs" quorum run n=4
 FROM python:3.12-slim
 WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE CHANGELOG.md quorum_harness.py ./
@@ -13,8 +13,8 @@ COPY overcooked_env overcooked_env
 COPY pettingzoo_env pettingzoo_env
 RUN pip install --no-cache-dir -c constraints.txt . && rm -rf /source
 # Any user may write results and caches of compiled kernels.
-ENV HOME=/work NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/matplotlib
-RUN useradd --uid 1000 --home-dir /work quorum && mkdir -p /work/runs && chmod -R 0777 /work
+ENV HOME=/data NUMBA_CACHE_DIR=/tmp/numba MPLCONFIGDIR=/tmp/matplotlib
+RUN useradd --uid 1000 --home-dir /data quorum && mkdir -p /data/runs && chmod -R 0777 /data
 USER quorum
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["quorum"]

@@ -3,7 +3,7 @@
 The first sentence says what ended the run, and how far the team got. The others name tasks that were open at the end,
 with how many agents each needs, and what the team did about them. An attempt is what the world reports as one
 (`maeil.tasks.Attempt`). What the trace does not prove is left out: a task that may have ended in the last step, and
-tasks that are no goals, unless somebody tried them in vain.
+tasks that are no goals, unless attempts at them failed.
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ TASKS = {
              tries=[(2, "a/left", [0], "spatial"), (2, "a/up", [1], "spatial")]),
         [UP, "a needs 3 agents; both attempts at it in step 2 failed: too few agents were in place."],
     ),
-    "late, and in vain": (
+    "late, and without effect": (
         made(tries=[(8, "a", [0], "spatial")]),
         [UP, f"{LATE}; the only attempt at it failed: too few agents were in place."],
     ),
@@ -346,7 +346,7 @@ TASKS = {
         made(goals=9), ["Time was up after 10 steps, with 0 of 9 goals reached."],
     ),
     "more tasks than goals at the end": (made(reports=[(0, "a", 1, 0, 0, 0), (3, "b", 1, 0, 0, 0)]), [UP]),
-    "a task that is no goal, in vain": (
+    "a task that is no goal, without effect": (
         made(goals=9, tries=[(2, "a", [0], "spatial")]),
         ["Time was up after 10 steps, with 0 of 9 goals reached.",
          "a needs 2 agents; the only attempt at it in step 2 failed: too few agents were in place."],

@@ -40,7 +40,7 @@ def events_of(results: Any) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Return a cell as both libraries mean it: None where there is nothing, numbers without their type."""
+    """Return a cell in a form that is equal for both libraries: None for a missing value, and plain numbers."""
     return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
