@@ -56,8 +56,22 @@ def test_a_run_that_its_budget_ends_says_what_it_has_used_and_leaves_no_task_beh
     done = quorum("run", "n=4", "agents=naive", "--budget-calls", "4")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr  # and no task whose failure nobody has seen: the fixture looks for it
-    assert re.search(r"model answers +4 answers to 4 calls", done.stdout)
+    assert re.search(r"model answers +4 \(calls: 4\)", done.stdout)
     assert re.search(r"budget +4 of 4 requests for an answer", done.stdout)
+
+
+def test_the_summary_of_a_run_has_at_most_eight_rows_and_all_has_more(quorum: Quorum) -> None:
+    def rows(*words: str) -> list[str]:
+        done = quorum("run", "n=2", "topology=debate", "max_steps=20", "--budget-calls", "99", *words)
+        assert done.returncode == 0, done.stderr
+        return re.findall(r"^([a-z][a-z: ]*?) {2,}\S", done.stdout, re.MULTILINE)
+
+    short, long = rows(), rows("--all")
+    assert short == [
+        "language model", "outcome", "goals reached", "steps", "messages", "model answers", "budget", "time",
+    ]  # fmt: skip
+    assert long[: len(short)] == short
+    assert "plans: coherence" in long
 
 
 def test_a_budget_counts_the_answers_that_are_asked_for_again(quorum: Quorum) -> None:

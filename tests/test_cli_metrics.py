@@ -203,8 +203,8 @@ def test_run_tells_of_a_group_only_what_occurred() -> None:
         "outcome.steps_over_lower_bound": 1.25,
     }
     rows, more = dict(main_rows("success", busy)), dict(more_rows(busy))
-    assert rows["messages"] == "3 messages"
-    assert rows["model answers"] == "4 answers to 5 calls"
+    assert rows["messages"] == "3 sent"
+    assert rows["model answers"] == "4 (calls: 5)"
     assert rows["steps"] == "2 environment steps (1.25 x lower bound)"
     assert more["plans: interruptions"].startswith("0 ")
     assert more["constraints: violation spatial"] == "-"

@@ -76,9 +76,9 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
     steps = f"{shown(metrics.get('outcome.steps'))} environment steps"
     yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps
     if messages := metrics.get("communication.messages"):
-        yield "messages", f"{messages} messages"
+        yield "messages", f"{messages} sent"
     if calls := metrics.get("model.calls"):
-        yield "model answers", f"{shown(metrics.get('model.answers'))} answers to {calls} calls"
+        yield "model answers", f"{shown(metrics.get('model.answers'))} (calls: {calls})"
 
 
 def more_rows(metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
