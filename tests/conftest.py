@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -22,6 +23,7 @@ import pytest
 from hypothesis import settings
 
 from quorum_base.compilation.cache import NoFolder, cache_folder
+from quorum_base.user_cache import user_cache
 from tests.templates import share_templates
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,8 +42,13 @@ settings.register_profile("search", max_examples=400, deadline=None, print_blob=
 settings.load_profile("few")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, which every command would inherit
     signal.signal(signal.SIGINT, signal.default_int_handler)
-with suppress(NoFolder):  # a test with its own caches does not compile all kernels for itself
+with suppress(NoFolder, OSError):  # a test with its own caches neither compiles all kernels nor lists all fonts
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
+    os.environ.setdefault("MPLCONFIGDIR", str(user_cache().parent / "matplotlib"))
+_CACHES = tempfile.TemporaryDirectory(prefix="caches-", ignore_cleanup_errors=True)
+"""Where fixtures of a module or a session keep their answers, and each test in a folder of its number."""
+os.environ["XDG_CACHE_HOME"] = _CACHES.name
+_NUMBERS = count()
 
 
 def pytest_configure() -> None:
@@ -125,6 +132,12 @@ class _LeftBehind(logging.Handler):
 
 _LEFT = _LeftBehind()
 logging.getLogger("asyncio").addHandler(_LEFT)
+
+
+@pytest.fixture(autouse=True)
+def _answers_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test an empty cache: another test's server may have had the same port and answered the same prompt."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path(_CACHES.name, str(next(_NUMBERS)))))
 
 
 @pytest.fixture(autouse=True)

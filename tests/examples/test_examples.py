@@ -34,8 +34,8 @@ def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
         words = [found for word in shlex.split(line)[1:] for found in glob(word, root_dir=tmp_path) or [word]]
         done = quorum(*words, PYTHONPATH=str(ROOT))
         assert done.returncode == 0, f"{line}\n{done.stderr}"
-    assert (tmp_path / "figures" / "every_run.png").stat().st_size > 1000
-    assert "talk.echoes" in (tmp_path / "figures" / "estimates.csv").read_text()
+    assert (tmp_path / "comparison" / "figures" / "every_run.png").stat().st_size > 1000
+    assert "talk.echoes" in (tmp_path / "comparison" / "estimates.csv").read_text()
 
 
 @pytest.mark.conformance
