@@ -168,6 +168,9 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
         assert words not in text, "these cannot be typed: others flow into them"
     text = quorum("list", "agents", "--plugin", "walker").stdout
     assert "  walker        registered, but without an option file: add --config-dir DIR" in text
+    lines = quorum("list", "llm").stdout.splitlines()
+    assert sum("llm.tries=" in line for line in lines) == 1, "a key that most options have is described once"
+    assert [line.split() for line in lines if "OPENAI_API_KEY" in line][-1] == ["llm.api_key_env=OPENAI_API_KEY"]
     data = json.loads(quorum("list", "--json").stdout)
     assert [option["name"] for option in data["groups"]["clock"]] == ["fixed", "seconds", "tokens"]
 
@@ -176,9 +179,11 @@ def test_check_looks_at_the_installation_and_its_exit_code_tells(quorum: Quorum,
     done = quorum("check", "n=2")
     assert done.returncode == 0
     assert "composes, builds, and can begin" in done.stdout
+    assert done.stdout.splitlines()[-1] == "nothing that a run needs is missing"
     done = quorum("check", "n=0")
     assert done.returncode == 1
-    assert "it must be at least 1" in done.stdout
+    last = done.stdout.splitlines()[-1]
+    assert last == "a run would fail: configuration: n: 0 is not allowed: it must be at least 1"
     findings = json.loads(quorum("check", "--json").stdout)
     assert {"python", "--out", "configuration"} <= {finding["subject"] for finding in findings}
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -61,7 +62,9 @@ def _plain(option: Option) -> dict[str, Any]:
 
 
 def as_text(data: dict[str, Any], width: int) -> str:
-    """Format the listing: options in short, or with all their keys if there is only one group.
+    """Format the listing: options in short, or with their keys if there is only one group.
+
+    Keys that most options of the group have are described once, at the end; an option repeats one only for its own value.
 
     Args:
         data: result of `listing`.
@@ -71,21 +74,49 @@ def as_text(data: dict[str, Any], width: int) -> str:
     lines = []
     for group, members in data["groups"].items():
         lines.append(f"{group}=")
+        shared = _shared(members) if single and group != EXPERIMENT else {}
         for option in members:
             source = f" ({option['source']})" if option["source"] else ""
             lines += _row(f"  {option['name']}", f"{option['description']}{source}", 16, width)
             if single:
-                lines += _lines_of(option, group, width)
+                lines += _lines_of(option, group, shared, width)
         lines += _unlisted(data["components"].get(group, ()), members, width)
+        if shared:
+            several = [one["name"] for one in members if shared.keys() <= {knob["key"] for knob in one["knobs"]}]
+            lines += ["", *textwrap.wrap(f"Keys of {', '.join(several)}, with their usual values:", width)]
+            lines += _keys([*shared.values()], "    ", width)
     if data["knobs"]:
         lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
     return "\n".join(lines)
 
 
-def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
-    """Format the keys of an option as set on the command line; those of an experiment as written in its file."""
+def _shared(members: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Return the keys that most options of a group have with the same description, each with its most frequent value."""
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for option in members:
+        for knob in option["knobs"]:
+            found[knob["key"], knob["description"]].append(knob["value"])
+    return {
+        key: {"key": key, "value": Counter(values).most_common(1)[0][0], "description": description}
+        for (key, description), values in found.items()
+        if len(values) > max(2, len(members) / 2)
+    }
+
+
+def _own(knobs: Iterable[dict[str, str]], shared: Mapping[str, dict[str, str]]) -> Iterator[dict[str, str]]:
+    """Yield the keys that are not shared; of those that are, the ones with another value, without their description."""
+    for knob in knobs:
+        usual = shared.get(knob["key"], {})
+        if knob["description"] != usual.get("description"):
+            yield knob
+        elif knob["value"] != usual["value"]:
+            yield {**knob, "description": ""}
+
+
+def _lines_of(option: dict[str, Any], group: str, shared: Mapping[str, dict[str, str]], width: int) -> Iterator[str]:
+    """Format the own keys of an option as set on the command line; those of an experiment as written in its file."""
     if group != EXPERIMENT:
-        yield from _keys(option["knobs"], "    ", width)
+        yield from _keys([*_own(option["knobs"], shared)], "    ", width)
     for knob in option["knobs"] if group == EXPERIMENT else ():
         yield f"    {knob['key']}: {knob['value']}"
 

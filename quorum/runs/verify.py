@@ -235,7 +235,9 @@ class FolderCheck:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield it as text: the damage, the totals, what cannot be verified, and what to do."""
+        """Yield it as text: what cannot be verified, the damage, the totals, and what to do."""
+        for reason, number in Counter(reason for run in self.runs for reason in run.unverified).items():
+            yield f"not verified ({number}): {reason}"
         for run in self.damaged:
             for problem in run.problems:
                 yield f"damaged: {run.name}: {problem}"
@@ -244,8 +246,6 @@ class FolderCheck:
         counts["not run yet"] = len(self.missing)
         parts = ", ".join(f"{number} {what}" for what, number in counts.items() if number or what == "whole")
         yield f"{self.folder}: {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}: {parts}"
-        for reason, number in Counter(reason for run in self.runs for reason in run.unverified).items():
-            yield f"not verified in {number} of them: {reason}"
         yield from self.advice
 
 

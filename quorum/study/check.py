@@ -51,10 +51,10 @@ class StudyCheck:
         for run in self.reruns:
             if run.difference:
                 yield f"differs: {run.name}: {run.difference}"
-        equal = sum(not run.difference and not run.reason for run in self.reruns)
-        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again with equal traces"
         for reason, number in Counter(run.reason for run in self.reruns if run.reason).items():
             yield f"not played again ({number}): {reason}"
+        equal = sum(not run.difference and not run.reason for run in self.reruns)
+        yield f"{self.folder}: {equal} of {len(self.runs.runs)} runs played again with equal traces"
 
 
 def check_if_study(place: Path, plugins: Sequence[str]) -> StudyCheck | None:

@@ -88,6 +88,7 @@ def check(
 
     found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir or (), compiled=compile_)
     findings = [replace(finding, detail=redact_message(finding.detail)) for finding in found]
+    failures = [finding for finding in findings if finding.needed and not finding.fine]
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
@@ -99,8 +100,13 @@ def check(
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
             table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
-        Console().print(table)
-    if any(finding.needed and not finding.fine for finding in findings):
+        console = Console()
+        console.print(table)
+        if not failures and not prices:
+            console.print(Text("nothing that a run needs is missing"))
+        for finding in failures[:1]:
+            console.print(Text(f"a run would fail: {finding.subject}: {finding.detail}", "bold red", overflow="fold"))
+    if failures:
         raise typer.Exit(1)
 
 
