@@ -1,6 +1,6 @@
 """What a sweep costs at the prices of today's models: at full price, with cached prefixes, with flex, in batches.
 
-quorum sweep experiment=cube_talk --name topologies            # minutes: the calls, answered by the simulated model
+quorum sweep experiment=topologies --name topologies            # minutes: the calls, answered by the simulated model
 python benchmarks/costs.py runs/topologies                     # the table, from these calls; minutes
 python benchmarks/costs.py runs/topologies --json              # its figures
 

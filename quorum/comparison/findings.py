@@ -62,7 +62,7 @@ def _significant(comparison: Comparison, title: str, found: Sequence[Difference]
         for item in largest[:_FEW]
     ]
     more = f"; and {len(largest) - _FEW} more" if len(largest) > _FEW else ""
-    yield f"{title} differs from {baseline_label(comparison)}: {'; '.join(parts)}{more}. p is corrected by Holm."
+    yield f"{title}: difference from {baseline_label(comparison)}: {'; '.join(parts)}{more}. p is corrected by Holm."
 
 
 def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) -> str:

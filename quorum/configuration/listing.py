@@ -64,7 +64,7 @@ def _plain(option: Option) -> dict[str, Any]:
 def as_text(data: dict[str, Any], width: int) -> str:
     """Format the listing: options in short, or with their keys if there is only one group.
 
-    Keys that most options of the group have are described once, at the end; an option repeats one only for its own value.
+    Keys that most options of the group have are described once, at the end; an option repeats one for its own value.
 
     Args:
         data: result of `listing`.
@@ -91,7 +91,7 @@ def as_text(data: dict[str, Any], width: int) -> str:
 
 
 def _shared(members: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return the keys that most options of a group have with the same description, each with its most frequent value."""
+    """Return the keys that most options of a group have with the same description, with the most frequent value."""
     found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for option in members:
         for knob in option["knobs"]:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from quorum.display.terminal import echo, echo_json
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
@@ -39,6 +41,7 @@ def compare(
             "--columns", "COLUMNS", "Size tables and figures for a document with this many columns.", min=1, max=2
         ),
     ] = 1,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only findings and means.")] = False,
     as_json: options.Json = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -67,9 +70,10 @@ def compare(
     from quorum.comparison.budgets import budget_curves
     from quorum.comparison.files import ESTIMATES, write_files
     from quorum.comparison.files import as_json as json_of
+    from quorum.comparison.findings import findings
     from quorum.comparison.formats import print_tables
     from quorum.comparison.notes import notes
-    from quorum.comparison.tables import tables
+    from quorum.comparison.tables import SIMULATED, tables
     from quorum.process import garbage
     from quorum.runs import read_results
     from quorum.runs.archives import unpacked
@@ -93,7 +97,11 @@ def compare(
     elif not quiet:
         from quorum.display.consoles import Console
 
-        print_tables(shown, remarks, Console())
+        # The notes say once that answers are simulated, above the captions that would repeat it.
+        printed = [replace(table, caption=table.caption.removesuffix(SIMULATED).rstrip()) for table in shown]
+        if brief:
+            printed = [table for table in printed if table.name in (*comparison.metrics, "metrics")]
+        print_tables(printed, [*remarks, "", *findings(comparison)], Console())
     if files and not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 

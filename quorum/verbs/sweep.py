@@ -68,10 +68,10 @@ def sweep(
       quorum sweep n=2,4 topology=individual,debate agents=negotiator
       quorum sweep experiment=quickstart --dry-run --names
       quorum sweep my.yaml --n 2,4 --seeds 0-9 --model openai/NAME
-      quorum sweep experiment=cube_talk llm=openai llm.model=NAME --budget-usd 20
+      quorum sweep experiment=topologies llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
-      quorum sweep experiment=cube_talk llm=openai llm.model=M engine=batch
+      quorum sweep experiment=topologies llm=openai llm.model=M engine=batch
       quorum sweep n=2,4 track=wandb track.project=teams
     """
     from quorum.sweeps.run import SweepRequest

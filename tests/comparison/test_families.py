@@ -276,7 +276,7 @@ def test_every_form_of_the_answer_has_the_gain(tmp_path: Path) -> None:
     files = {file.name for file in write_files(found, shown, remarks, tmp_path / "out", force=False)}
     assert {"differences.csv", "tables.tex", "figure.png"} <= files
     assert "mean gain over branches without a change" in (tmp_path / "out" / "figure.tex").read_text()
-    assert "Steps differs from branches without a change: llm.poor=1 is worse" in " ".join(findings(found))
+    assert "Steps: difference from branches without a change: llm.poor=1 is worse" in " ".join(findings(found))
     html = page(read_results(folder), found, tmp_path / "report.html", "", {})
     assert "gain over branches without a change" in html
 

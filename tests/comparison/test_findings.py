@@ -37,7 +37,7 @@ def _difference(mean: float, deviation: float) -> Difference:
 def test_what_differs_is_reported_with_its_size_interval_and_p(tmp_path: Path) -> None:
     found = _comparison(tmp_path, {"alone": [20, 22, 24, 26, 28, 30, 32, 34], "talk": [10, 11, 12, 13, 14, 15, 16, 17]})
     steps, success = findings(found)
-    assert steps.startswith("Steps differs from alone: talk is better: -13.5 [-")
+    assert steps.startswith("Steps: difference from alone: talk is better: -13.5 [-")
     assert "environment steps (p = 0.008, 8 boards)" in steps
     assert success == "Success is 1 in all 16 runs that define it."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -14,6 +15,31 @@ ROWS = re.findall(r"^\| `(\w+)`:[^|]*\| ([^|]+) \| ([^|]+) \|$", (ROOT / "README
 def test_the_table_has_every_arm() -> None:
     arms = re.findall(r"^  (\w+): \[", (ROOT / "configs" / "experiment" / "quickstart.yaml").read_text(), re.MULTILINE)
     assert [arm for arm, *_ in ROWS] == arms
+
+
+RECIPE = re.findall(
+    r"^\t@(.*)", (ROOT / "Makefile").read_text("utf-8").split("\nrun:")[1].split("\n\n")[0], re.MULTILINE
+)
+"""The commands of `make run`."""
+
+
+@pytest.mark.claims
+def test_make_run_prints_its_answer_in_forty_lines_and_ends_with_three_commands(quorum: Quorum) -> None:
+    typed = [line.replace("$(NAME)", "quick") for line in RECIPE if ".venv/bin/quorum" in line]
+    assert [command.split()[1] for command in typed] == ["sweep", "compare", "report"]
+    shown = ""
+    for command in typed:
+        done = quorum(*shlex.split(command)[1:], COLUMNS="80")
+        assert done.returncode == 0, done.stderr
+        shown += done.stdout
+    ends = [line for line in RECIPE if line.startswith("echo")]
+    assert len(shown.splitlines()) + len(ends) <= 40
+    assert sum('echo "  quorum ' in line for line in ends) == 3
+    assert "Success: no significant difference from individual." in shown
+    assert "Simulated language model: its results say nothing about a real model." in " ".join(shown.split())
+    for line in ends[-3:]:
+        verb = line.split()[3]
+        assert quorum(verb, "--help").returncode == 0
 
 
 @pytest.mark.claims
