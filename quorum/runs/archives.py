@@ -31,6 +31,7 @@ _LONGEST_NAME = 200
 _ENCRYPTED = 0x1
 _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError, ValueError)
 """Errors of `zipfile` for damaged archives."""
+_AGAIN = "Get the archive again from whoever made it, or read the folder that it was made from."
 
 
 @contextmanager
@@ -75,7 +76,8 @@ def _unpack(archive: Path, root: Path) -> None:
         with os_errors(f"{archive}: cannot be read"):
             packed = zipfile.ZipFile(archive)
     except _BROKEN as error:
-        raise UserError(f"{archive}: it is not a whole zip archive: {sanitize(str(error), _LONGEST_NAME)}") from error
+        reason = sanitize(str(error), _LONGEST_NAME)
+        raise UserError(f"{archive}: it is not a whole zip archive: {reason}", _AGAIN) from error
     with packed:
         members = packed.infolist()
         most = min(LARGEST, MIB + MOST_PACKED * archive.stat().st_size)
@@ -147,7 +149,7 @@ def _verify(folder: Path) -> None:
 
 
 def _refused(archive: Path, member: zipfile.ZipInfo, reason: str) -> UserError:
-    return UserError(f"{archive}: {_shown(member)}: not unpacked: {reason}")
+    return UserError(f"{archive}: {_shown(member)}: not unpacked: {reason}", _AGAIN)
 
 
 def _shown(member: zipfile.ZipInfo) -> str:

@@ -63,6 +63,7 @@ def packed(folder: Path, target: Path, top: str = "", **changes: bytes) -> Path:
 def refusal(archive: Path) -> str:
     with pytest.raises(UserError) as refused, unpacked([archive]):
         pytest.fail("it was unpacked")
+    assert refused.value.hint
     return str(refused.value)
 
 
