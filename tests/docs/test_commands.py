@@ -102,6 +102,7 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     folder.mkdir(exist_ok=True)
     for shown_folder in ("docs/boards", "examples/smollm2"):
         shutil.copytree(ROOT / shown_folder, folder / shown_folder)
+    shutil.copy(ROOT / "examples" / "students.zip", folder / "examples")
     tools.mkdir()
     script = "\n".join(line[:-2] + _WAIT if line.endswith(" &") else line for line in shown)
     for port in _PORTS:
