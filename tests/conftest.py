@@ -45,6 +45,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 with suppress(NoFolder, OSError):  # a test with its own caches neither compiles all kernels nor lists all fonts
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
     os.environ.setdefault("MPLCONFIGDIR", str(user_cache().parent / "matplotlib"))
+    os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(user_cache().parent / "ms-playwright"))
 _CACHES = tempfile.TemporaryDirectory(prefix="caches-", ignore_cleanup_errors=True)
 """Where fixtures of a module or a session keep their answers, and each test in a folder of its number."""
 os.environ["XDG_CACHE_HOME"] = _CACHES.name
