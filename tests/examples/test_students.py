@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from collections import defaultdict
@@ -58,3 +59,13 @@ def test_the_table_and_the_differences_of_the_readme_are_those_of_the_recorded_s
         (found,) = (one.mean for one in comparison.differences if one.level == level)
         low, high = sorted((sign * found.low, sign * found.high))
         assert f"{sign * found.value:.1f} steps [{low:.1f}, {high:.1f}]" in README, level
+
+
+def test_the_effects_of_messages_in_the_readme_are_those_of_the_studies() -> None:
+    studies = [EXAMPLES / "train" / "students" / f"{name}.study.json" for name in ("listener", "deaf")]
+    effects = [json.loads(file.read_text("utf-8"))["effects"] for file in studies]
+    shown = dict(re.findall(r"^\| [^|]*`(\w+)`[^|]* \| (.+ \| .+) \|$", README, re.MULTILINE))
+    for effect in ("content", "shuffled", "truth"):
+        found = [one[effect]["difference"] for one in effects]
+        cells = [f"{one['value']:+.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in found]
+        assert shown[effect] == " | ".join(cells), effect
