@@ -183,6 +183,10 @@ class Watchdog:
         return _LOCKED * max(limits) if limits and all(limits) else 0.0
 
     def _judge(self, silent: float) -> None:
+        # Frames decide only once a limit has passed. CPython 3.11 may crash when those of a running thread are read
+        # (python/cpython#111363).
+        if not any(episode.limit_over(silent, thinking=True) for episode in tuple(self._episodes)):
+            return
         frames = _stack(sys._current_frames().get(self._watched))
         episode = _episode_of(frames)
         if episode is None:

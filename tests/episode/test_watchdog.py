@@ -4,7 +4,10 @@ import asyncio
 import sys
 from types import FrameType
 
-from quorum.episode.watchdog import _episode_of
+import pytest
+
+from quorum.configuration.cell import Cell
+from quorum.episode.watchdog import Watchdog, WatchedEpisode, _episode_of
 
 
 def test_a_callback_that_has_just_returned_belongs_to_no_episode() -> None:
@@ -24,3 +27,25 @@ def test_a_callback_that_has_just_returned_belongs_to_no_episode() -> None:
     asyncio.run(turn())
     assert seen
     assert set(seen) == {None}
+
+
+@pytest.mark.parametrize(("silent", "reads"), [(1.0, False), (30.0, True)])
+def test_frames_are_read_only_if_a_limit_has_passed(
+    silent: float, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading the frames of a running thread may crash CPython 3.11."""
+    asked: list[int] = []
+    watchdog = Watchdog(lambda _: None)
+    watchdog._episodes.append(WatchedEpisode(Cell.compose(["limits.step_seconds=20"])))
+
+    def frames() -> dict[int, FrameType]:
+        asked.append(1)
+        return {}
+
+    monkeypatch.setattr(sys, "_current_frames", frames)
+    watchdog._judge(silent)
+    assert bool(asked) == reads
+    watchdog._episodes.clear()
+    asked.clear()
+    watchdog._judge(1e6)
+    assert not asked
