@@ -1,4 +1,4 @@
-"""What tells of the machine that made a file."""
+"""The absolute paths in a file, which name places of the machine that made it."""
 
 import re
 
