@@ -9,16 +9,11 @@ For each table, `guide_tables.yaml` names its page, its commands, the content of
 `guide_tables.lock` records when each was measured, with digests of all that can move a figure (`table_digests.py`).
 `make test` compares these digests with the files; `make claims` measures the tables marked `cheap`. The page that shows
 a table also shows its commands.
-
-A table is one of figures if it has an interval, or if a third of its cells begin with a number, unless a column is
-called `meaning` or `default`. Each of these is in `guide_tables.yaml`: as a table to measure, as one measured once,
-with the reason, or as a table of reference.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import shlex
@@ -28,290 +23,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from statistics import fmean
-from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from benchmarks.table_digests import Measured, commands_digest, digest, group_digest, read_lock, write_lock
+from benchmarks.figure_tables import (
+    ROOT,
+    Guide,
+    GuideTable,
+    figures_digest,
+    files_shown,
+    load,
+    start_of,
+    table_rows,
+)
+from benchmarks.table_cells import KEEP, Cells, Column
+from benchmarks.table_digests import Measured, read_lock, write_lock
 from quorum.comparison.comparison import Comparison, Question, compare
-from quorum.comparison.differences import Difference
 from quorum.comparison.factors import written
-from quorum.comparison.groups import Group
-from quorum.comparison.tables import decimals, interval, p_value
 from quorum.installation.version import __version__
 from quorum.runs.results_folder import read_results
 
-ROOT = Path(__file__).resolve().parents[1]
-SPEC = Path(__file__).with_suffix(".yaml")
-KEEP = "-"
-"""A column that is not measured: its cells stay unchanged."""
-_TABLE = re.compile(r"^(\|.*)\n\|[-|: ]+\|\n((?:\|.*\n)+)", re.MULTILINE)
-_INTERVAL = re.compile(r"\d \[[+-]?\d")
-_FIGURE = re.compile(r"\**[<+-]?\d")
-_EXPLAINS = {"meaning", "default"}
-"""Columns of tables that explain names."""
 _NUMBER = re.compile(r"(?<![\w.,])\d+[.,]?\d+(?![\w.,]*\d)")
-
-
-class Once(BaseModel):
-    """Why no command measures a table again, and when it was measured."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    version: str
-    """The version of Quorum at that time, which its page names."""
-    measured: date
-    """The day, or that of the version."""
-    reason: str
-    """Why."""
-
-
-class GuideTable(BaseModel):
-    """A table of the guide, or some of its rows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    """Its name on the command line."""
-    page: str
-    """Path of the page, from the top of the repository."""
-    header: str
-    """Start of its first line; the first such table of the page is meant."""
-    run: Sequence[str] = ()
-    """The commands, as the page shows them. The last one makes the sweep to compare, or prints the table itself, in
-    Markdown."""
-    depends: Sequence[str] = ()
-    """What its figures depend on: names of groups, and paths as in a group."""
-    once: Once | None = None
-    """Set for a table that no command of minutes measures again."""
-    folder: str = ""
-    """The sweep to compare, below `runs`; empty: that of the last `--name` or experiment."""
-    file: str = ""
-    """A file below `runs` that contains the table in Markdown; it may be a glob."""
-    source: str = ""
-    """Start of the header in the file or the output, if it differs from that on the page."""
-    take: Sequence[str] = ()
-    """The columns of the file or the output to show after the labels; empty: the first ones, as many as on the page."""
-    files: str | None = None
-    """Another page with files that the commands need, and which may show them; null: they are on this page."""
-    within: str | None = None
-    """The folder of the repository to copy and run the commands in; null: an empty folder with the files that the page
-    shows."""
-    cheap: bool = False
-    """Whether `make claims` measures it."""
-    by: Sequence[str] = ()
-    across: str | None = None
-    baseline: str | None = None
-    rows: Literal["levels", "points", "points and levels"] = "levels"
-    """The factors of the rows; their labels are the first cells."""
-    at: str | None = None
-    """The point of all cells, if rows are levels and columns do not name one."""
-    labels: Mapping[str, str] = Field(default_factory=dict)
-    """The page's names of levels and points; the others keep their own."""
-    hidden: Sequence[str] = ()
-    """Levels that the page omits."""
-    columns: Sequence[str] = ()
-    """The content of each column after the labels: see `Column`."""
-
-    @model_validator(mode="after")
-    def _is_measured_or_says_why_not(self) -> GuideTable:
-        if bool(self.run) == bool(self.once) or bool(self.run) != bool(self.depends):
-            raise ValueError(f"{self.name}: give either `run` and `depends`, or `once`")
-        return self
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Its page and header; several entries may measure parts of one table."""
-        return self.page, self.header
-
-
-class Reference(BaseModel):
-    """A table with numbers that are not measured."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    page: str
-    """Path of the page, from the top of the repository."""
-    header: str
-    """Start of its first line."""
-    reason: str
-    """What its numbers are."""
-
-
-class Guide(BaseModel):
-    """All tables of the guide that have figures."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    groups: Mapping[str, Sequence[str]]
-    """Files and folders by the name of a group, or names of other groups: see `table_digests.group_digest`."""
-    tables: Sequence[GuideTable]
-    """The tables to measure, and those measured once."""
-    reference: Sequence[Reference]
-    """The tables of reference that look like figures."""
-
-    def digests(self, table: GuideTable) -> dict[str, str]:
-        """Return the digests of all that can move the figures of a table."""
-        shown = files_shown(table.files or table.page)
-        own = table.model_dump(exclude={"name", "page", "header", "depends", "cheap", "labels", "hidden"})
-        found = {"entry": digest([repr(own)]), "commands": commands_digest(table.run, shown)}
-        for name in self._named(table.depends):
-            found[name] = _group_digest(tuple(self.groups.get(name, (name,))))
-        return found
-
-    def _named(self, names: Sequence[str]) -> Iterator[str]:
-        """Yield the names of groups of files and of paths, with the members of groups of groups in their place."""
-        for name in names:
-            members = self.groups.get(name, ())
-            if any(member in self.groups for member in members):
-                yield from self._named(members)
-            else:
-                yield name
-
-    def out_of_date(self, table: GuideTable, last: Measured | None) -> str:
-        """Return why a table must be measured again; empty if it need not be."""
-        if table.once is not None:
-            return ""
-        if last is None:
-            return "it has never been measured"
-        now = self.digests(table)
-        if changed := [name for name in now if now[name] != last.digests.get(name)]:
-            return f"measured before the last change of: {', '.join(changed)}"
-        return "" if figures_digest(table) == last.figures else "its figures on the page are not those measured"
-
-
-def load() -> Guide:
-    """Read all tables."""
-    return Guide.model_validate(yaml.safe_load(SPEC.read_text(encoding="utf-8")))
-
-
-@cache
-def _group_digest(entries: tuple[str, ...]) -> str:
-    return group_digest(entries)
-
-
-def figure_tables() -> Iterator[tuple[str, str]]:
-    """Yield the page and the header of each table of figures in the README and the guide."""
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        for header, rows in _TABLE.findall(path.read_text(encoding="utf-8")):
-            if is_of_figures(header, rows):
-                yield path.relative_to(ROOT).as_posix(), header
-
-
-def is_of_figures(header: str, rows: str) -> bool:
-    """Return whether a table has figures (see the module); the first cell of a row is its label, and does not count."""
-    if _EXPLAINS & {*next(_table_rows([header]))}:
-        return False
-    cells = [cell for row in _table_rows(rows.splitlines()) for cell in row[1:]]
-    return bool(_INTERVAL.search(rows)) or 3 * sum(bool(_FIGURE.match(cell)) for cell in cells) >= len(cells) > 0
-
-
-def figures_digest(table: GuideTable) -> str:
-    """Return the digest of the figures that a page shows in a table.
-
-    Raises:
-        ValueError: the page has no such table.
-    """
-    lines = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
-    rows = _table_rows(lines[_start(lines, table) + 2 :])
-    return digest(cell for row in rows for cell in row if _FIGURE.match(cell))
-
-
-@dataclass(frozen=True)
-class Column:
-    """The content of a column: `METRIC [KIND] [PLACES] [@ WHERE]`.
-
-    Attributes:
-        metric: its name, or `KEEP`.
-        kind: `interval` (a mean with its interval), `mean`, `difference` (from the baseline, with its interval), `p`,
-            `holm`, `fewer` (boards with fewer and with more than the baseline), `count` (`45 of 50`: runs in which it
-            is true), or `solved` (`25.1 (18-36), 39 of 40`: mean and range; successes, unless all runs are).
-        places: decimals; None: as many as a comparison shows.
-        where: the point, or the level if rows are points; empty: that of the row.
-    """
-
-    metric: str
-    kind: str
-    places: int | None
-    where: str
-
-    @classmethod
-    def of(cls, text: str) -> Column:
-        """Read a column."""
-        words, _, where = text.partition(" @ ")
-        metric, *rest = words.split()
-        places = int(rest.pop()) if rest and rest[-1].isdigit() else None
-        return cls(metric, rest[0] if rest else "interval", places, where)
-
-
-class Cells:
-    """Writes the cells of a comparison.
-
-    Args:
-        comparison: has the metrics of all columns.
-    """
-
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-        self._differences = {(d.metric, d.level, written(d.point)): d for d in comparison.differences}
-        self._groups = {(level, written(point)): group for (level, point), group in comparison.groups.items()}
-
-    def column(self, column: Column, keys: Sequence[tuple[str, str]]) -> list[str]:
-        """Return the cells of a column by level and point."""
-        if column.metric == KEEP:
-            return [KEEP] * len(keys)
-        metric, places = column.metric, column.places
-        if column.kind in ("interval", "mean", "count", "solved"):
-            groups = [self._groups[key] for key in keys]
-            estimates = [group.estimate(metric, "mean") for group in groups]
-            if column.kind == "interval":
-                return [interval(found, decimals(estimates) if places is None else places) for found in estimates]
-            if column.kind == "mean":
-                return ["" if math.isnan(e.value) else f"{e.value:,.{places or 0}f}" for e in estimates]
-            return [(_count if column.kind == "count" else _solved)(metric, group) for group in groups]
-        found = [self._differences.get((metric, *key)) for key in keys]
-        there = [difference.mean for difference in found if difference is not None]
-        return [self._difference(column, one, decimals(there) if places is None else places) for one in found]
-
-    def _difference(self, column: Column, difference: Difference | None, places: int) -> str:
-        if difference is None:
-            return ""
-        match column.kind:
-            case "difference" if not difference.differing:
-                return f"no {self._comparison.unit[:-1]} differs"
-            case "difference":
-                return interval(difference.mean, places, signed=True)
-            case "p":
-                return p_value(difference.p)
-            case "holm":
-                return p_value(difference.p_holm)
-            case "fewer":
-                return self._fewer(difference)
-        raise ValueError(f"there is no kind {column.kind!r} of cells")
-
-    def _fewer(self, difference: Difference) -> str:
-        place = written(difference.point)
-        own = self._groups[difference.level, place].cells(difference.metric)
-        others = self._groups[str(self._comparison.baseline), place].cells(difference.metric)
-        changes = [fmean(own[cell]) - fmean(others[cell]) for cell in own]
-        return f"{sum(change < 0 for change in changes)} / {sum(change > 0 for change in changes)}"
-
-
-def _count(metric: str, group: Group) -> str:
-    return f"{sum(bool(row.metrics[metric]) for row in group.rows)} of {len(group.rows)}"
-
-
-def _solved(metric: str, group: Group) -> str:
-    values = [row.metrics[metric] for row in group.rows]
-    solved = sum(bool(row.metrics["outcome.success"]) for row in group.rows)
-    of_all = f", {solved} of {len(values)}" if solved < len(values) else ""
-    return f"{fmean(values):.1f} ({min(values):.0f}-{max(values):.0f}){of_all}"
 
 
 def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]:
@@ -328,13 +61,6 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     question = Question(table.by, table.across, _metrics(table), table.baseline)
     comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
     return dict(_rows(table, comparison))
-
-
-def files_shown(page: str) -> dict[str, str]:
-    """Return the files that a page shows, by path: blocks that start with a comment that is a path."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return {named[1]: block for block in blocks if (named := re.match(r"# ([\w./]+\.(?:py|yaml))\n", block))}
 
 
 def _read_one(folder: Path, name: str) -> str:
@@ -375,13 +101,13 @@ def _printed_rows(text: str, table: GuideTable) -> dict[tuple[str, ...], list[st
     lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]
     start = max(number for number, line in enumerate(lines) if line.startswith(table.source or table.header))
     labels = 2 if table.rows == "points and levels" else 1
-    (header,) = _table_rows([lines[start]])
+    (header,) = table_rows([lines[start]])
     page = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
-    width = len(next(_table_rows(page[_start(page, table) :])))
+    width = len(next(table_rows(page[start_of(page, table) :])))
     places = [header.index(name) for name in table.take] or list(range(labels, width))
     return {
         tuple(table.labels.get(name, name) for name in row[:labels]): [row[place] for place in places]
-        for row in _table_rows(lines[start + 2 :])
+        for row in table_rows(lines[start + 2 :])
         if row[labels - 1] not in table.hidden
     }
 
@@ -410,26 +136,6 @@ def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str
         yield tuple(labels), list(found)
 
 
-def _table_rows(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the cells of the rows of a table in Markdown, to its last row."""
-    for line in lines:
-        if not line.startswith("|"):
-            return
-        yield [cell.strip() for cell in line.strip()[1:-1].split("|")]
-
-
-def _start(lines: Sequence[str], table: GuideTable) -> int:
-    """Return the number of the line with the header of a table.
-
-    Raises:
-        ValueError: the page has no such table.
-    """
-    found = next((number for number, line in enumerate(lines) if line.startswith(table.header)), None)
-    if found is None:
-        raise ValueError(f"{table.page}: no table begins with {table.header!r}")
-    return found
-
-
 def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) -> tuple[str, list[str]]:
     """Put measured cells into a page.
 
@@ -440,9 +146,9 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
         ValueError: the page has no such table, or no such row.
     """
     lines = (ROOT / table.page).read_text(encoding="utf-8").splitlines()
-    start = _start(lines, table) + 2
+    start = start_of(lines, table) + 2
     left, changed = dict(measured), []
-    for number, row in enumerate(list(_table_rows(lines[start:])), start):
+    for number, row in enumerate(list(table_rows(lines[start:])), start):
         for width in (1, 2):
             if (cells := left.pop(tuple(row[:width]), None)) is None:
                 continue

@@ -8,7 +8,7 @@ not 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -23,16 +23,10 @@ from quorum.configuration.checked_values import checked, component_values
 from quorum.configuration.extensions import extension_values, together
 from quorum.configuration.leaves import leaves
 from quorum.configuration.members import MEMBERS, members_of, without_members
-from quorum.configuration.providers.config import (
-    OF_THE_GROUP,
-    ModelConfig,
-    Operational,
-    Pricing,
-    ProviderConfig,
-    layered,
-)
+from quorum.configuration.providers.config import OF_THE_GROUP, ModelConfig, Operational, Pricing
 from quorum.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.configuration.team_label import LEADER, converses, team_label
+from quorum.configuration.team_models import check_models, fallbacks_of, llm_of, of_model
 from quorum_base.user_errors import UserError, choices_hint
 
 Positive = Annotated[int, Field(ge=1)]
@@ -247,14 +241,6 @@ class Configuration(Knobs):
         usual = _usual(type(self))
         return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
 
-    def fallbacks_of(self, model: ModelConfig) -> Sequence[ProviderConfig]:
-        """Return the values of the models to call in turn if a model is unreachable.
-
-        Raises:
-            UserError: the values of one do not fit together.
-        """
-        return _fallbacks_of(model, "llm.")
-
     def llm_of(self, participant: str, role: str = "") -> ModelConfig:
         """Return the values of a call's model: those of `llm`, overridden by the role's, then the participant's.
 
@@ -265,7 +251,7 @@ class Configuration(Knobs):
         Raises:
             UserError: these values do not fit together.
         """
-        return _llm_of(self.llm.model_dump(mode="json"), participant, role)
+        return llm_of(self.llm.model_dump(mode="json"), participant, role)
 
     def writes_thoughts(self, participant: str, role: str) -> bool:
         """Whether a model writes its thoughts into its answers in a role, if the prompts leave that open."""
@@ -287,7 +273,7 @@ class Configuration(Knobs):
         found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
         found |= {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
         chosen: Mapping[str, ModelConfig] = {"llm": self.llm, **found}
-        instead = {key: self.fallbacks_of(model) for key, model in chosen.items()}
+        instead = {key: fallbacks_of(model) for key, model in chosen.items()}
         own = {key: models for key, models in instead.items() if key == "llm" or models != instead["llm"]}
         return found | {f"{key}.fallback.{i}": model for key, models in own.items() for i, model in enumerate(models)}
 
@@ -349,10 +335,8 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     values = without_members(raw)
     parts = {r.group: component_values(r, values, recorded=recorded) for r in REGISTRIES}
     members, leader = members_of(raw, parts["agents"], recorded=recorded)
-    llm = _of_model(parts["llm"])
-    for participant in ("", *llm.participants):
-        for role in ("", *llm.special_roles):
-            _fallbacks_of(_llm_of(raw["llm"], participant, role), _place(participant, role))
+    llm = of_model(parts["llm"])
+    check_models(raw["llm"], llm)
     whole = Configuration(
         **dict(knobs),
         env=parts["env"],
@@ -422,54 +406,6 @@ def _check_answers(whole: Configuration) -> None:
                 )
 
 
-def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:
-    found = [("roles", COORDINATOR)] if participant == COORDINATOR else []
-    found += [("roles", role), ("agents", participant)]
-    own = {f"llm.{group}.{name}.": values[group][name] for group, name in found if name in values.get(group, ())}
-    if not own:
-        return _of_model(component_values(providers, {"llm": values}))
-    for where, layer in own.items():
-        _check_provider(layer, where)
-        for key in OF_THE_GROUP:
-            if key in layer:
-                raise UserError(f"{where}{key}: set this once for all models: llm.{key}")
-    merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
-    schema = providers.get(merged["name"]).config
-    return _of_model(checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
-
-
-def _check_provider(own: Mapping[str, Any], place: str) -> None:
-    name = own.get("name")
-    if name is not None and name not in providers.names():
-        hint = choices_hint(str(name), "The providers", providers.names())
-        raise UserError(f"{place}name: no provider is called {name!r}", hint)
-
-
-def _place(participant: str, role: str) -> str:
-    return f"llm.agents.{participant}." if participant else f"llm.roles.{role}." if role else "llm."
-
-
-def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ProviderConfig]:
-    values = {**model.model_dump(mode="json"), "fallback": []}
-    found = []
-    for index, own in enumerate(model.fallbacks):
-        place = f"{where}fallback.{index}."
-        for key in (*OF_THE_GROUP, "fallback"):
-            if key in own:
-                raise UserError(f"{place}{key}: a fallback cannot have this key: llm.{key} is for the whole team")
-        _check_provider(own, place)
-        merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
-        if merged == values:
-            raise UserError(
-                f"{place.rstrip('.')}: it asks the same model at the same address", "Give another model: model=NAME."
-            )
-        schema = providers.get(merged["name"]).config
-        if not issubclass(schema, ProviderConfig):
-            raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot replace a model")
-        found.append(checked(schema, merged, place, known=list(schema.model_fields)))
-    return found
-
-
 def _check_roles(whole: Configuration) -> None:
     """Check that every role and turn with special values or a deadline exists.
 
@@ -486,12 +422,6 @@ def _check_roles(whole: Configuration) -> None:
         if sort not in (*TURNS, *roles):
             hint = choices_hint(sort, "Turns and roles", (*TURNS, *roles))
             raise UserError(f"llm.deadlines.{sort}: there is no such turn or role", hint)
-
-
-def _of_model(values: ComponentConfig) -> ModelConfig:
-    if not isinstance(values, ModelConfig):
-        raise TypeError(f"llm={values.name}: the values of a provider must be a ProviderConfig")
-    return values
 
 
 def _check_data(raw: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from quorum.agents.llm.stack import Fallback, build_stack, with_access
 from quorum.configuration.providers import replay
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.configuration.schema import Configuration
+from quorum.configuration.team_models import fallbacks_of
 from quorum.episode.call_ledger import CallLedger
 from quorum.episode.draws import request_draw
 from quorum.episode.model_pool import ModelPool, as_user_errors
@@ -236,7 +237,7 @@ class EpisodeModels:
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         seeds = self.configuration.seeds.child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
-        others = self.configuration.fallbacks_of(config)
+        others = fallbacks_of(config)
         model, price = self._reached(config, seeds, patient=self.pool.patient or bool(others))
         fallbacks = [self._fallback(other, seeds.child("fallback").child(index)) for index, other in enumerate(others)]
         with as_user_errors(config):

@@ -23,6 +23,7 @@ from quorum.configuration.providers.replay import build as read_replay
 from quorum.configuration.providers.simulated import SimulatedConfig
 from quorum.configuration.registry import providers
 from quorum.configuration.schema import Configuration
+from quorum.configuration.team_models import fallbacks_of
 from quorum.episode.call_ledger import CallLedger
 from quorum.episode.model_pool import ConnectingPool, ModelPool, QuestionReached, as_user_errors
 from quorum.episode.models import EpisodeModels, sampling_of
@@ -89,7 +90,7 @@ class Preflight:
             for role in cell.configuration.llm.special_roles:
                 self._reach(cell.configuration, participant, role)
             config = self._reach(cell.configuration, participant)
-            served = config.address is not None and not cell.configuration.fallbacks_of(config)
+            served = config.address is not None and not fallbacks_of(config)
             return _Listening(config, models(participant) if models is not None and served else None)
 
         watchdog = command_watchdog()
@@ -132,7 +133,7 @@ class Preflight:
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
             self._replayed.add(config.run)
-        for model in (config, *configuration.fallbacks_of(config)):
+        for model in (config, *fallbacks_of(config)):
             self._check(model, configuration)
         return config
 

@@ -9,17 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import guide_tables
-from benchmarks.guide_tables import (
-    GuideTable,
-    figure_tables,
-    figures_digest,
-    is_of_figures,
-    load,
-    measure,
-    old_figures_in_prose,
-    put,
-    update,
-)
+from benchmarks.figure_tables import GuideTable, figure_tables, figures_digest, is_of_figures, load
+from benchmarks.guide_tables import measure, old_figures_in_prose, put, update
 from benchmarks.table_digests import (
     Measured,
     commands_digest,

@@ -17,6 +17,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.comparison.comparison import Question, compare
 from quorum.comparison.notes import notes
 from quorum.configuration.cell import Cell
+from quorum.configuration.team_models import fallbacks_of
 from quorum.episode.runner import Result, run_cell
 from quorum.runs import read_results
 from quorum_base.user_errors import UserError
@@ -181,7 +182,7 @@ def test_a_preset_or_the_name_of_a_provider_is_enough() -> None:
         "llm.fallback=[{model: gpt-5-mini}, {name: anthropic, model: c}, {preset: groq, model: l}]",
     ]
     c = Cell.compose(words).configuration
-    found = [(one.name, one.model, one.base_url, one.api_key_env, one.temperature) for one in c.fallbacks_of(c.llm)]
+    found = [(one.name, one.model, one.base_url, one.api_key_env, one.temperature) for one in fallbacks_of(c.llm)]
     assert found == [
         ("openai", "gpt-5-mini", "https://api.openai.com/v1", "OPENAI_API_KEY", 1),
         ("anthropic", "c", "https://api.anthropic.com", "ANTHROPIC_API_KEY", 1),

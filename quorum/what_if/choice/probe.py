@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -161,11 +161,19 @@ def counts(planned: Sequence[Asked]) -> dict[str, int]:
     return {"models": len({one.model for one in planned}), "decisions": len(decisions), "requests": requests}
 
 
-def measure(planned: Sequence[Asked], question: Question) -> list[Measured]:
+def measure(
+    planned: Sequence[Asked], question: Question, after_each: Callable[[], None] = lambda: None
+) -> list[Measured]:
     """Ask the models.
 
+    Args:
+        planned: the decisions.
+        question: has the budget.
+        after_each: called after each decision.
+
     Returns:
-        The decisions that the budget allows, and whose answers show a choice in all arms.
+        The decisions that the budget allows, and whose answers show a choice in all arms. Several models have the names
+        that their services report, if these differ.
 
     Raises:
         UserError: there is no budget, a model cannot be asked, its service gives no log-probabilities, or no decision
@@ -179,42 +187,57 @@ def measure(planned: Sequence[Asked], question: Question) -> list[Measured]:
         )
     first = planned[0].configuration
     budget = first.budget.model_copy(update={"usd": None, "tokens": None, "calls": None, **limits})
-    found = run_coroutine(_measure(planned, CallLedger(first.model_copy(update={"budget": budget}), None)))
+    books = CallLedger(first.model_copy(update={"budget": budget}), None)
+    found, reported = run_coroutine(_measure(planned, books, after_each))
     if not found:
         raise UserError(f"{OPTION}: the budget is too small for one decision, or no answer shows a choice", _SERVICES)
+    names = {label: "".join(models) for label, models in reported.items() if len(models) == 1}
+    if 1 < len(reported) == len({*names.values()}):
+        return [replace(one, model=names[one.model]) for one in found]
     return found
 
 
-async def _measure(planned: Sequence[Asked], books: CallLedger) -> list[Measured]:
-    """Measure one decision after another, so that a budget buys whole decisions; the arms of each at once."""
+async def _measure(
+    planned: Sequence[Asked], books: CallLedger, after_each: Callable[[], None]
+) -> tuple[list[Measured], Mapping[str, set[str]]]:
+    """Measure one decision after another, so that a budget buys whole decisions; the arms of each at once.
+
+    Returns:
+        The measured decisions, and the names that services report, by the model of `Asked`.
+    """
     found: list[Measured] = []
+    reported: dict[str, set[str]] = {}
     async with ModelPool() as pool:
         for asked in planned:
             models = EpisodeModels(asked.configuration, pool, books)
             for decision in asked.decisions:
                 try:
-                    found.append(Measured(asked.model, decision, await _arms(decision, models)))
+                    arms = await _arms(decision, models, reported.setdefault(asked.model, set()))
+                    found.append(Measured(asked.model, decision, arms))
                 except BudgetReached:
-                    return found
+                    return found, reported
                 except (AnswerInvalid, NoChoice):
-                    continue
+                    pass
                 except (LanguageModelError, EpisodeStop) as error:
                     hint = model_hint(error, asked.configuration.llm) or _SERVICES
                     raise UserError(f"{OPTION}: {asked.configuration.llm.label}: {error}", hint) from error
-    return found
+                after_each()
+    return found, reported
 
 
-async def _arms(decision: Decision, models: EpisodeModels) -> Mapping[str, Distribution]:
-    """Return the distribution of each arm; arms with equal prompts share a request."""
+async def _arms(decision: Decision, models: EpisodeModels, reported: set[str]) -> Mapping[str, Distribution]:
+    """Return the distribution of each arm, and add the name that the model reports; equal prompts share a request."""
     heard, model = decision.heard, models(decision.agent)
     requests = {request.messages: request for request in decision.requests.values()}
-    asks = [partial(_tokens, model, request, heard.kind) for request in requests.values()]
+    asks = [partial(_tokens, model, request, heard.kind, reported) for request in requests.values()]
     answers = await together([partial(distribution, ask, heard.choices) for ask in asks])
     found = dict(zip(requests, answers, strict=True))
     return {arm: found[request.messages] for arm, request in decision.requests.items()}
 
 
-async def _tokens(model: Model, request: Request, kind: str, choices: Sequence[str]) -> Sequence[TokenLogprobs]:
+async def _tokens(
+    model: Model, request: Request, kind: str, reported: set[str], choices: Sequence[str]
+) -> Sequence[TokenLogprobs]:
     """Return the tokens of an answer whose target is one of some choices."""
     schema = narrowed(request.answer.schema, kind, choices) if request.answer is not None else None
     if schema is None:
@@ -224,4 +247,5 @@ async def _tokens(model: Model, request: Request, kind: str, choices: Sequence[s
         raise UserError(f"{OPTION}: {reply.model}: its service gives no log-probabilities of tokens", _SERVICES)
     if reply.repairs:
         raise NoChoice("the service does not decode by the schema")
+    reported.add(reply.model)
     return reply.logprobs

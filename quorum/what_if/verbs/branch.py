@@ -240,7 +240,12 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
 
 def _probe_choices(asked: Any, folder: Path, *, dry_run: bool, as_json: bool, quiet: bool) -> None:
     """Measure choices, write the results into a folder, and print them."""
+    from functools import partial
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
     from quorum.configuration.budgets import require_budgets
+    from quorum.display.consoles import Console
     from quorum.storage.files import folder_for, write_all
     from quorum.what_if.choice import probe, table
 
@@ -252,7 +257,11 @@ def _probe_choices(asked: Any, folder: Path, *, dry_run: bool, as_json: bool, qu
     if dry_run:
         options.print_estimate(probe.counts(planned), as_json=as_json)
         return
-    found = table.Table(probe.measure(planned, question), probe.counts(planned)["decisions"])
+    decisions = probe.counts(planned)["decisions"]
+    columns = ("decisions", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        bar = progress.add_task("", total=decisions)
+        found = table.Table(probe.measure(planned, question, partial(progress.advance, bar)), decisions)
     with folder_for(folder):
         write_all(folder, found.files())
     if as_json:

@@ -24,12 +24,14 @@ class Listener:
         gain: 0 for a deaf model.
         raw: whether it lists probabilities as they are before the schema; else those of allowed tokens alone.
         lists: whether it lists log-probabilities at all.
+        name: its name in its answers.
         prompts: the user messages that it has read.
     """
 
     gain: float
     raw: bool = True
     lists: bool = True
+    name: str = "listener"
     prompts: list[str] = field(default_factory=list)
 
     def shares(self, prompt: str, choices: Sequence[str]) -> dict[str, float]:
@@ -68,7 +70,7 @@ class Listener:
             "message": {"role": "assistant", "content": "".join(text for text, _, _ in tokens)},
         }  # fmt: skip
         usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-        kind = {"id": "1", "object": "chat.completion", "created": 1, "model": "listener"}
+        kind = {"id": "1", "object": "chat.completion", "created": 1, "model": self.name}
         return {**kind, "choices": [choice], "usage": usage}
 
 

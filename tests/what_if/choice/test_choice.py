@@ -160,6 +160,19 @@ def test_the_command_compares_models_and_writes_its_files(sweep: Path, quorum: Q
     assert {file: file.read_bytes() for file in sweep.rglob("*") if file.is_file()} == before
 
 
+def test_models_behind_different_servers_have_the_names_that_they_report(sweep: Path) -> None:
+    done: list[None] = []
+    with listening(Listener(GAIN, name="good")) as good, listening(Listener(0.0, name="deaf")) as deaf:
+        question = Question((sweep,), ("llm=llamacpp", f"llm.base_url={good},{deaf}"), at=("0",), budget=CALLS)
+        planned = plan(question)
+        found = measure(planned, question, lambda: done.append(None))
+    assert {one.model for one in found} == {"good", "deaf"}
+    assert len(done) == counts(planned)["decisions"] == len(found)
+    effect = {row.model: row.effect.value for row in Table(found, len(found)).rows if row.arm == "none"}
+    assert isclose(effect["deaf"], 0, abs_tol=1e-9)
+    assert effect["good"] > 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
