@@ -23,9 +23,9 @@ run: .venv/run.stamp
 	@.venv/bin/quorum report runs/$(NAME) --baseline individual
 	@echo
 	@echo "Next, after source .venv/bin/activate:"
-	@echo "  quorum view runs/$(NAME)                                    what each agent thought, said and did"
-	@echo "  quorum compare runs/$(NAME) --baseline individual           all tables, and figure.pdf"
-	@echo "  quorum sweep experiment=topologies --model openai/gpt-5-mini --dry-run    the same with a real model: its cost"
+	@printf '  %-74s%s\n' "quorum view runs/$(NAME)" "what each agent thought, said and did" \
+		"quorum compare runs/$(NAME) --baseline individual" "all tables, and figure.pdf" \
+		"quorum sweep experiment=topologies --model openai/gpt-5-mini --dry-run" "the same with a real model: its cost"
 
 test: .venv/test.stamp
 	.venv/bin/ruff check .

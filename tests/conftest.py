@@ -46,15 +46,18 @@ with suppress(NoFolder, OSError):  # a test with its own caches neither compiles
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
     os.environ.setdefault("MPLCONFIGDIR", str(user_cache().parent / "matplotlib"))
     os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(user_cache().parent / "ms-playwright"))
-_CACHES = tempfile.TemporaryDirectory(prefix="caches-", ignore_cleanup_errors=True)
-"""Where fixtures of a module or a session keep their answers, and each test in a folder of its number."""
-os.environ["XDG_CACHE_HOME"] = _CACHES.name
 _NUMBERS = count()
 
 
-def pytest_configure() -> None:
-    """Have all processes of a session share the templates of configurations."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Have all processes of a session share the templates of configurations, and keep their answers in one folder.
+
+    A process that only imports this module inherits the folder, and leaves none behind.
+    """
     share_templates()
+    caches = tempfile.TemporaryDirectory(prefix="caches-", ignore_cleanup_errors=True)
+    os.environ["XDG_CACHE_HOME"] = caches.name
+    config.add_cleanup(caches.cleanup)
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -138,7 +141,7 @@ logging.getLogger("asyncio").addHandler(_LEFT)
 @pytest.fixture(autouse=True)
 def _answers_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each test an empty cache: another test's server may have had the same port and answered the same prompt."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(Path(_CACHES.name, str(next(_NUMBERS)))))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path(os.environ["XDG_CACHE_HOME"], str(next(_NUMBERS)))))
 
 
 @pytest.fixture(autouse=True)

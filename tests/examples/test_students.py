@@ -92,3 +92,45 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     more = np.subtract(saved("listener"), saved("deaf"))
     low, high = sign_flip_interval(more)
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README
+
+
+TRAIN = " ".join((ROOT / "docs" / "train.md").read_text("utf-8").split())
+MODELS = {"LISTENER": "listener", "DEAF": "deaf", "untrained": "smollm2-135m-instruct.q4_1"}
+
+
+def test_the_choices_in_the_guide_are_those_of_the_probe() -> None:
+    rows = json.loads((STUDENTS / "choices.json").read_text("utf-8"))["rows"]
+    effects = {(row["arm"], row["model"]): row["effect"] for row in rows if row["by"] == "named"}
+    for arm in ("none", "empty", "own", "shuffled", "contradicting"):
+        found = [effects[arm, model] for model in MODELS.values()]
+        cells = [f"{one['value']:+.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in found]
+        assert f"| `{arm}` | {' | '.join(cells)} |" in TRAIN, arm
+
+
+def test_the_differences_of_choices_are_those_of_their_boards() -> None:
+    with (STUDENTS / "choices.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    changes = {(row["model"], row["arm"], int(row["board"])): float(row["heard_minus_arm"]) for row in rows}
+
+    def more(one: str, other: str) -> str:
+        boards = range(20)
+        found = [changes[one, "contradicting", n] - changes[other, "contradicting", n] for n in boards]
+        low, high = sign_flip_interval(np.array(found))
+        return f"{fmean(found):.2f} {{}}[{low:.2f}, {high:.2f}]"
+
+    assert more("listener", "deaf").format("") in TRAIN
+    assert more("untrained", "deaf").format("less ") in TRAIN
+
+
+@pytest.mark.claims
+def test_the_first_messages_of_the_listener_name_the_block_that_the_guide_says() -> None:
+    with unpacked([SWEEP]) as (folder,):
+        for team, named in (("naive-listener", 38), ("negotiator", 10)):
+            runs = [*folder.glob(f"cube-n2-{team}-debate-*")]
+            events = [
+                json.loads(line) for run in runs for line in (run / "trace.jsonl").read_text("utf-8").splitlines()
+            ]
+            first = [str(event) for event in events if event["event"] == "message_sent" and event["t"] == 0]
+            assert len(runs) == 20
+            assert len(first) == 40
+            assert sum("block_1" in text for text in first) == named, team
