@@ -36,6 +36,11 @@ def without_floors(results: Sequence[Results]) -> list[Results]:
     return [replace(part, rows=tuple(row for row in part.rows if not row.floor)) for part in results]
 
 
+def with_example(words: Sequence[str]) -> list[str]:
+    """Return arguments with an example for an echo to copy: `prompts=terse` in place of `prompts=short`."""
+    return ["prompts=terse" if word.lstrip("+") == "prompts=short" else word for word in words]
+
+
 def command_for_floors(part: Results) -> str:
     """Return the command that repeats a sweep with chance and echo; empty if it needs none.
 
@@ -56,4 +61,4 @@ def command_for_floors(part: Results) -> str:
     words = [word for place, word in enumerate(words) if word not in _BOUNDS and place not in bounded]
     kept = [word for word in words if not word.lstrip("+").startswith(_OF_MODELS)]
     name = [] if "--name" in words else ["--name", part.folder.resolve().name]
-    return shlex.join([program, verb, *kept, _WORD, *name])
+    return shlex.join([program, verb, *with_example(kept), _WORD, *name])

@@ -103,6 +103,7 @@ def commands(folder: Path) -> list[str]:
     [
         (COMMAND, "quorum sweep agents=naive topology=individual,debate 'seed=range(0,6)' llm=random,echo --name NAME"),
         ("quorum sweep llm.top_p=1 --out 'my runs' --name a", "quorum sweep --out 'my runs' --name a llm=random,echo"),
+        ("quorum sweep prompts=short --name a", "quorum sweep prompts=terse --name a llm=random,echo"),
         ("quorum study talk llm=openai", None),
         ("quorum branch runs/a llm=openai", None),
         ("quorum sweep 'n=2", None),

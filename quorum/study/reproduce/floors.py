@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quorum.agents.simulated import CHANCE, ECHO
+from quorum.comparison.floors import with_example
 from quorum.configuration.option_folders import ConfigDir
 from quorum.study.arms import replaced
 from quorum.study.reproduce.figure_file import ExperimentPart
@@ -33,7 +34,10 @@ class FloorPlanner(Planner):
     def plan(self, words: Sequence[str], config_dir: ConfigDir = ()) -> SweepPlan:
         """Plan the cells."""
         experiment = load(self.part.experiment, config_dir)
-        arms = {arm: (*own, MODELS[self.floor]) for arm, own in judged_arms(self.part, experiment).items()}
+        words = with_example(words)
+        arms = {
+            arm: (*with_example(own), MODELS[self.floor]) for arm, own in judged_arms(self.part, experiment).items()
+        }
         planned = plan_experiment(experiment.model_copy(update={"arms": arms}), words, config_dir)
         if rules := {str(cell.arm) for cell in planned.cells if not cell.uses_models}:
             arms = {arm: own if arm not in rules else replaced(own, ["agents=random", "topology=individual"])

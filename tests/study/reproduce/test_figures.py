@@ -66,6 +66,14 @@ def test_its_floors_play_the_judged_arms_on_the_same_boards(name: str) -> None:
         assert all((c.agents.name, c.topology.name) == ("random", "individual") for c in drawn)
 
 
+def test_floors_of_a_trained_model_read_prompts_that_have_an_example() -> None:
+    (part,) = load_figure("cube-tasks").parts
+    words = ["seed=0", "n=2", "prompts=short", "llm=llamacpp", "llm.structured=prompt"]
+    for floor in ("chance", "echo"):
+        naive = [cell.cell().configuration for cell in FloorPlanner(floor, part).plan(words).cells if cell.uses_models]
+        assert {c.prompts["turn"] for c in naive} == {"terse/turn.jinja"}
+
+
 def test_figure_5_leaves_out_what_the_paper_left_out() -> None:
     claims = load_figure("llamac-fig5").parts[0].claims
     decentralised = [claim for claim in claims if any("decentralised" in pair for pair in claim.pairs)]
