@@ -31,10 +31,13 @@ from quorum_base.user_errors import UserError, nearest
 T = TypeVar("T")
 
 METRICS, CONFIG = "metrics.json", "config.yaml"
+ARCHIVE = ".zip"
+"""Ending of a file that verbs read like the folder in it."""
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
 _LARGEST = {META: LARGEST_META, METRICS: 4 * MIB, CONFIG: MIB}
 """Maximum bytes of files that are read as a whole."""
+_MOST_NAMED = 5
 _NUMBERS = {bool, int, float, type(None)}
 
 
@@ -318,9 +321,12 @@ def require_folder(folder: Path) -> None:
 
 
 def no_such_folder(folder: Path) -> UserError:
-    """Return the error for a missing folder, with the nearest names."""
-    names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir()) if folder.name else []
-    return UserError(f"{folder}: there is no such folder", nearest(folder.name, names))
+    """Return the error for a missing folder or archive, with the nearest names, or some of those there."""
+    what = "file" if folder.suffix == ARCHIVE else "folder"
+    names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir() or path.suffix == ARCHIVE)
+    some = f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
+    listing = f"{folder.parent}{os.sep} contains: {some}" if names else "Give the folder of a run or of a sweep."
+    return UserError(f"{folder}: there is no such {what}", nearest(folder.name, names) or listing)
 
 
 def contradicts_itself(run: Path, why: str) -> UserError:

@@ -30,16 +30,20 @@ class VerbCommand(TyperCommand):
         """Parse the words after the verb.
 
         Raises:
-            UserError: an option is a key of the configuration.
+            UserError: an option is a key of the configuration, or lacks its value.
         """
         words = [*args]
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
-            # Only Typer's NoSuchOption, which is private, has possibilities.
-            unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
-            if unknown and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
-                _refuse_key(unknown, words)
+            # Of Typer's private errors with an option, NoSuchOption has possibilities, and BadOptionUsage has none.
+            option = getattr(error, "option_name", "")
+            if not hasattr(error, "possibilities"):
+                for part in (part for part in self.params if option in part.opts):
+                    hint = f"Write {option} {part.metavar}: {part.help}"  # type: ignore[attr-defined] # an option has it
+                    raise UserError(f"{option}: its value is missing", hint) from None
+            elif any("KEY=VALUE" in (part.metavar or "") for part in self.params):
+                _refuse_key(option, words)
             raise
 
 
