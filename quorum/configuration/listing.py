@@ -82,8 +82,7 @@ def as_text(data: dict[str, Any], width: int) -> str:
                 lines += _lines_of(option, group, shared, width)
         lines += _unlisted(data["components"].get(group, ()), members, width)
         if shared:
-            lines += ["", "Keys of most options, with their usual values:", *_keys([*shared.values()], "    ", width)]
-            lines += [line for words in _exceptions(members, shared) for line in textwrap.wrap(words, width)]
+            lines += ["", *textwrap.wrap(_sharing(members, shared), width), *_keys([*shared.values()], "    ", width)]
     if data["knobs"]:
         lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
     return "\n".join(lines)
@@ -102,17 +101,18 @@ def _shared(members: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
     }
 
 
-def _exceptions(members: Sequence[dict[str, Any]], shared: Mapping[str, dict[str, str]]) -> Iterator[str]:
-    """Say which shared keys the options have that do not have all of them."""
+def _sharing(members: Sequence[dict[str, Any]], shared: Mapping[str, dict[str, str]]) -> str:
+    """Say which options have all shared keys, and which keys those have that have only some."""
     found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for option in members:
         keys = {knob["key"] for knob in option["knobs"]}
         found[tuple(key for key in shared if key in keys)].append(option["name"])
+    text = f"Keys of {', '.join(found.pop((*shared,), ['most options']))}, with their usual values"
     for has, names in found.items():
         lacks = [key for key in shared if key not in has]
         some = f"all but {', '.join(lacks)}" if len(lacks) < len(has) else f"only {', '.join(has)}"
-        if lacks:
-            yield f"Of these, {', '.join(names)} has {some if has else 'none'}."
+        text += f"; of {', '.join(names)}, {some}" if has else ""
+    return f"{text}:"
 
 
 def _own(knobs: Iterable[dict[str, str]], shared: Mapping[str, dict[str, str]]) -> Iterator[dict[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +27,7 @@ from quorum.runs.run_meta import RunMeta
 from quorum.storage.files import os_errors
 from quorum.storage.plain_yaml import NotPlain, parse_yaml
 from quorum.storage.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
-from quorum_base.user_errors import UserError, nearest
+from quorum_base.user_errors import UserError
 
 T = TypeVar("T")
 
@@ -321,12 +322,14 @@ def require_folder(folder: Path) -> None:
 
 
 def no_such_folder(folder: Path) -> UserError:
-    """Return the error for a missing folder or archive, with the nearest names, or some of those there."""
-    what = "file" if folder.suffix == ARCHIVE else "folder"
-    names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir() or path.suffix == ARCHIVE)
-    some = f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
-    listing = f"{folder.parent}{os.sep} contains: {some}" if names else "Give the folder of a run or of a sweep."
-    return UserError(f"{folder}: there is no such {what}", nearest(folder.name, names) or listing)
+    """Return the error for a missing folder or archive, with the nearest one there, or a few of them."""
+    here = sorted(path for path in folder.parent.glob("[!.]*") if path.is_dir() or path.suffix == ARCHIVE)
+    near = get_close_matches(folder.name, [path.name for path in here], n=1)
+    hint = "Give the folder of a run or of a sweep."
+    if here:
+        some = ", ".join(map(str, here[:_MOST_NAMED]))
+        hint = f"Did you mean {folder.with_name(near[0])}?" if near else f"Some that exist: {some}"
+    return UserError(f"{folder}: there is no such {'file' if folder.suffix == ARCHIVE else 'folder'}", hint)
 
 
 def contradicts_itself(run: Path, why: str) -> UserError:
