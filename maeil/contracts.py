@@ -118,7 +118,7 @@ def require_members(thing: object, contract: type, names: Sequence[str]) -> None
         raise lacking(type(thing), contract, missing)
 
 
-def lacking(kind: type, contract: type, missing: Sequence[str]) -> ContractError:
+def lacking(kind: Any, contract: type, missing: Sequence[str]) -> ContractError:
     """Return the error for a class without members of its contract, with the first of them to write."""
     member = getattr(contract, missing[0], None)
     written = "async def" if inspect.iscoroutinefunction(member) else "def"

@@ -36,14 +36,14 @@ class VerbCommand(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
-            # Of Typer's private errors with an option, NoSuchOption has possibilities, and BadOptionUsage has none.
+            # Typer's NoSuchOption, which has possibilities, and BadOptionUsage are private.
             option = getattr(error, "option_name", "")
-            if not hasattr(error, "possibilities"):
-                for part in (part for part in self.params if option in part.opts):
-                    hint = f"Write {option} {part.metavar}: {part.help}"  # type: ignore[attr-defined] # an option has it
-                    raise UserError(f"{option}: its value is missing", hint) from None
-            elif any("KEY=VALUE" in (part.metavar or "") for part in self.params):
+            if hasattr(error, "possibilities") and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
                 _refuse_key(option, words)
+            part: Any = next((part for part in self.params if option in part.opts), None)
+            if part is not None and "requires" in error.message:
+                hint = f"Write {option} {part.metavar or 'VALUE'}: {part.help}"
+                raise UserError(f"{option}: its value is missing", hint) from None
             raise
 
 
