@@ -30,7 +30,7 @@ from quorum.runs.sweep_file import Published
 from quorum.storage.plain_yaml import NotPlain, parse_yaml
 from quorum_base.user_errors import UserError, nearest
 
-_FORM = "Each of fixed, grid and arms occurs once: fixed: [max_steps=9], grid: ['n=2,4'], arms: {}. See docs/sweeps.md."
+_FORM = "An experiment has fixed, grid and arms, once: fixed: [seed=1], grid: ['n=2,4'], arms: {}; see docs/sweeps.md."
 
 
 class Experiment(BaseModel):
