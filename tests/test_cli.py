@@ -171,6 +171,12 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
     lines = quorum("list", "llm").stdout.splitlines()
     assert sum("llm.tries=" in line for line in lines) == 1, "a key that most options have is described once"
     assert [line.split() for line in lines if "OPENAI_API_KEY" in line][-1] == ["llm.api_key_env=OPENAI_API_KEY"]
+    owners = " ".join(" ".join(lines).split()).partition("Keys of ")[2].partition(": llm.")[0]
+    assert owners.endswith(
+        "with their usual values; of echo, random, simulated, all but llm.model, llm.api_key_env, llm.prices"
+    )
+    assert owners.startswith("anthropic, azure, ")
+    assert "replay" not in owners
     data = json.loads(quorum("list", "--json").stdout)
     assert [option["name"] for option in data["groups"]["clock"]] == ["fixed", "seconds", "tokens"]
 

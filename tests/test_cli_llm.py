@@ -160,7 +160,7 @@ def test_check_says_what_is_wrong_with_a_model_and_how_to_mend_it(case: str, quo
 
 
 FAULTS = {
-    FaultKind.UNAUTHORIZED: "is not accepted",
+    FaultKind.UNAUTHORIZED: "not accepted",
     FaultKind.UNKNOWN_MODEL: "no model 'simulated'",
     FaultKind.REFUSAL: "no structured output",
     FaultKind.HTML: "llm.base_url ends in /v1",

@@ -16,6 +16,8 @@ _MOST = 3
 _MODEL = ("model", "models")
 _NAMES = {"seeds": "seed", **dict.fromkeys(("num_agents", "n_agents", "team_size"), "n")}
 """Keys that have another name here."""
+_REPEATS = ("episodes", "num_episodes", "n_episodes", "repeats", "trials")
+"""Numbers of episodes: here, the boards of a sweep."""
 _SPAN = re.compile(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*")
 _MOST_LISTED = 1000
 """Maximum numbers to list for a mixture of ranges and numbers."""
@@ -91,10 +93,12 @@ def usual_words(key: str, value: str) -> str:
         words = model
     elif name in _MODEL:
         words = [f"{_GROUP}=PROVIDER", f"{_GROUP}.model={value}"]
-    elif name in ("", *BUILTIN_GROUPS) and homes:
+    elif homes and (name in ("", *BUILTIN_GROUPS) or name.partition(".")[0] not in own):
         words = [f"{homes[0]}={value}"]
     elif name == "agents" and span(value):
         words = [f"n={span(value)}"]
+    elif name in _REPEATS and value.isdecimal() and int(value) > 1:
+        words = [f"seed=range(0,{value})"]
     elif _NAMES.get(name, name).partition(".")[0] in own:
         words = [f"{_NAMES.get(name, name)}={span(value) or value}"]
     elif any(f"{_GROUP}.{name}" == knob.key for option in found if option.group == _GROUP for knob in option.typed):

@@ -82,9 +82,7 @@ def as_text(data: dict[str, Any], width: int) -> str:
                 lines += _lines_of(option, group, shared, width)
         lines += _unlisted(data["components"].get(group, ()), members, width)
         if shared:
-            several = [one["name"] for one in members if shared.keys() <= {knob["key"] for knob in one["knobs"]}]
-            lines += ["", *textwrap.wrap(f"Keys of {', '.join(several)}, with their usual values:", width)]
-            lines += _keys([*shared.values()], "    ", width)
+            lines += ["", *textwrap.wrap(_sharing(members, shared), width), *_keys([*shared.values()], "    ", width)]
     if data["knobs"]:
         lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
     return "\n".join(lines)
@@ -101,6 +99,20 @@ def _shared(members: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
         for (key, description), values in found.items()
         if len(values) > max(2, len(members) / 2)
     }
+
+
+def _sharing(members: Sequence[dict[str, Any]], shared: Mapping[str, dict[str, str]]) -> str:
+    """Say which options have all shared keys, and which keys those have that have only some."""
+    found: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for option in members:
+        keys = {knob["key"] for knob in option["knobs"]}
+        found[tuple(key for key in shared if key in keys)].append(option["name"])
+    text = f"Keys of {', '.join(found.pop((*shared,), ['most options']))}, with their usual values"
+    for has, names in found.items():
+        lacks = [key for key in shared if key not in has]
+        some = f"all but {', '.join(lacks)}" if len(lacks) < len(has) else f"only {', '.join(has)}"
+        text += f"; of {', '.join(names)}, {some}" if has else ""
+    return f"{text}:"
 
 
 def _own(knobs: Iterable[dict[str, str]], shared: Mapping[str, dict[str, str]]) -> Iterator[dict[str, str]]:

@@ -47,7 +47,7 @@ def parse(arguments: Sequence[str], *, single: bool = False) -> list[Override]:
         if argument.startswith("extension="):
             argument = _NULL_OPTION.sub('"null"', argument)  # noqa: PLW2901
         if "=" not in argument and not argument.startswith("~"):
-            raise UserError(f"{argument!r} is not KEY=VALUE", _instead(argument))
+            raise UserError(f"{argument!r} is not KEY=VALUE", _instead(argument, arguments))
         try:
             with HYDRA:
                 override = parser.parse_override(argument)
@@ -98,7 +98,9 @@ def _reason(error: HydraException) -> str:
     return lines[0].partition("while evaluating ")[2] or lines[0]
 
 
-def _instead(word: str) -> str:
+def _instead(word: str, words: Sequence[str]) -> str:
+    if "=" in words:
+        return f"Leave out the spaces: {word}=VALUE."
     if word.endswith(EXPERIMENT_FILES):
         return f"A sweep takes the file of an experiment: quorum sweep {word}"
     words = usual_words("", word)

@@ -17,9 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from quorum.display.sanitize import sanitize
-from quorum.runs.run_folder import is_run, runs_inside
+from quorum.runs.run_folder import ARCHIVE, is_run, runs_inside
 from quorum.storage.files import os_errors
-from quorum.storage.run_files import MIB, RunFiles
+from quorum.storage.run_files import MIB, DamagedFile, RunFiles
 from quorum_base.user_errors import UserError
 
 LARGEST = 4096 * MIB
@@ -52,7 +52,7 @@ def unpacked(places: Sequence[Path], *, verify: bool = True) -> Iterator[list[Pa
     with ExitStack() as stack:
         try:
             for place in places:
-                found = (path for path in (place, *place.parents) if path.suffix == ".zip" and path.is_file())
+                found = (path for path in (place, *place.parents) if path.suffix == ARCHIVE and path.is_file())
                 if (archive := next(found, None)) is None:
                     folders.append(place)
                     continue
@@ -139,13 +139,16 @@ def _verify(folder: Path) -> None:
     """Check each file of the runs against the digest in `meta.json`; readers name files that are missing.
 
     Raises:
-        DamagedFile: one has another digest.
+        UserError: one has another digest.
     """
     for run in [folder] if is_run(folder) else runs_inside(folder):
         files = RunFiles(run)
         for name in files.digests:
             if found := next(filter(files.exists, (name, f"{name}.gz")), None):
-                files.verify(found)
+                try:
+                    files.verify(found)
+                except DamagedFile as damage:
+                    raise UserError(damage.message, _AGAIN) from damage
 
 
 def _refused(archive: Path, member: zipfile.ZipInfo, reason: str) -> UserError:

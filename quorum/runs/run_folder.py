@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,15 +27,18 @@ from quorum.runs.run_meta import RunMeta
 from quorum.storage.files import os_errors
 from quorum.storage.plain_yaml import NotPlain, parse_yaml
 from quorum.storage.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
-from quorum_base.user_errors import UserError, nearest
+from quorum_base.user_errors import UserError
 
 T = TypeVar("T")
 
 METRICS, CONFIG = "metrics.json", "config.yaml"
+ARCHIVE = ".zip"
+"""Ending of a file that verbs read like the folder in it."""
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
 _LARGEST = {META: LARGEST_META, METRICS: 4 * MIB, CONFIG: MIB}
 """Maximum bytes of files that are read as a whole."""
+_MOST_NAMED = 5
 _NUMBERS = {bool, int, float, type(None)}
 
 
@@ -318,9 +322,14 @@ def require_folder(folder: Path) -> None:
 
 
 def no_such_folder(folder: Path) -> UserError:
-    """Return the error for a missing folder, with the nearest names."""
-    names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir()) if folder.name else []
-    return UserError(f"{folder}: there is no such folder", nearest(folder.name, names))
+    """Return the error for a missing folder or archive, with the nearest one there, or a few of them."""
+    here = sorted(path for path in folder.parent.glob("[!.]*") if path.is_dir() or path.suffix == ARCHIVE)
+    near = get_close_matches(folder.name, [path.name for path in here], n=1)
+    hint = "Give the folder of a run or of a sweep."
+    if here:
+        some = ", ".join(map(str, here[:_MOST_NAMED]))
+        hint = f"Did you mean {folder.with_name(near[0])}?" if near else f"Some that exist: {some}"
+    return UserError(f"{folder}: there is no such {'file' if folder.suffix == ARCHIVE else 'folder'}", hint)
 
 
 def contradicts_itself(run: Path, why: str) -> UserError:

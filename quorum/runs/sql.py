@@ -77,7 +77,7 @@ def ask(results: Sequence[Results], question: str, option: str = "--sql") -> Ans
             found = connection.fetchall() if connection.description else []
             columns = tuple(column[0] for column in connection.description or ())
         except duckdb.Error as error:
-            raise UserError(f"{option}: {error}", _hint(str(error))) from error
+            raise UserError(f"{option}: {error}", _hint(option, str(error))) from error
     if not columns:
         raise UserError(
             f"--sql {question!r}: this query returns nothing", "For all columns and rows: --sql 'from results'."
@@ -164,9 +164,9 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
         raise run.files.damaged(name, "it breaks off: the run was killed, or is still running")
 
 
-def _hint(message: str) -> str:
+def _hint(option: str, message: str) -> str:
     if "external access" in message or "disabled by configuration" in message:
         return "A query can use only the tables results, events, per_agent and per_message, and no files."
-    if message.startswith("Binder Error"):
-        return 'Put names with a dot in double quotes: select "topology.name", avg("outcome.steps") from results'
-    return ""
+    if option == "--where":
+        return "For example: 'outcome.success and n = 2'. `quorum results` shows the columns."
+    return 'Put names with a dot in double quotes: select n, avg("outcome.steps") from results group by n'

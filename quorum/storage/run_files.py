@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import os
 import re
+import shlex
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
@@ -107,8 +108,9 @@ class RunFiles:
         self._digests = found
 
     def damaged(self, name: str, reason: str, hint: str = "") -> DamagedFile:
-        """Return the error for a damaged file."""
-        return DamagedFile(self.path, name, reason, hint)
+        """Return the error for a damaged file; its hint for a run, if none is given, is the command to check it."""
+        advice = f"To see what to do: quorum check {shlex.quote(str(self.path))}" if self.exists(META) else ""
+        return DamagedFile(self.path, name, reason, hint or advice)
 
     def exists(self, name: str) -> bool:
         """Whether an entry with this name exists, of any type."""

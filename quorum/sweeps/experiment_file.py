@@ -25,9 +25,12 @@ from quorum.configuration.catalogue import EXPERIMENT
 from quorum.configuration.checked_values import describe_validation_errors
 from quorum.configuration.hints import no_option
 from quorum.configuration.option_folders import ConfigDir, option_folders
+from quorum.configuration.overrides import EXPERIMENT_FILES
 from quorum.runs.sweep_file import Published
 from quorum.storage.plain_yaml import NotPlain, parse_yaml
 from quorum_base.user_errors import UserError, nearest
+
+_FORM = "An experiment has fixed, grid and arms, once: fixed: [seed=1], grid: ['n=2,4'], arms: {}; see docs/sweeps.md."
 
 
 class Experiment(BaseModel):
@@ -71,18 +74,18 @@ def read(file: Path) -> Experiment:
         UserError: there is no such file, or it is not a valid experiment.
     """
     if not file.is_file():
-        files = sorted(str(other) for other in file.parent.glob(f"*{file.suffix}"))
-        raise UserError(f"{file}: there is no such file", nearest(str(file), files))
+        files = sorted(str(other) for other in file.parent.glob("*") if other.suffix in EXPERIMENT_FILES)
+        raise UserError(f"{file}: there is no such file", nearest(str(file), files) or _FORM)
     try:
         raw = parse_yaml(file.read_bytes())
     except (NotPlain, OSError) as error:
-        raise UserError(f"{file}: {error}") from error
+        raise UserError(f"{file}: {error}", _FORM) from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
         problems = describe_validation_errors(error, values, "", list(Experiment.model_fields))
-        raise UserError(f"{file}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md.") from error
+        raise UserError(f"{file}: {problems}", _FORM) from error
     if any(not arm.strip() for arm in experiment.arms):
         raise UserError(f"{file}: arms: an arm has an empty name")
     return experiment

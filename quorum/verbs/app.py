@@ -30,16 +30,20 @@ class VerbCommand(TyperCommand):
         """Parse the words after the verb.
 
         Raises:
-            UserError: an option is a key of the configuration.
+            UserError: an option is a key of the configuration, or lacks its value.
         """
         words = [*args]
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
-            # Only Typer's NoSuchOption, which is private, has possibilities.
-            unknown = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
-            if unknown and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
-                _refuse_key(unknown, words)
+            # Typer's NoSuchOption, which has possibilities, and BadOptionUsage are private.
+            option = getattr(error, "option_name", "")
+            if hasattr(error, "possibilities") and any("KEY=VALUE" in (part.metavar or "") for part in self.params):
+                _refuse_key(option, words)
+            part: Any = next((part for part in self.params if option in part.opts), None)
+            if part is not None and "requires" in error.message:
+                hint = f"Write {option} {part.metavar or 'VALUE'}: {part.help}"
+                raise UserError(f"{option}: its value is missing", hint) from None
             raise
 
 

@@ -137,6 +137,8 @@ def report(
         summary.print_summary(result, Console(), everything=everything)
     if result.outcome == Outcome.ERROR:
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
+        if result.reason.startswith("InfrastructureFailed"):
+            echo("Run it again later, or wait longer: llm.max_wait=SECONDS llm.rate_limited_tries=N.", err=True)
         raise typer.Exit(1)
     if result.reason and not quiet:
         how = "because its budget was used up" if result.outcome == Outcome.BUDGET else "unfinished"

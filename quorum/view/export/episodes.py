@@ -168,7 +168,7 @@ class Runs:
                 meta = RunFolder(row.folder).check_whole()  # verifies every byte
                 _ = meta.milliseconds
             except (DamagedFile, ValueError) as damage:
-                self.remarks.append(f"{row.name} is left out: {damage}")
+                self.remarks.append(f"{row.name} is left out: {getattr(damage, 'brief', damage)}")
                 continue
             yield row if self.texts else replace(row, reason="", error=meta.error.class_ if meta.error else "")
 

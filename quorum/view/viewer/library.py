@@ -12,7 +12,7 @@ from threading import Lock
 
 from quorum.episode.episode_folder import PARTIAL, is_under_way
 from quorum.runs.newest import sweeps_hint
-from quorum.runs.run_folder import RunFolder, is_run, runs_inside
+from quorum.runs.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.view.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.view.viewer.episode import Episode, read_episode
 from quorum.view.viewer.pages import Json
@@ -204,7 +204,7 @@ def _resolved(folder: Path) -> Path:
     try:
         found = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise UserError(f"{folder}: there is no such folder", "Give the folder of a run or of a sweep.") from error
+        raise no_such_folder(folder) from error
     if not found.is_dir():
         raise UserError(f"{folder}: it is a file; give the folder of a run or of a sweep")
     return found

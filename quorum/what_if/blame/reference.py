@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -213,10 +214,15 @@ class Reference:
             return self.parent.configuration
         if chosen not in self._known:
             plain = copy.deepcopy(self.parent.configuration.to_json())
-            for name in names:
-                for group, key, values in self._said_of(name):
-                    plain[group].setdefault(key, {})[name] = values
-            self._known[chosen] = validate(plain, recorded=True)
+            try:
+                for name in names:
+                    for group, key, values in self._said_of(name):
+                        plain[group].setdefault(key, {})[name] = values
+                self._known[chosen] = validate(plain, recorded=True)
+            except UserError as error:  # in keys that the user typed
+                text = re.sub(rf"\b(llm\.)agents\.\w+\.|\b(agents)\.{MEMBERS}\.\w+", r"\1\2", str(error))
+                text = text.replace("too: llm.", "too: --reference llm.")
+                raise UserError(f"--reference {self.label}: {text}") from error
         return self._known[chosen]
 
     def _said_of(self, name: str) -> Sequence[tuple[str, str, Any]]:

@@ -265,7 +265,8 @@ def status_failure(
     if status in {401, 403} and _NO_ACCESS.search(f"{code} {text}"):
         return UnknownModel(f"the key may not use the model '{model}' ({said})")
     if status in {401, 403}:
-        return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
+        key = f"the key in {variable} is" if variable else "the key is missing or"
+        return AuthenticationFailed(f"{key} not accepted ({said})")
     if status == 407:
         return RequestRefused(f"the proxy requires a user name and a password ({said})")
     if status == 408:
