@@ -28,7 +28,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from quorum.agents.prompting.answers import LONGEST_THOUGHTS
 from quorum.agents.prompting.blocks import read_value, write_json
 from quorum_base.digests import digest
-from quorum_base.user_errors import choices_hint, shown_path
+from quorum_base.user_errors import nearest, shown_path
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
 """Folder of the core's templates."""
@@ -106,12 +106,13 @@ class Templates:
         self._places = tuple(_places(self.world, self.world_folder, own, self.kinds))
         if self.last is not None:
             self._places += (_Place(f"extension {self.last.name}", self.last),)
+        if own is not None and not Path(own).is_dir():
+            raise ValueError(f"{OWN}: {own}: there is no such folder")
         self._loader = FileSystemLoader([place.folder for place in self._places])
         self._sources = self._read_all()
         if own is not None and not any(name.startswith(OWN) for name in self.sources):
             wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
-            what = "this folder contains no template used here" if Path(own).is_dir() else "there is no such folder"
-            raise ValueError(f"{OWN}: {own}: {what}. It may contain {wanted}")
+            raise ValueError(f"{OWN}: {own}: this folder contains no template used here. It may contain {wanted}")
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
@@ -304,8 +305,8 @@ def reason_of(error: TemplateError, names: Iterable[str]) -> str:
     if isinstance(error, TemplateNotFound):
         return f"there is no template {error.name!r}"
     missing = _MISSING.search(str(error)) if isinstance(error, UndefinedError) else None
-    hint = choices_hint(missing[1] or missing[2], "Variables", sorted({*names})) if missing else ""
-    return f"{error}. {hint}" if hint else str(error)
+    near = nearest(missing[1] or missing[2], names) if missing else ""
+    return f"{error}. {near}" if near else str(error)
 
 
 _PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
