@@ -31,5 +31,8 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_
             "the reference shows public names and members"
         )
     assert {name: _LOADED.findall(text) for name, text in pages.items() if _LOADED.search(text)} == {}
+    runs = sorted(name for name in pages if name.startswith("students/run/"))
+    assert len(runs) == 400
+    assert all('href="students/index.html"' in pages[page] for page in ("index.html", "viewer.html"))
     drawn = [name for name, text in pages.items() if 'class="mermaid"' in text]
     assert drawn == [], "the theme fetches Mermaid from the network"

@@ -179,7 +179,7 @@ def test_moving_the_time_changes_the_board_and_the_cursor(site: str, episodes: d
     assert after["x"] > before["x"] + 30
     page.locator("input[type=range]").fill("7")
     assert page.locator(".clock").inner_text().startswith("t = 7 of")
-    page.locator(".now h3", has_text="At t = 7").wait_for()
+    page.locator(".now h2", has_text="At t = 7").wait_for()
 
 
 def test_the_keyboard_moves_and_plays(site: str, episodes: dict[str, Path], opened: Open) -> None:
@@ -284,7 +284,7 @@ def test_an_agent_that_is_chosen_is_chosen_everywhere(site: str, episodes: dict[
     page.locator(".agent").nth(1).click()
     assert page.locator(".agent[aria-pressed=true]").inner_text().startswith("agent_1")
     assert page.evaluate("[quorum.world.board.chosen, quorum.lanes.chosen]") == [1, 1]
-    assert "of agent_1" in page.locator(".now h3").inner_text()
+    assert "of agent_1" in page.locator(".now h2").inner_text()
     page.locator(".agent").nth(1).click()
     assert page.evaluate("[quorum.world.board.chosen, quorum.lanes.chosen]") == [-1, -1]
 

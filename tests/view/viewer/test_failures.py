@@ -39,7 +39,7 @@ def test_a_failure_can_be_read_with_its_proofs_that_lead_to_their_instants(faili
         assert page.evaluate("quorum.lanes.rows.some((row) => row.sort === 'failure')")
         page.evaluate(f"quorum.player.seek({first.t})")
         page.locator(".events button", has_text="MAST").first.click()
-        assert page.locator(".reader h3").first.inner_text() == "mismatch"
+        assert page.locator(".reader h2").first.inner_text() == "mismatch"
         reported = page.locator(".reader li").all_inner_texts()
         assert reported == [f"t = {proof.t} {proof.words}" for proof in first.proofs]
         page.evaluate("quorum.player.seek(0)")

@@ -74,3 +74,16 @@ def test_the_legend_has_the_signs_that_occur_on_one_line_until_it_is_unfolded(id
         page.set_viewport_size({"width": 900, "height": 800})
         page.wait_for_function("document.querySelector('.lanes-head .legend').open")
         assert complaints == []
+
+
+def test_on_a_telephone_the_legend_has_a_line_and_unfolds_by_keyboard(failing: Path, opened: Open) -> None:
+    with served(failing) as address:
+        page, _ = opened(address)
+        page.set_viewport_size({"width": 390, "height": 800})
+        summary = page.locator(".lanes-head .legend summary")
+        line, group = (part.bounding_box() for part in (summary, summary.locator(".legend-group").first))
+        assert group["x"] + group["width"] <= line["x"] + line["width"]  # type: ignore[index]
+        summary.focus()
+        for key, shown in (("Enter", True), (" ", False)):
+            page.keyboard.press(key)
+            page.wait_for_function(f"document.querySelector('.lanes-head .legend').open === {str(shown).lower()}")

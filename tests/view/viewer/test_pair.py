@@ -139,7 +139,7 @@ def test_below_each_board_stands_what_was_said_at_the_step(shown: Page) -> None:
         assert seen, "the transcript has followed"
         said.click()
         reader = shown.locator(".side").nth(place).locator(".reader")
-        assert reader.locator("h3").inner_text().startswith("message")
+        assert reader.locator("h2").inner_text().startswith("message")
 
 
 def test_an_agent_is_chosen_in_both(shown: Page) -> None:

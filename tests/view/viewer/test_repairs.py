@@ -61,7 +61,7 @@ def test_a_repair_can_be_read_with_its_reasons_its_advice_and_the_plans_given_up
             assert f"{target}: {violation['constraint']}, {violation['expected']} of {violation['needed']}" in reported
         assert "Advised:" in reported
         page.locator(".reader button", has_text=first["replaced"][0]).click()
-        assert page.locator(".reader h3").first.inner_text().startswith(f"plan {first['replaced'][0]}")
+        assert page.locator(".reader h2").first.inner_text().startswith(f"plan {first['replaced'][0]}")
         assert complaints == []
 
 

@@ -187,3 +187,10 @@ def test_nothing_is_beyond_the_width(arms: str, opened: Open, width: int) -> Non
     for control in page.locator("header button, header input, header select, header h1").all():
         box = control.bounding_box() if control.is_visible() else None
         assert box is None or 0 <= box["x"] <= box["x"] + box["width"] <= width
+
+
+def test_on_a_telephone_the_name_of_a_run_takes_few_lines(arms: str, opened: Open) -> None:
+    page, _ = opened(arms)
+    page.set_viewport_size({"width": 390, "height": 800})
+    widths = page.locator(".runs tbody th").evaluate_all("names => names.map(name => name.clientWidth)")
+    assert min(widths) >= 140

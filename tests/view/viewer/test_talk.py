@@ -263,7 +263,7 @@ def test_the_lane_of_tokens_adds_up_to_the_metrics(talk: str, opened: Open) -> N
     assert sums["simulated"] == metrics["model.answers"]
     x0, y0, x1, y1 = page.evaluate("quorum.lanes.hits.find(hit => hit[4] === 'usage').slice(0, 4)")
     page.locator(".lanes").click(position={"x": (x0 + x1) / 2, "y": (y0 + y1) / 2})
-    assert page.locator(".reader h3").inner_text().startswith("tokens and money")
+    assert page.locator(".reader h2").inner_text().startswith("tokens and money")
     assert page.locator(".reader li", has_text="simulated").count() >= 16
 
 
@@ -332,7 +332,7 @@ def test_a_step_without_events_leads_to_those_before_and_after(talk: str, opened
     quiet = page.evaluate("[...Array(20).keys()].find(t => t > 0 && !quorum.model.eventsAt(t).length)")
     times = page.evaluate("quorum.model.events.map(event => event.t)")
     page.evaluate("t => quorum.player.seek(t)", quiet)
-    page.locator(".now h3", has_text=f"At t = {quiet}: no events").wait_for()
+    page.locator(".now h2", has_text=f"At t = {quiet}: no events").wait_for()
     before, after = max(t for t in times if t < quiet), min(t for t in times if t > quiet)
     assert f"at t = {before}:" in page.locator(".events li").first.inner_text()
     page.locator(".events button", has_text=f"at t = {after}:").click()

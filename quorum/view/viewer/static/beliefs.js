@@ -41,7 +41,7 @@ export function beliefLine({ answers }) {
 /** Return the lines of an agent's answers, by fact. */
 export function beliefLines(item) {
   return [el("p", {}, beliefLine(item)), ...Object.entries(Object.groupBy(item.answers, ({ fact }) => fact)).flatMap(([fact, own]) => [
-    el("h4", {}, `${fact}: ${share(own)} right`),
+    el("h3", {}, `${fact}: ${share(own)} right`),
     el("ul", {}, own.map(({ about, truth, answer, hop }) => el("li", {}, el("bdi", {}, about), ": ", el("bdi", { class: truth === answer ? "" : "bad" }, answer), truth === answer ? "" : [", is ", el("bdi", {}, truth)], hop === null ? "" : ` (hop ${hop})`))),
   ])];
 }

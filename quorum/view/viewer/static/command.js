@@ -76,7 +76,7 @@ export class CommandBox {
     this.meaning = el("p", { class: "soft" });
     this.copied = el("span", { class: "soft", role: "status" });
     this.root = el("dialog", { class: "help command-box", "aria-label": "a branch from here" },
-      el("h3", {}, "A branch from here"), this.text, this.meaning,
+      el("h2", {}, "A branch from here"), this.text, this.meaning,
       el("p", {}, button("copy", "copy the command", () => this.#copy()), " ", button("close", "close", () => this.root.close()), " ", this.copied));
   }
 

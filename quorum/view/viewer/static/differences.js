@@ -15,7 +15,7 @@ export function differenceList(differences) {
   const own = differences.filter((difference) => !implied(difference));
   const folded = differences.filter(implied);
   return el("section", { class: "differences", "aria-label": "what differs" },
-    el("h3", {}, "What differs"),
+    el("h2", {}, "What differs"),
     own.length ? list(own) : el("p", { class: "soft" }, folded.length ? "" : "Nothing in the two configurations."),
     folded.length ? el("details", {}, el("summary", {}, `${folded.length} more ${folded.length === 1 ? "value" : "values"} of ${[...others].join(", ")}`), list(folded)) : null);
 }

@@ -104,7 +104,7 @@ class Episode extends ShownRun {
   #head() {
     const { plain } = this;
     this.head.tell(plain);
-    fill(this.about, [el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
+    fill(this.about, [el("h2", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
   }
 
   /** Process the growth of the run; read the visible part first, so that the page is never empty. */

@@ -38,6 +38,6 @@ export function zoomKeys(lanes) {
 
 /** Make the box that explains the keys. @param {[string, string][]} keys */
 export function keysBox(keys) {
-  const box = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, keys.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => box.close()));
+  const box = el("dialog", { class: "help" }, el("h2", {}, "Keys"), el("dl", {}, keys.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => box.close()));
   return box;
 }

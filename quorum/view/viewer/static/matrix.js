@@ -21,7 +21,7 @@ export class Matrix {
     const most = Math.max(1, ...[...sums.values()].map(({ sent }) => sent));
     const numbered = n <= MOST_NUMBERED;
     const brief = names.map(shortName);
-    const head = el("tr", {}, el("th", { class: "corner", scope: "col" }, "from \u2193 to \u2192"), names.map((name, i) => el("th", { scope: "col", title: name, "aria-label": name }, numbered || i % 4 === 0 ? brief[i] : "")));
+    const head = el("tr", {}, el("th", { class: "corner", scope: "col" }, "from \u2193 to \u2192"), names.map((name, i) => el("th", { scope: "col", title: name, "aria-label": name, class: numbered || i % 4 === 0 ? null : "between" }, brief[i])));
     const rows = names.map((name, sender) => el("tr", {}, el("th", { scope: "row", title: name }, name), names.map((other, recipient) => {
       const sum = sums.get(sender * n + recipient);
       const properties = { tabIndex: -1, role: "gridcell", "data-pair": `${sender} ${recipient}`, title: `${name} to ${other}: ${(sum ?? new Sums()).words()}` };

@@ -22,9 +22,9 @@ export function summary(model, seek) {
     broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, instantLink(seek, episode.breaks[0]), " (n: the next one)."] : episode.why.length || model.findings.length ? null : ["No failure and no interruption."],
   ];
   return [
-    el("h3", {}, "The episode"),
+    el("h2", {}, "The episode"),
     el("ul", { class: "summary" }, lines.filter(Boolean).map((parts) => el("li", {}, parts))),
-    episode.verdict ? [el("h4", {}, "Who made it fail"), verdictLines(model, episode.verdict, seek)] : null,
+    episode.verdict ? [el("h3", {}, "Who made it fail"), verdictLines(model, episode.verdict, seek)] : null,
     el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here."),
   ];
 }

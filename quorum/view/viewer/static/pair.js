@@ -83,7 +83,7 @@ class Pair {
   #branches(runs, plain) {
     const up = pageOf(runs[0], this.up) === null ? null : this.up;
     const branches = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
-    return branches.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, branches)) : null;
+    return branches.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h2", {}, "Branches"), el("ul", {}, branches)) : null;
   }
 
   async begin() {

@@ -161,9 +161,9 @@ export class Reader {
     const { reply, failure } = call;
     fill(holder, [
       head ? el("p", {}, el("b", {}, el("bdi", {}, call.agent)), " at ", this.#at(call.t)) : null,
-      reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), planLines(reply.text, this.model.phrases), long(reply.text)] : null,
-      reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
-      failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
+      reply ? [el("h3", {}, `reply${reply.simulated ? " (simulated)" : ""}`), planLines(reply.text, this.model.phrases), long(reply.text)] : null,
+      reply?.rejected.length ? reply.rejected.map((r) => [el("h3", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
+      failure ? [el("h3", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
       call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), this.#pictures(message), long(message.content))),
     ]);
   }
@@ -184,7 +184,7 @@ function taskWords(model, { task, ...said }) {
 }
 
 function heading(title, note) {
-  return el("h3", {}, title, note ? el("span", { class: "note" }, ` ${note}`) : null);
+  return el("h2", {}, title, note ? el("span", { class: "note" }, ` ${note}`) : null);
 }
 
 /** A text as written; a button shows the rest of a very long text. */

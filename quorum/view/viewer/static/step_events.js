@@ -8,7 +8,7 @@ export class StepEvents {
   /** @param on `seek(t)`, `open(sort, item)`. */
   constructor(on) {
     this.on = on;
-    this.head = el("h3");
+    this.head = el("h2");
     this.list = el("ol", { class: "events" });
     this.root = el("section", { class: "now", "aria-label": "what happens at this step" }, this.head, this.list);
   }

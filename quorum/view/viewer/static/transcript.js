@@ -152,9 +152,9 @@ export class Transcript {
   #entry(entry) {
     switch (entry.sort) {
       case "talk":
-        return el("h4", { class: "talk-head" }, `Before step ${entry.t}: ${entry.count === 1 ? "a message" : `${entry.count} messages`}`, el("span", { class: "note" }, ` t^ = ${shown(entry.begins)}${entry.ends > entry.begins ? ` to ${shown(entry.ends)}` : ""}`));
+        return el("h2", { class: "talk-head" }, `Before step ${entry.t}: ${entry.count === 1 ? "a message" : `${entry.count} messages`}`, el("span", { class: "note" }, ` t^ = ${shown(entry.begins)}${entry.ends > entry.begins ? ` to ${shown(entry.ends)}` : ""}`));
       case "round":
-        return el("h5", { class: "round" }, `round ${entry.round}`);
+        return el("h3", { class: "round" }, `round ${entry.round}`);
       case "message":
         return this.#message(entry.item);
       case "commit":
