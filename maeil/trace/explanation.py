@@ -90,6 +90,8 @@ class _Run:
         self.attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
         for attempt in self.story.attempts:
             self.attempts[attempt.target].append(attempt)
+        self.named = all(plan.target or plan.content.flag in _FALLBACKS for plan in self.story.plans)
+        """Whether all plans name a task. If not, a plan may be for a task without naming it."""
         self.changes: defaultdict[str, list[Stamped]] = defaultdict(list)
         for stamped in trace.stamped(ActionChange):
             self.changes[cast(ActionChange, stamped.event).plan].append(stamped)
@@ -158,8 +160,8 @@ class _Run:
             else:
                 untouched.append(f"{target} ({self._needs(target).removeprefix(target).strip()})")
         if untouched:
-            others = self._instead("", self.steps)
-            found.append((4, Sentence(0, f"Nobody planned or tried {_listed(untouched)}{others and f'; {others}'}.")))
+            others, verbs = self._instead("", self.steps), "planned or tried" if self.named else "tried"
+            found.append((4, Sentence(0, f"Nobody {verbs} {_listed(untouched)}{others and f'; {others}'}.")))
         return [sentence for _, sentence in sorted(found, key=lambda one: one[0])]
 
     def _open(self) -> tuple[bool, list[str]]:
@@ -295,22 +297,28 @@ class _Run:
             return ""
         ((cause, times),) = causes.most_common(1)
         share = f"in {times} of them, " if times < len(failed) else ""
-        return f": {share}{_LACKS[Constraint(cause)]}{f', and {then}' if more else ''}"
+        lack = _LACKS[Constraint(cause)]
+        if any(report.weights for report in reports):
+            lack = lack.replace("too few", "too few or too weak")
+        ends = Counter(_quoted(getattr(attempt.known.event, "reason", "")) for attempt in failed if attempt.unmet)
+        refused = f" ({ends.most_common(1)[0][0]})" if ends.total() == len(failed) and "" not in ends else ""
+        return f": {share}{lack}{refused}{f', and {then}' if more else ''}"
 
     def _planned(self, target: str, plans: Sequence[PlanLife]) -> Sentence:
         """Explain a task that somebody planned, and nobody attempted."""
         first = plans[0].committed.t
         parts = [self._needs(target)]
         if first > 0 and 2 * first >= self.steps:
-            parts.append(f"nobody planned it before step {first}, {_count(self.steps - first, 'step')} before the end")
+            parts.append(f"no plan named it before step {first}, {_count(self.steps - first, 'step')} before the end")
             parts += [f"until then, {others}"] if (others := self._instead(target, first)) else []
             parts.append("there was no attempt at it")
         else:
             began: defaultdict[int, list[int]] = defaultdict(list)
             for agent, step in {plan.agent: plan.committed.t for plan in reversed(plans)}.items():
                 began[step].append(agent)
-            earliest, *later = [f"{self._names(began[step])} first planned it in step {step}" for step in sorted(began)]
-            who = _listed([earliest, *(one.replace(" first planned it", "") for one in later)])
+            planned = " first planned it" if self.named else " planned it"
+            earliest, *later = [f"{self._names(began[step])}{planned} in step {step}" for step in sorted(began)]
+            who = _listed([earliest, *(one.replace(planned, "") for one in later)])
             parts.append(f"{who}, but there was no attempt at it")
         live = [self._running(plan) for plan in plans if plan.status is PlanStatus.CANCELLED]
         if running := min((one for one in live if one is not None), key=lambda one: one.t, default=None):

@@ -141,20 +141,27 @@ def _others(facts: Facts, words: str, before: int, but: str) -> None:
 
 
 def _untouched(facts: Facts, found: re.Match[str]) -> None:
-    named = re.findall(r"(\S+) \(needs (at least )?(\d+) agents?\)", found[1])
+    verbs, targets, instead = found.groups()
+    assert verbs == "tried" or names_all(facts)
+    named = re.findall(r"(\S+) \(needs (at least )?(\d+) agents?\)", targets)
     assert named
     for target, at_least, needs in named:
         _open(facts, target, at_least, needs)
         assert not facts.tried(target)
         assert not facts.planned(target)
-    if others := re.search(r"(\d+) others", found[1]):
+    if others := re.search(r"(\d+) others", targets):
         untouched = {way.split("/")[0] for way, report in facts.reports.items() if report["threshold"] > 0} - {
             one["task"]["target"].split("/")[0] for _, one in facts.attempts
         }
         untouched -= {plan["task"]["target"].split("/")[0] for plan in facts.plans if plan["task"]}
         assert len(named) + int(others[1]) == len(untouched)
-    if found[2]:
-        _others(facts, found[2], facts.steps, "")
+    if instead:
+        _others(facts, instead, facts.steps, "")
+
+
+def names_all(facts: Facts) -> bool:
+    """Whether each plan of a mind names a task, so that a plan for a task cannot be unnamed."""
+    return all(plan["task"] or plan["flag"] in FALLBACKS for plan in facts.plans)
 
 
 def fewest(report: Json) -> int:
@@ -270,28 +277,44 @@ def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -
         _apart(facts, failed, words)
         return
     share = re.fullmatch(
-        r"(?:in (\d+) of them, )?(.*?)"
+        r"(?:in (\d+) of them, )?(.*?)(?: \((.*)\))?"
         r"(?:(?:^|, and )it then needed (at least )?(\d+) agents?(?:, and the team has (\d+))?)?",
         words,
     )
     assert share is not None
-    if share[4]:
-        needs = [fewest(facts.at(one["task"]["target"], t)) for t, one in tried if not one["succeeded"]]
-        assert min(needs) == int(share[4])
-        assert bool(share[3]) == (max(needs) > min(needs))
-        assert int(share[4]) > min(fewest(way) for way in facts.ways(one_target(tried)).values())
+    if share[3]:
+        assert all(one["unmet"] for one in failed)
+        ends = Counter(_last_end(facts, t, one["agents"]) for t, one in tried if not one["succeeded"])
+        assert any(
+            end.startswith(share[3].rstrip("\u2026")) for end, times in ends.items() if times == max(ends.values())
+        )
     if share[5]:
-        assert int(share[5]) == len(facts.start["agents"]) < int(share[4])
+        needs = [fewest(facts.at(one["task"]["target"], t)) for t, one in tried if not one["succeeded"]]
+        assert min(needs) == int(share[5])
+        assert bool(share[4]) == (max(needs) > min(needs))
+        assert int(share[5]) > min(fewest(way) for way in facts.ways(one_target(tried)).values())
+    if share[6]:
+        assert int(share[6]) == len(facts.start["agents"]) < int(share[5])
         assert not share[2]
         return
     causes = Counter(one["missing"][0] for one in failed if one["missing"])
-    cause = CAUSES[share[2]]
+    weighted = any(way.get("weights") for way in facts.ways(one_target(tried)).values())
+    assert ("too few or too weak" in share[2]) == (weighted and "too few" in share[2])
+    cause = CAUSES[share[2].replace("too few or too weak", "too few")]
     assert causes[cause] == max(causes.values()) == (int(share[1]) if share[1] else len(failed))
+
+
+def _last_end(facts: Facts, t: int, agents: Sequence[int]) -> str:
+    """The reason of the last plan that agents had ended when an attempt of theirs in a step was reported."""
+    (seq,) = [one["seq"] for one in facts.of("outcome") if one["t"] == t]
+    ended = {"succeeded", "failed", "timed_out", "cancelled", "interrupted", "replaced"}
+    ends = [one for one in facts.of("plan") if one["agent"] in agents and one["status"] in ended and one["seq"] < seq]
+    return str(ends[-1]["reason"])
 
 
 def one_target(tried: Sequence[tuple[int, Json]]) -> str:
     """The target of attempts, without the way."""
-    (target,) = {one["task"]["target"].split("/")[0] for _, one in tried}
+    (target,) = {str(one["task"]["target"]).split("/")[0] for _, one in tried}
     return target
 
 
@@ -308,7 +331,8 @@ def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
     for plan in facts.planned(target):
         starts.setdefault(facts.names[plan["agent"]], plan["t"])
     claimed: dict[str, int] = {}
-    who = found[1].replace(" first planned it in step ", " in step ")
+    assert (" first planned it" in found[1]) == names_all(facts)
+    who = found[1].replace(" first planned it in step ", " in step ").replace(" planned it in step ", " in step ")
     groups = [*re.findall(r"(.*?) in step (\d+)(?:, | and |$)", re.sub(r" and \d+ others$", "", who))]
     others = 0
     for names, step in groups:
@@ -407,7 +431,7 @@ _ATTEMPTS = r"(the only attempt|both attempts|all \d+ attempts)"
 _WHEN = r"(?: in step (\d+)| from step (\d+) to step (\d+))?"
 CLAUSES: list[tuple[str, Callable[[Facts, str, re.Match[str]], None]]] = [
     (r"there was no attempt before step (\d+), (\d+) steps? before the end", _first_attempt),
-    (r"nobody planned it before step (\d+), (\d+) steps? before the end", _first_plan),
+    (r"no plan named it before step (\d+), (\d+) steps? before the end", _first_plan),
     (r"until then, (.*)", _until_then),
     (rf"{_ATTEMPTS} at it{_WHEN} failed(?:: (.*))?", _all_failed),
     (rf"({_ATTEMPTS[1:-1]}|(\d+) of (\d+) attempts) at it{_WHEN} succeeded, which did not finish it", _some_succeeded),
@@ -416,7 +440,7 @@ CLAUSES: list[tuple[str, Callable[[Facts, str, re.Match[str]], None]]] = [
         r"(after that, )?(the only plan|both plans|all \d+ plans) for it succeeded, with no action but (\S+)",
         _carried_out,
     ),
-    (r"(.* first planned it in step .*), but there was no attempt at it", _plans),
+    (r"(.* planned it in step .*), but there was no attempt at it", _plans),
     (r"there was no attempt at it", _no_attempt),
     (r"(\S+) was in (\S+) from step (\d+) to the end", _running),
     (r"the last failure of a plan for it was in step (\d+) \((.*)\)", _plan_failure),
@@ -432,7 +456,7 @@ SENTENCES: list[tuple[str, Callable[[Facts, re.Match[str]], None]]] = [
     (r"Nobody acted: (\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
     (r"(\d+) of (\d+) plans? failed, (\d+) of them with (.*)\.", _failed_plans),
     (r"Nobody tried a task: every plan was only (.*)\.", _idle),
-    (r"Nobody planned or tried (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),
+    (r"Nobody (planned or tried|tried) (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),
     (r"(\S+) needs more than all agents together, and the team has (\d+)\.", _too_weak),
     (r"(\S+) needs (at least )?(\d+) agents?([;,] .*)\.", _task),
 ]

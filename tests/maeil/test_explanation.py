@@ -46,7 +46,8 @@ def made(
     Args:
         steps: its steps; the agents take primitive 0 in each, except for `moves`.
         reports: reports of tasks; their dependencies hold if `ready`.
-        tries: attempts: step, task, agents, and what it lacked, the cause first; empty if it succeeded.
+        tries: attempts: step, task, agents, and what it lacked, the cause first, and `unmet` if it was only planned;
+            empty if it succeeded.
         plans: `agent`, `t`, `task`; `since`, the step in which its last action started (None: it has none); `ends`,
             (step, status, reason), None for the end of the episode; `flag`; `does`, its only action; `next`, an
             action that starts at its end.
@@ -83,9 +84,10 @@ def made(
         found.append((t, 5, e.ConstraintChange(task, *numbers, weights)))
     found += [(t, 6, e.StepTaken((moves or {}).get(t, (0,) * agents), 0)) for t in range(steps)]
     for t, target, those, lacking in tries:
-        missing = lacking.split()
+        missing = lacking.removesuffix("unmet").split()
         task = {"kind": "do", "target": target}
-        attempt = {"task": task, "agents": list(those), "succeeded": not missing, "missing": missing, "unmet": False}
+        attempt = {"task": task, "agents": list(those), "succeeded": not missing, "missing": missing}
+        attempt["unmet"] = lacking.endswith("unmet")
         found.append((t, 7, e.StepOutcome((), (attempt,))))
     for t, kinds in (happens or {}).items():
         found.append((t, 7, e.StepOutcome(tuple({"what": kind} for kind in kinds), ())))
@@ -186,7 +188,7 @@ INACTION = {
     ),
     "plans half of which failed, and a task": (
         made(plans=[{"agent": 0, "does": "walk", "ends": (1, "failed", "late")}, {"agent": 1}]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "a valid plan took effect": (
         made(plans=[INVALID, {"agent": 1, "does": "walk", "task": "a", "since": None}], refused=[["too far"]]),
@@ -194,7 +196,7 @@ INACTION = {
     ),
     "a repair is no fallback": (
         made(plans=[INVALID, {"agent": 0, "flag": "repaired", "does": "walk"}], refused=[["too far"]]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "an idle team": (
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "idle"}]),
@@ -206,10 +208,10 @@ INACTION = {
     "an idle team in a world without tasks": (made(plans=[{"agent": 0, "does": "idle"}], reports=()), [UP]),
     "two kinds of plans": (
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "walk"}]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "a fallback next to it": (
-        made(plans=[INVALID, {"agent": 1, "does": "wait"}]), [UP, "Nobody planned or tried a (needs 2 agents)."],
+        made(plans=[INVALID, {"agent": 1, "does": "wait"}]), [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "idle, but for a task": (
         made(plans=[{"agent": 0, "does": "idle", "task": "a"}]),
@@ -288,7 +290,7 @@ TASKS = {
     ),
     "a plan at the end": (
         made(plans=[{"agent": 1, "task": "a", "t": 7, "since": None}]),
-        [UP, "a needs 2 agents; nobody planned it before step 7, 3 steps before the end; there was no attempt at it."],
+        [UP, "a needs 2 agents; no plan named it before step 7, 3 steps before the end; there was no attempt at it."],
     ),
     "plans with other actions that succeeded": (
         made(plans=[{"agent": 1, "task": "a", "does": does, "ends": (3, "succeeded", "")} for does in ("work", "go")]),
@@ -317,7 +319,7 @@ TASKS = {
     ),
     "an action that no step followed": (
         made(plans=[{"agent": 1, "task": "a", "t": 7, "since": 10}]),
-        [UP, "a needs 2 agents; nobody planned it before step 7, 3 steps before the end; there was no attempt at it."],
+        [UP, "a needs 2 agents; no plan named it before step 7, 3 steps before the end; there was no attempt at it."],
     ),
     "five planners": (
         made(agents=6, plans=[{"agent": k, "task": "a", "ends": (3, "succeeded", "")} for k in range(5)]),
@@ -351,6 +353,11 @@ TASKS = {
         [UP, "a needs at least 1 agent; both attempts at it from step 2 to step 3 failed: "
              "too few agents were committed to it, and it then needed at least 2 agents."],
     ),
+    "a single one that is too weak": (
+        made(reports=[(0, "a", 2, 0, 0, 0)], weights=(1, 2), tries=[(2, "a", [0], "participation")]),
+        [UP, "a needs at least 1 agent; the only attempt at it in step 2 failed: "
+             "too few or too weak agents were committed to it."],
+    ),
     "no commitment": (
         made(tries=[(2, "a", [0], "participation")]),
         [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents were committed to it."],
@@ -362,6 +369,27 @@ TASKS = {
     ),
     "a cause of another version": (
         made(tries=[(2, "a", [0], "luck")]), [UP, "a needs 2 agents; the only attempt at it in step 2 failed."],
+    ),
+    "refused before the first step": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (t, "failed", f"move: {t}")} for t in (1, 2)],
+             tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time "
+             "(move: 2)."],
+    ),
+    "one refused, one not": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (1, "failed", "move: far")}],
+             tries=[(2, "a", [0], "temporal unmet"), (3, "a", [0], "temporal")]),
+        [UP, "a needs 2 agents; both attempts at it from step 2 to step 3 failed: "
+             "too few agents acted at the same time."],
+    ),
+    "unmet, and no plan has ended": (
+        made(tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time."],
+    ),
+    "a plan that names no task, and one that does": (
+        made(plans=[{"agent": 0, "t": 2}, {"agent": 1, "task": "a", "since": 4}, {"agent": 0, "task": "a", "t": 3}]),
+        [UP, "a needs 2 agents; agent_1 planned it in step 0 and agent_0 in step 3, but there was no attempt at it; "
+             "agent_0 was in work from step 3 to the end."],
     ),
     "two ways": (
         made(reports=WAY, tries=[(2, "a/left", [0], "spatial"), (2, "a/up", [1], "spatial")]),
@@ -563,7 +591,8 @@ TEAMS: dict[str, tuple[int, list[SymbolicAction], list[SymbolicAction], str]] = 
     ),
     "a push without the block": (
         20, [PUSH], IDLE,
-        "block_0 needs 2 agents; the only attempt at it in step 0 failed: too few agents were committed to it.",
+        "block_0 needs 2 agents; the only attempt at it in step 0 failed: too few agents were committed to it "
+        "(push_block: not_aligned).",
     ),
 }  # fmt: skip
 
