@@ -19,7 +19,7 @@ from maeil.plans import PlanStatus
 from maeil.tasks import Constraint, fewest
 from maeil.trace.events import ActionChange, ConstraintChange, ScoreChange, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace, shared
-from maeil.trace.story import Attempt, PlanLife, ThoughtLife
+from maeil.trace.story import Attempt, PlanLife
 
 MOST = 3
 """Maximum number of sentences."""
@@ -71,7 +71,7 @@ def explain_failure(trace: Trace) -> tuple[Sentence, ...]:
     run = _Run(trace)
     found = [*run.ending()]
     if end.outcome != Outcome.ERROR:
-        found += run.inaction() or run.open_tasks() or run.failed_plans()
+        found += run.inaction() or [*run.refusals(), *run.open_tasks()] or run.failed_plans()
     return tuple(found[:MOST])
 
 
@@ -104,7 +104,7 @@ class _Run:
             return
         if outcome == Outcome.FAILURE and not reason:
             last = [cast(StepOutcome, one.event) for one in self.trace.stamped(StepOutcome) if one.t == self.steps - 1]
-            kinds = sorted({str(one["what"]) for step in last for one in step.outcomes})
+            kinds = sorted({str(one["what"]) for step in last for one in step.outcomes if "what" in one})
             reason = f"last step: {_listed(kinds)}" if kinds else ""
         words = f"{_ENDS[outcome]} after {_count(self.steps, 'step')}{f' ({reason})' if reason else ''}"
         if score is not None and score.goals:
@@ -119,14 +119,24 @@ class _Run:
 
     def inaction(self) -> list[Sentence]:
         """Return why nobody did anything: all answers were refused, or all plans had one action and served no task."""
-        plans, thoughts = self.story.plans, [thought for thought in self.story.thoughts if thought.end is not None]
-        refused = [thought for thought in thoughts if thought.refused]
-        if refused and all(plan.content.flag in _FALLBACKS for plan in plans):
-            return [_refusals(thoughts, refused)]
+        plans = self.story.plans
+        if all(plan.content.flag in _FALLBACKS for plan in plans) and (refused := self.refusals(0, "Nobody acted: ")):
+            return refused
         names = {str(action.get("action")) for plan in plans for action in plan.content.actions or ()}
         if len(names) == 1 and self.ways and not self.attempts and not any(plan.target for plan in plans):
             return [Sentence(0, f"Nobody tried a task: every plan was only {names.pop()}.")]
         return []
+
+    def refusals(self, least: float = 0.5, result: str = "") -> list[Sentence]:
+        """Return how many answers were refused, and the most frequent reason, if their share is large enough."""
+        thoughts = [thought for thought in self.story.thoughts if thought.end is not None]
+        refused = [thought for thought in thoughts if thought.refused]
+        if not refused or len(refused) < least * len(thoughts):
+            return []
+        ((reason, times),) = Counter(why for thought in refused for why in thought.without_effect).most_common(1)
+        share = f"{len(refused)} of {_count(len(thoughts), 'answer')} {'was' if len(thoughts) == 1 else 'were'} refused"
+        words = f"{result}{share}, {_count(times, 'time')} because {_quoted(reason)}."
+        return [Sentence(refused[0].start.t, words)]
 
     def failed_plans(self) -> list[Sentence]:
         """Return the most frequent reason why plans failed, if at least half of them did."""
@@ -300,9 +310,17 @@ class _Run:
         lack = _LACKS[Constraint(cause)]
         if any(report.weights for report in reports):
             lack = lack.replace("too few", "too few or too weak")
-        ends = Counter(_quoted(getattr(attempt.known.event, "reason", "")) for attempt in failed if attempt.unmet)
+        ends = Counter(self._ended(attempt) for attempt in failed if attempt.unmet)
         refused = f" ({ends.most_common(1)[0][0]})" if ends.total() == len(failed) and "" not in ends else ""
         return f": {share}{lack}{refused}{f', and {then}' if more else ''}"
+
+    def _ended(self, attempt: Attempt) -> str:
+        """Return why the plan of an unmet attempt ended; empty if several plans of its agents ended in that step."""
+        plans = [plan for plan in self.story.plans if plan.agent in attempt.agents and plan.end is not None]
+        reasons = [
+            plan.reason for plan in plans if plan.ended.t == attempt.event.t and plan.ended.seq < attempt.event.seq
+        ]
+        return _quoted(reasons[0]) if len(reasons) == 1 else ""
 
     def _planned(self, target: str, plans: Sequence[PlanLife]) -> Sentence:
         """Explain a task that somebody planned, and nobody attempted."""
@@ -328,6 +346,8 @@ class _Run:
             parts.append(f"the last failure of a plan for it was in step {last.ended.t} ({_quoted(last.reason)})")
         elif only := _carried_out(plans):
             parts.append(only)
+        elif plans[-1].status in (PlanStatus.INTERRUPTED, PlanStatus.REPLACED):
+            parts.append(f"the last plan for it gave way to another in step {plans[-1].ended.t}")
         if not any(report.dependency for report in self._reports(target).values()):
             parts.append(f"in the last step, {_LACKS[Constraint.DEPENDENCY]}")
         return Sentence(first, f"{'; '.join(parts)}.")
@@ -340,13 +360,6 @@ class _Run:
 
     def _names(self, agents: Iterable[int]) -> str:
         return _listed([self.names[agent] for agent in sorted(agents)])
-
-
-def _refusals(thoughts: Sequence[ThoughtLife], refused: Sequence[ThoughtLife]) -> Sentence:
-    """Explain a run in which no answer was accepted."""
-    ((reason, times),) = Counter(why for thought in refused for why in thought.without_effect).most_common(1)
-    share = f"{len(refused)} of {_count(len(thoughts), 'answer')} {'was' if len(thoughts) == 1 else 'were'} refused"
-    return Sentence(refused[0].start.t, f"Nobody acted: {share}, {_count(times, 'time')} because {_quoted(reason)}.")
 
 
 def _carried_out(plans: Sequence[PlanLife]) -> str:

@@ -108,7 +108,7 @@ def _ending(facts: Facts, found: re.Match[str]) -> None:
 
 
 def _refused(facts: Facts, found: re.Match[str]) -> None:
-    number, of, times, reason = found.groups()
+    result, number, of, times, reason = found.groups()
     ends = facts.of("thought_end")
     refused = [end["refused"] for end in ends if end["refused"] and end["refused"] != [CUT]]
     assert (int(number), int(of)) == (len(refused), len(ends))
@@ -116,7 +116,10 @@ def _refused(facts: Facts, found: re.Match[str]) -> None:
     assert int(times) == max(counts.values())
     short = reason.rstrip("\u2026")
     assert any(why.startswith(short) and count == int(times) for why, count in counts.items())
-    assert all(plan["flag"] in FALLBACKS for plan in facts.plans)
+    if result:
+        assert all(plan["flag"] in FALLBACKS for plan in facts.plans)
+    else:
+        assert 2 * int(number) >= int(of)
 
 
 def _idle(facts: Facts, found: re.Match[str]) -> None:
@@ -284,7 +287,7 @@ def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -
     assert share is not None
     if share[3]:
         assert all(one["unmet"] for one in failed)
-        ends = Counter(_last_end(facts, t, one["agents"]) for t, one in tried if not one["succeeded"])
+        ends = Counter(_only_end(facts, t, one["agents"]) for t, one in tried if not one["succeeded"])
         assert any(
             end.startswith(share[3].rstrip("\u2026")) for end, times in ends.items() if times == max(ends.values())
         )
@@ -304,12 +307,16 @@ def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -
     assert causes[cause] == max(causes.values()) == (int(share[1]) if share[1] else len(failed))
 
 
-def _last_end(facts: Facts, t: int, agents: Sequence[int]) -> str:
-    """The reason of the last plan that agents had ended when an attempt of theirs in a step was reported."""
+def _only_end(facts: Facts, t: int, agents: Sequence[int]) -> str:
+    """The reason of the only plan of agents that ended in a step, before the attempts of that step were reported."""
     (seq,) = [one["seq"] for one in facts.of("outcome") if one["t"] == t]
     ended = {"succeeded", "failed", "timed_out", "cancelled", "interrupted", "replaced"}
-    ends = [one for one in facts.of("plan") if one["agent"] in agents and one["status"] in ended and one["seq"] < seq]
-    return str(ends[-1]["reason"])
+    (end,) = [
+        one
+        for one in facts.of("plan")
+        if one["agent"] in agents and one["status"] in ended and one["seq"] < seq and one["t"] == t
+    ]
+    return str(end["reason"])
 
 
 def one_target(tried: Sequence[tuple[int, Json]]) -> str:
@@ -343,6 +350,14 @@ def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
     if not (others or re.search(r" and \d+ others", found[1])):
         assert claimed == starts
     assert min(claimed.values()) == min(starts.values())
+
+
+def _gave_way(facts: Facts, target: str, found: re.Match[str]) -> None:
+    last = facts.planned(target)[-1]["plan"]
+    ends = [
+        one["t"] for one in facts.of("plan") if one["plan"] == last and one["status"] in ("interrupted", "replaced")
+    ]
+    assert ends == [int(found[1])]
 
 
 def _no_attempt(facts: Facts, target: str, _: re.Match[str]) -> None:
@@ -414,7 +429,8 @@ def _wait(facts: Facts, target: str, found: re.Match[str]) -> None:
                 committed += report["participation"]
     joints = [step["joint"] for step in facts.of("step") if step["t"] >= first]
     assert len({joint[agent] for joint in joints for agent in agents}) == 1
-    assert not [t for t, _ in facts.tried(target) if t >= first]
+    meanwhile = [one for t, one in facts.tried(target) if t >= first]  # others' waits that ended count as attempts
+    assert all(one["unmet"] and not {*one["agents"]} & {*agents} for one in meanwhile)
     for agent in agents:
         (plan,) = [one for one in facts.planned(target) if one["agent"] == agent][-1:]
         assert plan["t"] <= first
@@ -442,6 +458,7 @@ CLAUSES: list[tuple[str, Callable[[Facts, str, re.Match[str]], None]]] = [
     ),
     (r"(.* planned it in step .*), but there was no attempt at it", _plans),
     (r"there was no attempt at it", _no_attempt),
+    (r"the last plan for it gave way to another in step (\d+)", _gave_way),
     (r"(\S+) was in (\S+) from step (\d+) to the end", _running),
     (r"the last failure of a plan for it was in step (\d+) \((.*)\)", _plan_failure),
     (r"in the last step, its prerequisites were not met", _dependency),
@@ -453,7 +470,7 @@ SENTENCES: list[tuple[str, Callable[[Facts, re.Match[str]], None]]] = [
         r"(?:, with (\d+) of (\d+) goals? reached(?:, the last in step (\d+))?(?:, after (\d+) in step (\d+))?)?\.",
         _ending,
     ),
-    (r"Nobody acted: (\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
+    (r"(Nobody acted: )?(\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
     (r"(\d+) of (\d+) plans? failed, (\d+) of them with (.*)\.", _failed_plans),
     (r"Nobody tried a task: every plan was only (.*)\.", _idle),
     (r"Nobody (planned or tried|tried) (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),

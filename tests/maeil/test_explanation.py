@@ -192,11 +192,21 @@ INACTION = {
     ),
     "a valid plan took effect": (
         made(plans=[INVALID, {"agent": 1, "does": "walk", "task": "a", "since": None}], refused=[["too far"]]),
+        [UP, "1 of 1 answer was refused, 1 time because too far.",
+         "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
+    ),
+    "most answers took effect": (
+        made(plans=[{"agent": 1, "task": "a", "since": None}], refused=[["too far"], [], []]),
         [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
     ),
     "a repair is no fallback": (
         made(plans=[INVALID, {"agent": 0, "flag": "repaired", "does": "walk"}], refused=[["too far"]]),
-        [UP, "Nobody tried a (needs 2 agents)."],
+        [UP, "1 of 1 answer was refused, 1 time because too far.", "Nobody tried a (needs 2 agents)."],
+    ),
+    "half of the answers were refused": (
+        made(plans=[{"agent": 1, "task": "a", "since": None}], refused=[["too far"], ["too far"], [], []]),
+        [UP, "2 of 4 answers were refused, 2 times because too far.",
+         "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
     ),
     "an idle team": (
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "idle"}]),
@@ -314,8 +324,12 @@ TASKS = {
         made(plans=[{"agent": 1, "task": "a", "does": "walk", "next": "meet"}]),
         [UP, f"{PLANNED}; agent_1 was in walk from step 0 to the end."],
     ),
-    "a plan that another one replaced": (
-        made(plans=[{"agent": 1, "task": "a", "ends": (3, "cancelled", "replaced")}]), [UP, f"{PLANNED}."],
+    "a plan that was given up": (
+        made(plans=[{"agent": 1, "task": "a", "ends": (3, "interrupted", "new_plan")}]),
+        [UP, f"{PLANNED}; the last plan for it gave way to another in step 3."],
+    ),
+    "a plan that was cancelled before the end": (
+        made(plans=[{"agent": 1, "task": "a", "ends": (3, "cancelled", "")}]), [UP, f"{PLANNED}."],
     ),
     "an action that no step followed": (
         made(plans=[{"agent": 1, "task": "a", "t": 7, "since": 10}]),
@@ -375,6 +389,11 @@ TASKS = {
              tries=[(2, "a", [0], "temporal unmet")]),
         [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time "
              "(move: 2)."],
+    ),
+    "refused with another plan in the same step": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (2, "failed", f"move: {why}")} for why in ("far", "low")],
+             tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time."],
     ),
     "one refused, one not": (
         made(plans=[{"agent": 0, "task": "a", "ends": (1, "failed", "move: far")}],
