@@ -316,6 +316,11 @@ TASKS = {
         [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it; "
              "after that, both plans for it succeeded, with no action but go."],
     ),
+    "plans after the last attempt, one of which failed": (
+        made(tries=[(2, "a", [0, 1], "")],
+             plans=[{"agent": 0, "task": "a", "t": 4, "ends": (9, how, "late")} for how in ("failed", "succeeded")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it."],
+    ),
     "a plan cut off after the last attempt": (
         made(tries=[(2, "a", [0, 1], "")], plans=[{"agent": 0, "task": "a", "t": 4}]),
         [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it."],
