@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, cast
 
 from maeil.outcomes import Outcome
 from maeil.plans import PlanStatus
 from maeil.tasks import Constraint, fewest
-from maeil.trace.events import ActionChange, ConstraintChange, ScoreChange, Stamped, StepTaken
+from maeil.trace.events import ActionChange, ConstraintChange, ScoreChange, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace, shared
-from maeil.trace.story import Attempt, PlanLife, ThoughtLife
+from maeil.trace.story import Attempt, PlanLife
 
 MOST = 3
 """Maximum number of sentences."""
@@ -35,11 +35,11 @@ _ENDS = {
     Outcome.FAILURE: "The run ended in failure",
 }
 _LACKS = {
-    Constraint.DEPENDENCY: "something that it depends on was missing",
+    Constraint.DEPENDENCY: "its prerequisites were not met",
     Constraint.PARTICIPATION: "too few agents were committed to it",
     Constraint.SPATIAL: "too few agents were in place",
     Constraint.TEMPORAL: "too few agents acted at the same time",
-    Constraint.JOINT: "too few agents met all conditions at once",
+    Constraint.JOINT: "too few agents were in place, able and acting at once",
 }
 _FALLBACKS = frozenset({"invalid_plan", "parse_failure", "empty_answer", "forced_ready"})
 """The flags of plans that the loop commits because a mind has none."""
@@ -71,7 +71,7 @@ def explain_failure(trace: Trace) -> tuple[Sentence, ...]:
     run = _Run(trace)
     found = [*run.ending()]
     if end.outcome != Outcome.ERROR:
-        found += run.inaction() or run.open_tasks()
+        found += run.inaction() or [*run.refusals(), *run.open_tasks()] or run.failed_plans()
     return tuple(found[:MOST])
 
 
@@ -90,6 +90,8 @@ class _Run:
         self.attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
         for attempt in self.story.attempts:
             self.attempts[attempt.target].append(attempt)
+        self.named = all(plan.target or plan.content.flag in _FALLBACKS for plan in self.story.plans)
+        """Whether all plans name a task. If not, a plan may be for a task without naming it."""
         self.changes: defaultdict[str, list[Stamped]] = defaultdict(list)
         for stamped in trace.stamped(ActionChange):
             self.changes[cast(ActionChange, stamped.event).plan].append(stamped)
@@ -100,24 +102,50 @@ class _Run:
         score = self.scores[-1][1] if self.scores else None
         if outcome not in _ENDS or (outcome == Outcome.TRUNCATED and not (score and score.goals)):
             return
+        if outcome == Outcome.FAILURE and not reason:
+            last = [cast(StepOutcome, one.event) for one in self.trace.stamped(StepOutcome) if one.t == self.steps - 1]
+            kinds = sorted({str(one["what"]) for step in last for one in step.outcomes if "what" in one})
+            reason = f"last step: {_listed(kinds)}" if kinds else ""
         words = f"{_ENDS[outcome]} after {_count(self.steps, 'step')}{f' ({reason})' if reason else ''}"
         if score is not None and score.goals:
             words += f", with {score.reached} of {_count(score.goals, 'goal')} reached"
             rises = [t for (_, one), (t, other) in pairwise(self.scores) if other.reached > one.reached and t]
             if score.reached and rises:
                 words += f", the last in step {rises[-1] - 1}"
+            most, t = max((one.reached, t) for t, one in self.scores)
+            if most > score.reached:
+                words += f", after {most} in step {t - 1}"
         yield Sentence(self.steps, f"{words}.")
 
     def inaction(self) -> list[Sentence]:
         """Return why nobody did anything: all answers were refused, or all plans had one action and served no task."""
-        plans, thoughts = self.story.plans, [thought for thought in self.story.thoughts if thought.end is not None]
-        refused = [thought for thought in thoughts if thought.refused]
-        if refused and all(plan.content.flag in _FALLBACKS for plan in plans):
-            return [_refusals(thoughts, refused)]
+        plans = self.story.plans
+        if all(plan.content.flag in _FALLBACKS for plan in plans) and (refused := self.refusals(0, "Nobody acted: ")):
+            return refused
         names = {str(action.get("action")) for plan in plans for action in plan.content.actions or ()}
         if len(names) == 1 and self.ways and not self.attempts and not any(plan.target for plan in plans):
             return [Sentence(0, f"Nobody tried a task: every plan was only {names.pop()}.")]
         return []
+
+    def refusals(self, least: float = 0.5, result: str = "") -> list[Sentence]:
+        """Return how many answers were refused, and the most frequent reason, if their share is large enough."""
+        thoughts = [thought for thought in self.story.thoughts if thought.end is not None]
+        refused = [thought for thought in thoughts if thought.refused]
+        if not refused or len(refused) < least * len(thoughts):
+            return []
+        ((reason, times),) = Counter(why for thought in refused for why in thought.without_effect).most_common(1)
+        share = f"{len(refused)} of {_count(len(thoughts), 'answer')} {'was' if len(thoughts) == 1 else 'were'} refused"
+        words = f"{result}{share}, {_count(times, 'time')} because {_quoted(reason)}."
+        return [Sentence(refused[0].start.t, words)]
+
+    def failed_plans(self) -> list[Sentence]:
+        """Return the most frequent reason why plans failed, if at least half of them did."""
+        plans, failed = self.story.plans, [plan for plan in self.story.plans if plan.failed]
+        if not failed or 2 * len(failed) < len(plans):
+            return []
+        ((reason, times),) = Counter(_quoted(plan.reason) for plan in failed).most_common(1)
+        share = f"{len(failed)} of {_count(len(plans), 'plan')} failed"
+        return [Sentence(failed[0].ended.t, f"{share}, {times} of them with {reason}.")]
 
     def open_tasks(self) -> list[Sentence]:
         """Explain the tasks that were open at the end: the impossible ones, waits, vain attempts, then the others."""
@@ -136,14 +164,14 @@ class _Run:
             elif waiting := self._waiting(target, plans):
                 found.append((1, waiting))
             elif attempts:
-                found.append((2 + succeeded, self._tried(target, attempts)))
+                found.append((2 + succeeded, self._tried(target, attempts, plans)))
             elif plans:
                 found.append((2, self._planned(target, plans)))
             else:
                 untouched.append(f"{target} ({self._needs(target).removeprefix(target).strip()})")
         if untouched:
-            others = self._instead("", self.steps)
-            found.append((4, Sentence(0, f"Nobody planned or tried {_listed(untouched)}{others and f'; {others}'}.")))
+            others, verbs = self._instead("", self.steps), "planned or tried" if self.named else "tried"
+            found.append((4, Sentence(0, f"Nobody {verbs} {_listed(untouched)}{others and f'; {others}'}.")))
         return [sentence for _, sentence in sorted(found, key=lambda one: one[0])]
 
     def _open(self) -> tuple[bool, list[str]]:
@@ -227,7 +255,12 @@ class _Run:
         starts = (one.t for one in self.changes[plan.id] if cast(ActionChange, one.event).status == "started")
         return max(starts, default=self.steps)
 
-    def _tried(self, target: str, attempts: Sequence[Attempt]) -> Sentence:
+    def _running(self, plan: PlanLife) -> Stamped | None:
+        """Return the start of the action that a plan was in during the last step; None if it was in none."""
+        last = next((one for one in reversed(self.changes[plan.id]) if one.t < self.steps), None)
+        return last if last is not None and cast(ActionChange, last.event).status == "started" else None
+
+    def _tried(self, target: str, attempts: Sequence[Attempt], plans: Sequence[PlanLife]) -> Sentence:
         """Explain a task that somebody attempted, and that was not finished."""
         first, last, number = attempts[0].event.t, attempts[-1].event.t, len(attempts)
         failed = [attempt for attempt in attempts if not attempt.succeeded]
@@ -239,12 +272,14 @@ class _Run:
             parts += [f"until then, {others}"] if (others := self._instead(target, first)) else []
         when = "" if late else f" from step {first} to step {last}" if first < last else f" in step {first}"
         if len(failed) == number:
-            parts.append(f"{_all(number)} at it{when} failed{self._apart(failed) or _why(failed)}")
+            parts.append(f"{_all(number)} at it{when} failed{self._apart(failed) or self._why(failed)}")
         else:
             share = f"{number - len(failed)} of {number} attempts" if failed else _all(number)
             parts.append(f"{share} at it{when} succeeded, which did not finish it")
-            if not attempts[-1].succeeded:
-                parts.append(f"the last one failed{_why(attempts[-1:])}")
+            if vain := [*takewhile(lambda attempt: not attempt.succeeded, reversed(attempts))]:
+                parts.append(f"the last {len(vain) if len(vain) > 1 else 'one'} failed{self._why(vain)}")
+        later = [plan for plan in plans if plan.committed.seq > attempts[-1].event.seq]
+        parts += [f"after that, {only}"] if (only := _carried_out(later)) else []
         return Sentence(first, f"{'; '.join(parts)}.")
 
     def _apart(self, failed: Sequence[Attempt]) -> str:
@@ -259,27 +294,60 @@ class _Run:
             return ""
         return ": " + _listed([f"{self.names[agent]} tried only {own.pop()}" for agent, own in sorted(tried.items())])
 
+    def _why(self, failed: Sequence[Attempt]) -> str:
+        """Return why attempts failed: more agents than the team has, or the most frequent cause; empty if unknown."""
+        reports, team = self._reports(failed[0].target).values(), len(self.trace.start.agents)
+        needs = sorted(attempt.needs for attempt in failed)
+        then = f"it then needed {'at least ' if needs[0] < needs[-1] else ''}{_count(needs[0], 'agent')}"
+        more = needs[0] > min(fewest(report.threshold, report.weights) for report in reports)
+        if more and needs[0] > team:
+            return f": {then}, and the team has {team}"
+        causes = Counter(attempt.missing[0] for attempt in failed if attempt.missing and attempt.missing[0] in _LACKS)
+        if not causes:
+            return ""
+        ((cause, times),) = causes.most_common(1)
+        share = f"in {times} of them, " if times < len(failed) else ""
+        lack = _LACKS[Constraint(cause)]
+        if any(report.weights for report in reports):
+            lack = lack.replace("too few", "too few or too weak")
+        ends = Counter(self._ended(attempt) for attempt in failed if attempt.unmet)
+        refused = f" ({ends.most_common(1)[0][0]})" if ends.total() == len(failed) and "" not in ends else ""
+        return f": {share}{lack}{refused}{f', and {then}' if more else ''}"
+
+    def _ended(self, attempt: Attempt) -> str:
+        """Return why the plan of an unmet attempt ended; empty if several plans of its agents ended in that step."""
+        plans = [plan for plan in self.story.plans if plan.agent in attempt.agents and plan.end is not None]
+        reasons = [
+            plan.reason for plan in plans if plan.ended.t == attempt.event.t and plan.ended.seq < attempt.event.seq
+        ]
+        return _quoted(reasons[0]) if len(reasons) == 1 else ""
+
     def _planned(self, target: str, plans: Sequence[PlanLife]) -> Sentence:
         """Explain a task that somebody planned, and nobody attempted."""
         first = plans[0].committed.t
         parts = [self._needs(target)]
         if first > 0 and 2 * first >= self.steps:
-            parts.append(f"nobody planned it before step {first}, {_count(self.steps - first, 'step')} before the end")
+            parts.append(f"no plan named it before step {first}, {_count(self.steps - first, 'step')} before the end")
             parts += [f"until then, {others}"] if (others := self._instead(target, first)) else []
             parts.append("there was no attempt at it")
         else:
             began: defaultdict[int, list[int]] = defaultdict(list)
             for agent, step in {plan.agent: plan.committed.t for plan in reversed(plans)}.items():
                 began[step].append(agent)
-            earliest, *later = [f"{self._names(began[step])} first planned it in step {step}" for step in sorted(began)]
-            who = _listed([earliest, *(one.replace(" first planned it", "") for one in later)])
+            planned = " first planned it" if self.named else " planned it"
+            earliest, *later = [f"{self._names(began[step])}{planned} in step {step}" for step in sorted(began)]
+            who = _listed([earliest, *(one.replace(planned, "") for one in later)])
             parts.append(f"{who}, but there was no attempt at it")
-        running = {self._started(plan): plan for plan in reversed(plans) if plan.status is PlanStatus.CANCELLED}
-        if running and (since := min(running)) < self.steps:
-            action = cast(ActionChange, self.changes[running[since].id][-1].event).action
-            parts.append(f"{self.names[running[since].agent]} was in {action} from step {since} to the end")
+        live = [self._running(plan) for plan in plans if plan.status is PlanStatus.CANCELLED]
+        if running := min((one for one in live if one is not None), key=lambda one: one.t, default=None):
+            change = cast(ActionChange, running.event)
+            parts.append(f"{self.names[change.agent]} was in {change.action} from step {running.t} to the end")
         elif last := max((plan for plan in plans if plan.failed), key=lambda plan: plan.ended.seq, default=None):
             parts.append(f"the last failure of a plan for it was in step {last.ended.t} ({_quoted(last.reason)})")
+        elif only := _carried_out(plans):
+            parts.append(only)
+        elif plans[-1].status in (PlanStatus.INTERRUPTED, PlanStatus.REPLACED):
+            parts.append(f"the last plan for it gave way to another in step {plans[-1].ended.t}")
         if not any(report.dependency for report in self._reports(target).values()):
             parts.append(f"in the last step, {_LACKS[Constraint.DEPENDENCY]}")
         return Sentence(first, f"{'; '.join(parts)}.")
@@ -294,32 +362,19 @@ class _Run:
         return _listed([self.names[agent] for agent in sorted(agents)])
 
 
-def _refusals(thoughts: Sequence[ThoughtLife], refused: Sequence[ThoughtLife]) -> Sentence:
-    """Explain a run in which no answer was accepted."""
-    ((reason, times),) = Counter(why for thought in refused for why in thought.without_effect).most_common(1)
-    share = f"{len(refused)} of {_count(len(thoughts), 'answer')} {'was' if len(thoughts) == 1 else 'were'} refused"
-    return Sentence(refused[0].start.t, f"Nobody acted: {share}, {_count(times, 'time')} because {_quoted(reason)}.")
-
-
-def _why(failed: Sequence[Attempt]) -> str:
-    """Return the most frequent cause of failed attempts; empty if none is recorded."""
-    causes = Counter(attempt.missing[0] for attempt in failed if attempt.missing and attempt.missing[0] in _LACKS)
-    if not causes:
-        return ""
-    ((cause, times),) = causes.most_common(1)
-    return f": {f'in {times} of them, ' if times < len(failed) else ''}{_LACKS[Constraint(cause)]}"
-
-
-def _status(change: Stamped) -> str:
-    return cast(ActionChange, change.event).status
+def _carried_out(plans: Sequence[PlanLife]) -> str:
+    """Say that plans were all carried out, and had only one kind of action; empty if that is not so."""
+    names = {str(action.get("action")) for plan in plans for action in plan.content.actions or ()}
+    done = len(names) == 1 and all(plan.status is PlanStatus.SUCCEEDED for plan in plans)
+    return f"{_all(len(plans), 'plan')} for it succeeded, with no action but {names.pop()}" if done else ""
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _all(attempts: int) -> str:
-    return ("the only attempt", "both attempts")[attempts - 1] if attempts < 3 else f"all {attempts} attempts"
+def _all(number: int, what: str = "attempt") -> str:
+    return (f"the only {what}", f"both {what}s")[number - 1] if number < 3 else f"all {number} {what}s"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -20,11 +20,11 @@ OUTCOMES = {
     "The run ended in failure": "failure",
 }
 CAUSES = {
-    "something that it depends on was missing": "dependency",
+    "its prerequisites were not met": "dependency",
     "too few agents were committed to it": "participation",
     "too few agents were in place": "spatial",
     "too few agents acted at the same time": "temporal",
-    "too few agents met all conditions at once": "joint",
+    "too few agents were in place, able and acting at once": "joint",
 }
 CUT = "the episode ended before this thought could take effect"
 FALLBACKS = {"invalid_plan", "parse_failure", "empty_answer", "forced_ready"}
@@ -83,20 +83,32 @@ def split(text: str) -> tuple[list[str], int]:
 
 
 def _ending(facts: Facts, found: re.Match[str]) -> None:
-    how, steps, reason, reached, goals, last = found.groups()
+    how, steps, reason, reached, goals, last, most, at = found.groups()
     assert facts.end["outcome"] == OUTCOMES[how]
     assert int(steps) == facts.steps == facts.end["steps"]
-    assert facts.end["reason"].startswith((reason or "").rstrip("\u2026"))
+    if kinds := re.fullmatch(r"last step: (.*)", reason or ""):
+        assert (facts.end["outcome"], facts.end["reason"]) == ("failure", "")
+        last_step = [
+            one["what"] for event in facts.of("outcome") if event["t"] == facts.steps - 1 for one in event["outcomes"]
+        ]
+        named, others = split(kinds[1])
+        assert set(named) <= set(last_step)
+        assert len(named) + others == len(set(last_step))
+    else:
+        assert facts.end["reason"].startswith((reason or "").rstrip("\u2026"))
     scores = facts.of("score")
     if reached is not None:
         assert (scores[-1]["reached"], scores[-1]["goals"]) == (int(reached), int(goals))
     if last is not None:
         rises = [b["t"] for a, b in pairwise(scores) if b["reached"] > a["reached"]]
         assert int(last) == max(rises) - 1
+    if most is not None:
+        assert int(most) == max(score["reached"] for score in scores) > int(reached)
+        assert int(most) == [score["reached"] for score in scores if score["t"] <= int(at) + 1][-1]
 
 
 def _refused(facts: Facts, found: re.Match[str]) -> None:
-    number, of, times, reason = found.groups()
+    result, number, of, times, reason = found.groups()
     ends = facts.of("thought_end")
     refused = [end["refused"] for end in ends if end["refused"] and end["refused"] != [CUT]]
     assert (int(number), int(of)) == (len(refused), len(ends))
@@ -104,7 +116,10 @@ def _refused(facts: Facts, found: re.Match[str]) -> None:
     assert int(times) == max(counts.values())
     short = reason.rstrip("\u2026")
     assert any(why.startswith(short) and count == int(times) for why, count in counts.items())
-    assert all(plan["flag"] in FALLBACKS for plan in facts.plans)
+    if result:
+        assert all(plan["flag"] in FALLBACKS for plan in facts.plans)
+    else:
+        assert 2 * int(number) >= int(of)
 
 
 def _idle(facts: Facts, found: re.Match[str]) -> None:
@@ -129,20 +144,27 @@ def _others(facts: Facts, words: str, before: int, but: str) -> None:
 
 
 def _untouched(facts: Facts, found: re.Match[str]) -> None:
-    named = re.findall(r"(\S+) \(needs (at least )?(\d+) agents?\)", found[1])
+    verbs, targets, instead = found.groups()
+    assert verbs == "tried" or names_all(facts)
+    named = re.findall(r"(\S+) \(needs (at least )?(\d+) agents?\)", targets)
     assert named
     for target, at_least, needs in named:
         _open(facts, target, at_least, needs)
         assert not facts.tried(target)
         assert not facts.planned(target)
-    if others := re.search(r"(\d+) others", found[1]):
+    if others := re.search(r"(\d+) others", targets):
         untouched = {way.split("/")[0] for way, report in facts.reports.items() if report["threshold"] > 0} - {
             one["task"]["target"].split("/")[0] for _, one in facts.attempts
         }
         untouched -= {plan["task"]["target"].split("/")[0] for plan in facts.plans if plan["task"]}
         assert len(named) + int(others[1]) == len(untouched)
-    if found[2]:
-        _others(facts, found[2], facts.steps, "")
+    if instead:
+        _others(facts, instead, facts.steps, "")
+
+
+def names_all(facts: Facts) -> bool:
+    """Whether each plan of a mind names a task, so that a plan for a task cannot be unnamed."""
+    return all(plan["task"] or plan["flag"] in FALLBACKS for plan in facts.plans)
 
 
 def fewest(report: Json) -> int:
@@ -243,9 +265,11 @@ def _some_succeeded(facts: Facts, target: str, found: re.Match[str]) -> None:
 
 
 def _last_failed(facts: Facts, target: str, found: re.Match[str]) -> None:
-    t, last = facts.tried(target)[-1]
-    assert not last["succeeded"]
-    _cause(facts, [(t, last)], found[1])
+    tried, number = facts.tried(target), 1 if found[1] == "one" else int(found[1])
+    vain = tried[-number:]
+    assert not any(one["succeeded"] for _, one in vain)
+    assert tried[-number - 1][1]["succeeded"]
+    _cause(facts, vain, found[2])
 
 
 def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -> None:
@@ -255,11 +279,50 @@ def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -
     if " tried only " in words:
         _apart(facts, failed, words)
         return
-    share = re.fullmatch(r"(?:in (\d+) of them, )?(.*)", words)
+    share = re.fullmatch(
+        r"(?:in (\d+) of them, )?(.*?)(?: \((.*)\))?"
+        r"(?:(?:^|, and )it then needed (at least )?(\d+) agents?(?:, and the team has (\d+))?)?",
+        words,
+    )
     assert share is not None
+    if share[3]:
+        assert all(one["unmet"] for one in failed)
+        ends = Counter(_only_end(facts, t, one["agents"]) for t, one in tried if not one["succeeded"])
+        assert any(
+            end.startswith(share[3].rstrip("\u2026")) for end, times in ends.items() if times == max(ends.values())
+        )
+    if share[5]:
+        needs = [fewest(facts.at(one["task"]["target"], t)) for t, one in tried if not one["succeeded"]]
+        assert min(needs) == int(share[5])
+        assert bool(share[4]) == (max(needs) > min(needs))
+        assert int(share[5]) > min(fewest(way) for way in facts.ways(one_target(tried)).values())
+    if share[6]:
+        assert int(share[6]) == len(facts.start["agents"]) < int(share[5])
+        assert not share[2]
+        return
     causes = Counter(one["missing"][0] for one in failed if one["missing"])
-    cause = CAUSES[share[2]]
+    weighted = any(way.get("weights") for way in facts.ways(one_target(tried)).values())
+    assert ("too few or too weak" in share[2]) == (weighted and "too few" in share[2])
+    cause = CAUSES[share[2].replace("too few or too weak", "too few")]
     assert causes[cause] == max(causes.values()) == (int(share[1]) if share[1] else len(failed))
+
+
+def _only_end(facts: Facts, t: int, agents: Sequence[int]) -> str:
+    """The reason of the only plan of agents that ended in a step, before the attempts of that step were reported."""
+    (seq,) = [one["seq"] for one in facts.of("outcome") if one["t"] == t]
+    ended = {"succeeded", "failed", "timed_out", "cancelled", "interrupted", "replaced"}
+    (end,) = [
+        one
+        for one in facts.of("plan")
+        if one["agent"] in agents and one["status"] in ended and one["seq"] < seq and one["t"] == t
+    ]
+    return str(end["reason"])
+
+
+def one_target(tried: Sequence[tuple[int, Json]]) -> str:
+    """The target of attempts, without the way."""
+    (target,) = {str(one["task"]["target"]).split("/")[0] for _, one in tried}
+    return target
 
 
 def _apart(facts: Facts, failed: Sequence[Json], words: str) -> None:
@@ -275,7 +338,8 @@ def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
     for plan in facts.planned(target):
         starts.setdefault(facts.names[plan["agent"]], plan["t"])
     claimed: dict[str, int] = {}
-    who = found[1].replace(" first planned it in step ", " in step ")
+    assert (" first planned it" in found[1]) == names_all(facts)
+    who = found[1].replace(" first planned it in step ", " in step ").replace(" planned it in step ", " in step ")
     groups = [*re.findall(r"(.*?) in step (\d+)(?:, | and |$)", re.sub(r" and \d+ others$", "", who))]
     others = 0
     for names, step in groups:
@@ -286,6 +350,14 @@ def _plans(facts: Facts, target: str, found: re.Match[str]) -> None:
     if not (others or re.search(r" and \d+ others", found[1])):
         assert claimed == starts
     assert min(claimed.values()) == min(starts.values())
+
+
+def _gave_way(facts: Facts, target: str, found: re.Match[str]) -> None:
+    last = facts.planned(target)[-1]["plan"]
+    ends = [
+        one["t"] for one in facts.of("plan") if one["plan"] == last and one["status"] in ("interrupted", "replaced")
+    ]
+    assert ends == [int(found[1])]
 
 
 def _no_attempt(facts: Facts, target: str, _: re.Match[str]) -> None:
@@ -299,7 +371,8 @@ def _running(facts: Facts, target: str, found: re.Match[str]) -> None:
     started = [one for one in changes if one["status"] == "started" and one["t"] == int(since)]
     assert started
     ends = [one for one in changes if one["seq"] > started[-1]["seq"] and one["plan"] == started[-1]["plan"]]
-    assert all(one["status"] == "cancelled" and one["t"] == facts.steps for one in ends)
+    assert {one["t"] for one in ends} <= {facts.steps}
+    assert int(since) < facts.steps
 
 
 def _plan_failure(facts: Facts, target: str, found: re.Match[str]) -> None:
@@ -307,6 +380,32 @@ def _plan_failure(facts: Facts, target: str, found: re.Match[str]) -> None:
     failed = [one for one in facts.of("plan") if one["plan"] in mine and one["status"] in ("failed", "timed_out")]
     assert failed[-1]["t"] == int(found[1])
     assert failed[-1]["reason"].startswith(found[2].rstrip("\u2026"))
+
+
+def _carried_out(facts: Facts, target: str, found: re.Match[str]) -> None:
+    later, number, action = found.groups()
+    seqs = [
+        event["seq"]
+        for event in facts.of("outcome")
+        for one in event["attempts"]
+        if one["task"]["target"].split("/")[0] == target
+    ]
+    assert bool(later) == bool(seqs)
+    plans = [plan for plan in facts.planned(target) if plan["seq"] > max(seqs, default=-1)]
+    assert len(plans) == {"the only plan": 1, "both plans": 2}.get(number) or len(plans) == int(number.split()[1])
+    assert {one["action"] for plan in plans for one in plan["actions"]} == {action}
+    ends = [one["status"] for one in facts.of("plan") if one["plan"] in {plan["plan"] for plan in plans}]
+    assert ends.count("succeeded") == len(plans)
+
+
+def _failed_plans(facts: Facts, found: re.Match[str]) -> None:
+    failed, number, times, reason = found.groups()
+    ends = [one["reason"] for one in facts.of("plan") if one["status"] in ("failed", "timed_out")]
+    assert (int(failed), int(number)) == (len(ends), len(facts.plans))
+    assert 2 * len(ends) >= len(facts.plans)
+    assert sum(end.partition("\n")[0].rstrip(".").startswith(reason.rstrip("\u2026")) for end in ends) == int(times)
+    counts = Counter(ends)
+    assert int(times) >= max(counts.values())
 
 
 def _dependency(facts: Facts, target: str, _: re.Match[str]) -> None:
@@ -330,7 +429,8 @@ def _wait(facts: Facts, target: str, found: re.Match[str]) -> None:
                 committed += report["participation"]
     joints = [step["joint"] for step in facts.of("step") if step["t"] >= first]
     assert len({joint[agent] for joint in joints for agent in agents}) == 1
-    assert not [t for t, _ in facts.tried(target) if t >= first]
+    meanwhile = [one for t, one in facts.tried(target) if t >= first]  # others' waits that ended count as attempts
+    assert all(one["unmet"] and not {*one["agents"]} & {*agents} for one in meanwhile)
     for agent in agents:
         (plan,) = [one for one in facts.planned(target) if one["agent"] == agent][-1:]
         assert plan["t"] <= first
@@ -347,27 +447,33 @@ _ATTEMPTS = r"(the only attempt|both attempts|all \d+ attempts)"
 _WHEN = r"(?: in step (\d+)| from step (\d+) to step (\d+))?"
 CLAUSES: list[tuple[str, Callable[[Facts, str, re.Match[str]], None]]] = [
     (r"there was no attempt before step (\d+), (\d+) steps? before the end", _first_attempt),
-    (r"nobody planned it before step (\d+), (\d+) steps? before the end", _first_plan),
+    (r"no plan named it before step (\d+), (\d+) steps? before the end", _first_plan),
     (r"until then, (.*)", _until_then),
     (rf"{_ATTEMPTS} at it{_WHEN} failed(?:: (.*))?", _all_failed),
     (rf"({_ATTEMPTS[1:-1]}|(\d+) of (\d+) attempts) at it{_WHEN} succeeded, which did not finish it", _some_succeeded),
-    (r"the last one failed(?:: (.*))?", _last_failed),
-    (r"(.* first planned it in step .*), but there was no attempt at it", _plans),
+    (r"the last (one|\d+) failed(?:: (.*))?", _last_failed),
+    (
+        r"(after that, )?(the only plan|both plans|all \d+ plans) for it succeeded, with no action but (\S+)",
+        _carried_out,
+    ),
+    (r"(.* planned it in step .*), but there was no attempt at it", _plans),
     (r"there was no attempt at it", _no_attempt),
+    (r"the last plan for it gave way to another in step (\d+)", _gave_way),
     (r"(\S+) was in (\S+) from step (\d+) to the end", _running),
     (r"the last failure of a plan for it was in step (\d+) \((.*)\)", _plan_failure),
-    (r"in the last step, something that it depends on was missing", _dependency),
+    (r"in the last step, its prerequisites were not met", _dependency),
     (r"(.*) waited (for each other )?at (.*) from step (\d+) on(, and too few others joined)?", _wait),
 ]
 SENTENCES: list[tuple[str, Callable[[Facts, re.Match[str]], None]]] = [
     (
         rf"({'|'.join(OUTCOMES)}) after (\d+) steps?(?: \((.*)\))?"
-        r"(?:, with (\d+) of (\d+) goals? reached(?:, the last in step (\d+))?)?\.",
+        r"(?:, with (\d+) of (\d+) goals? reached(?:, the last in step (\d+))?(?:, after (\d+) in step (\d+))?)?\.",
         _ending,
     ),
-    (r"Nobody acted: (\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
+    (r"(Nobody acted: )?(\d+) of (\d+) answers? (?:was|were) refused, (\d+) times? because (.*)\.", _refused),
+    (r"(\d+) of (\d+) plans? failed, (\d+) of them with (.*)\.", _failed_plans),
     (r"Nobody tried a task: every plan was only (.*)\.", _idle),
-    (r"Nobody planned or tried (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),
+    (r"Nobody (planned or tried|tried) (.*?\)(?: and \d+ others)?)(?:; (.*))?\.", _untouched),
     (r"(\S+) needs more than all agents together, and the team has (\d+)\.", _too_weak),
     (r"(\S+) needs (at least )?(\d+) agents?([;,] .*)\.", _task),
 ]

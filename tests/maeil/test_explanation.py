@@ -36,6 +36,7 @@ def made(
     reached: Mapping[int, int] | None = None,
     moves: Mapping[int, Sequence[int]] | None = None,
     refused: Sequence[Sequence[str]] = (),
+    happens: Mapping[int, Sequence[str]] | None = None,
     outcome: str = "truncated",
     reason: str = "",
     end: bool = True,
@@ -45,11 +46,14 @@ def made(
     Args:
         steps: its steps; the agents take primitive 0 in each, except for `moves`.
         reports: reports of tasks; their dependencies hold if `ready`.
-        tries: attempts: step, task, agents, and what it lacked, the cause first; empty if it succeeded.
+        tries: attempts: step, task, agents, and what it lacked, the cause first, and `unmet` if it was only planned;
+            empty if it succeeded.
         plans: `agent`, `t`, `task`; `since`, the step in which its last action started (None: it has none); `ends`,
-            (step, status, reason), None for the end of the episode; `flag`; `does`, its only action.
+            (step, status, reason), None for the end of the episode; `flag`; `does`, its only action; `next`, an
+            action that starts at its end.
         reached: goals reached, by the step before which they are reported.
         refused: the reasons of each refused answer, in step 0.
+        happens: kinds of outcomes, by step.
     """
     found: list[tuple[int, int, e.Event]] = [
         (0, 0, e.EpisodeStart(e.SCHEMA, 0, "w", "t", [f"agent_{i}" for i in range(agents)], [], "tokens", {})),
@@ -69,7 +73,10 @@ def made(
         t, status, why = plan.get("ends") or (steps, "cancelled", "episode_end")
         if since is not None:
             found.append((since, 4, e.ActionChange(name, agent, 0, does, "started")))
-            found.append((t, 2, e.ActionChange(name, agent, 0, does, status)))
+            over = "success" if plan.get("next") else status
+            found.append((t, 2, e.ActionChange(name, agent, 0, does, over)))
+        if after := plan.get("next"):
+            found += [(t, 2, e.ActionChange(name, agent, 1, after, how)) for how in ("started", "cancelled")]
         found.append((t, 2, e.PlanChange(name, agent, status, why)))
     for t, target, threshold, spatial, temporal, participation in reports:
         task = {"kind": "do", "target": target}
@@ -77,10 +84,13 @@ def made(
         found.append((t, 5, e.ConstraintChange(task, *numbers, weights)))
     found += [(t, 6, e.StepTaken((moves or {}).get(t, (0,) * agents), 0)) for t in range(steps)]
     for t, target, those, lacking in tries:
-        missing = lacking.split()
+        missing = lacking.removesuffix("unmet").split()
         task = {"kind": "do", "target": target}
-        attempt = {"task": task, "agents": list(those), "succeeded": not missing, "missing": missing, "unmet": False}
+        attempt = {"task": task, "agents": list(those), "succeeded": not missing, "missing": missing}
+        attempt["unmet"] = lacking.endswith("unmet")
         found.append((t, 7, e.StepOutcome((), (attempt,))))
+    for t, kinds in (happens or {}).items():
+        found.append((t, 7, e.StepOutcome(tuple({"what": kind} for kind in kinds), ())))
     found += [(t, 1, e.ScoreChange(number, goals, number)) for t, number in (reached or {}).items()]
     if end:
         found.append((steps, 9, e.EpisodeEnd(outcome, steps, reason)))  # type: ignore[arg-type]
@@ -98,6 +108,7 @@ def explained(trace: Trace) -> list[str]:
 
 
 UP = "Time was up after 10 steps, with 0 of 1 goal reached."
+PLANNED = "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it"
 LATE = "a needs 2 agents; there was no attempt before step 8, 2 steps before the end"
 
 ENDINGS = {
@@ -114,7 +125,7 @@ ENDINGS = {
         made(reports=(), goals=3, reached={4: 1, 10: 2}),
         ["Time was up after 10 steps, with 2 of 3 goals reached, the last in step 9."],
     ),
-    "a goal that was lost again": (made(reports=(), reached={4: 1, 6: 0}), [UP]),
+    "a goal that was lost again": (made(reports=(), reached={4: 1, 6: 0}), [f"{UP[:-1]}, after 1 in step 3."]),
     "a single step": (made(1, reports=()), ["Time was up after 1 step, with 0 of 1 goal reached."]),
     "a budget": (
         made(3, reports=(), outcome="budget", reason="BudgetReached: calls: 6 of 6 are used"),
@@ -136,6 +147,10 @@ ENDINGS = {
     "failure": (
         made(3, reports=(), outcome="failure"),
         ["The run ended in failure after 3 steps, with 0 of 1 goal reached."],
+    ),
+    "failure, with what happened last": (
+        made(3, reports=(), outcome="failure", happens={0: ["walked"], 2: ["walked", "collision", "walked"]}),
+        ["The run ended in failure after 3 steps (last step: collision and walked), with 0 of 1 goal reached."],
     ),
     "a method that gave up": (
         made(3, reports=(), outcome="failure", reason="Failed: no plan"),
@@ -161,13 +176,37 @@ INACTION = {
         made(plans=[INVALID], refused=[[e.CUT_SHORT]]),
         [UP, "Nobody tried a task: every plan was only idle."],
     ),
+    "plans that failed, and no task": (
+        made(reports=(),
+             plans=[{"agent": 0, "ends": (t, "failed", why)} for t, why in ((1, "late"), (2, "far"), (3, "far"))]),
+        [UP, "3 of 3 plans failed, 2 of them with far."],
+    ),
+    "plans most of which succeeded": (
+        made(reports=(),
+             plans=[{"agent": 0, "ends": (2, how, "")} for how in ("failed", "succeeded", "succeeded")]),
+        [UP],
+    ),
+    "plans half of which failed, and a task": (
+        made(plans=[{"agent": 0, "does": "walk", "ends": (1, "failed", "late")}, {"agent": 1}]),
+        [UP, "Nobody tried a (needs 2 agents)."],
+    ),
     "a valid plan took effect": (
         made(plans=[INVALID, {"agent": 1, "does": "walk", "task": "a", "since": None}], refused=[["too far"]]),
+        [UP, "1 of 1 answer was refused, 1 time because too far.",
+         "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
+    ),
+    "most answers took effect": (
+        made(plans=[{"agent": 1, "task": "a", "since": None}], refused=[["too far"], [], []]),
         [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
     ),
     "a repair is no fallback": (
         made(plans=[INVALID, {"agent": 0, "flag": "repaired", "does": "walk"}], refused=[["too far"]]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "1 of 1 answer was refused, 1 time because too far.", "Nobody tried a (needs 2 agents)."],
+    ),
+    "half of the answers were refused": (
+        made(plans=[{"agent": 1, "task": "a", "since": None}], refused=[["too far"], ["too far"], [], []]),
+        [UP, "2 of 4 answers were refused, 2 times because too far.",
+         "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
     ),
     "an idle team": (
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "idle"}]),
@@ -179,10 +218,10 @@ INACTION = {
     "an idle team in a world without tasks": (made(plans=[{"agent": 0, "does": "idle"}], reports=()), [UP]),
     "two kinds of plans": (
         made(plans=[{"agent": 0, "does": "idle"}, {"agent": 1, "does": "walk"}]),
-        [UP, "Nobody planned or tried a (needs 2 agents)."],
+        [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "a fallback next to it": (
-        made(plans=[INVALID, {"agent": 1, "does": "wait"}]), [UP, "Nobody planned or tried a (needs 2 agents)."],
+        made(plans=[INVALID, {"agent": 1, "does": "wait"}]), [UP, "Nobody tried a (needs 2 agents)."],
     ),
     "idle, but for a task": (
         made(plans=[{"agent": 0, "does": "idle", "task": "a"}]),
@@ -191,7 +230,7 @@ INACTION = {
     ),
     "an idle team that takes part in a task": (
         made(plans=[{"agent": 0, "does": "idle"}], tries=[(3, "a", [0], "dependency")]),
-        [UP, "a needs 2 agents; the only attempt at it in step 3 failed: something that it depends on was missing."],
+        [UP, "a needs 2 agents; the only attempt at it in step 3 failed: its prerequisites were not met."],
     ),
 }  # fmt: skip
 
@@ -248,29 +287,63 @@ TASKS = {
     ),
     "a plan that succeeded without an attempt": (
         made(plans=[{"agent": 1, "task": "a", "ends": (3, "succeeded", "")}]),
-        [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
+        [UP, f"{PLANNED}; the only plan for it succeeded, with no action but work."],
     ),
     "what it depends on": (
         made(ready=False, plans=[{"agent": 1, "task": "a", "ends": (3, "succeeded", "")}]),
-        [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it; "
-             "in the last step, something that it depends on was missing."],
+        [UP, f"{PLANNED}; the only plan for it succeeded, with no action but work; "
+             "in the last step, its prerequisites were not met."],
     ),
     "a plan for one way": (
         made(reports=WAY, plans=[{"agent": 1, "task": "a/up", "ends": (3, "succeeded", "")}]),
-        [UP, "a needs 2 agents; agent_1 first planned it in step 0, but there was no attempt at it."],
+        [UP, f"{PLANNED}; the only plan for it succeeded, with no action but work."],
     ),
     "a plan at the end": (
         made(plans=[{"agent": 1, "task": "a", "t": 7, "since": None}]),
-        [UP, "a needs 2 agents; nobody planned it before step 7, 3 steps before the end; there was no attempt at it."],
+        [UP, "a needs 2 agents; no plan named it before step 7, 3 steps before the end; there was no attempt at it."],
+    ),
+    "plans with other actions that succeeded": (
+        made(plans=[{"agent": 1, "task": "a", "does": does, "ends": (3, "succeeded", "")} for does in ("work", "go")]),
+        [UP, f"{PLANNED}."],
+    ),
+    "plans one of which failed": (
+        made(plans=[{"agent": 1, "task": "a", "ends": (3, how, "late")} for how in ("failed", "succeeded")]),
+        [UP, f"{PLANNED}; the last failure of a plan for it was in step 3 (late)."],
+    ),
+    "plans after the last attempt": (
+        made(tries=[(2, "a", [0, 1], "")],
+             plans=[{"agent": 0, "task": "a", "t": t, "does": "go", "ends": (9, "succeeded", "")} for t in (1, 4, 5)]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it; "
+             "after that, both plans for it succeeded, with no action but go."],
+    ),
+    "plans after the last attempt, one of which failed": (
+        made(tries=[(2, "a", [0, 1], "")],
+             plans=[{"agent": 0, "task": "a", "t": 4, "ends": (9, how, "late")} for how in ("failed", "succeeded")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it."],
+    ),
+    "a plan cut off after the last attempt": (
+        made(tries=[(2, "a", [0, 1], "")], plans=[{"agent": 0, "task": "a", "t": 4}]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 succeeded, which did not finish it."],
+    ),
+    "a plan whose action ended when time was up": (
+        made(plans=[{"agent": 1, "task": "a", "does": "walk", "next": "meet"}]),
+        [UP, f"{PLANNED}; agent_1 was in walk from step 0 to the end."],
+    ),
+    "a plan that was given up": (
+        made(plans=[{"agent": 1, "task": "a", "ends": (3, "interrupted", "new_plan")}]),
+        [UP, f"{PLANNED}; the last plan for it gave way to another in step 3."],
+    ),
+    "a plan that was cancelled before the end": (
+        made(plans=[{"agent": 1, "task": "a", "ends": (3, "cancelled", "")}]), [UP, f"{PLANNED}."],
     ),
     "an action that no step followed": (
         made(plans=[{"agent": 1, "task": "a", "t": 7, "since": 10}]),
-        [UP, "a needs 2 agents; nobody planned it before step 7, 3 steps before the end; there was no attempt at it."],
+        [UP, "a needs 2 agents; no plan named it before step 7, 3 steps before the end; there was no attempt at it."],
     ),
     "five planners": (
         made(agents=6, plans=[{"agent": k, "task": "a", "ends": (3, "succeeded", "")} for k in range(5)]),
         [UP, "a needs 2 agents; agent_0, agent_1, agent_2 and 2 others first planned it in step 0, "
-             "but there was no attempt at it."],
+             "but there was no attempt at it; all 5 plans for it succeeded, with no action but work."],
     ),
     "too few": (
         made(tries=[(t, "a", [0], "spatial temporal") for t in (2, 3, 4)]),
@@ -281,16 +354,66 @@ TASKS = {
         [UP, "a needs 2 agents; all 3 attempts at it from step 2 to step 4 failed: in 2 of them, "
              "too few agents acted at the same time."],
     ),
+    "more than the team at the end, by the way that was tried": (
+        made(reports=[*WAY, (6, "a/up", 3, 0, 0, 0)],
+             tries=[(2, "a/up", [0, 1], ""), *((t, "a/up", [0, 1], "participation spatial") for t in (6, 7, 8))]),
+        [UP, "a needs at least 2 agents; 1 of 4 attempts at it from step 2 to step 8 succeeded, which did not finish "
+             "it; the last 3 failed: it then needed 3 agents, and the team has 2."],
+    ),
+    "more than before, and not more than the team": (
+        made(reports=[(0, "a/left", 1, 0, 0, 0), (0, "a/up", 2, 0, 0, 0)],
+             tries=[(2, "a/up", [0], "participation"), (3, "a/up", [0], "participation")]),
+        [UP, "a needs at least 1 agent; both attempts at it from step 2 to step 3 failed: "
+             "too few agents were committed to it, and it then needed 2 agents."],
+    ),
+    "more than before, in different numbers": (
+        made(agents=3, reports=[(0, "a/left", 1, 0, 0, 0), (0, "a/up", 2, 0, 0, 0), (3, "a/up", 3, 0, 0, 0)],
+             tries=[(2, "a/up", [0], "participation"), (3, "a/up", [0], "participation")]),
+        [UP, "a needs at least 1 agent; both attempts at it from step 2 to step 3 failed: "
+             "too few agents were committed to it, and it then needed at least 2 agents."],
+    ),
+    "a single one that is too weak": (
+        made(reports=[(0, "a", 2, 0, 0, 0)], weights=(1, 2), tries=[(2, "a", [0], "participation")]),
+        [UP, "a needs at least 1 agent; the only attempt at it in step 2 failed: "
+             "too few or too weak agents were committed to it."],
+    ),
     "no commitment": (
         made(tries=[(2, "a", [0], "participation")]),
         [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents were committed to it."],
     ),
     "all conditions at once": (
         made(tries=[(2, "a", [0], "joint")]),
-        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents met all conditions at once."],
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: "
+             "too few agents were in place, able and acting at once."],
     ),
     "a cause of another version": (
         made(tries=[(2, "a", [0], "luck")]), [UP, "a needs 2 agents; the only attempt at it in step 2 failed."],
+    ),
+    "refused before the first step": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (t, "failed", f"move: {t}")} for t in (1, 2)],
+             tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time "
+             "(move: 2)."],
+    ),
+    "refused with another plan in the same step": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (2, "failed", f"move: {why}")} for why in ("far", "low")],
+             tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time."],
+    ),
+    "one refused, one not": (
+        made(plans=[{"agent": 0, "task": "a", "ends": (1, "failed", "move: far")}],
+             tries=[(2, "a", [0], "temporal unmet"), (3, "a", [0], "temporal")]),
+        [UP, "a needs 2 agents; both attempts at it from step 2 to step 3 failed: "
+             "too few agents acted at the same time."],
+    ),
+    "unmet, and no plan has ended": (
+        made(tries=[(2, "a", [0], "temporal unmet")]),
+        [UP, "a needs 2 agents; the only attempt at it in step 2 failed: too few agents acted at the same time."],
+    ),
+    "a plan that names no task, and one that does": (
+        made(plans=[{"agent": 0, "t": 2}, {"agent": 1, "task": "a", "since": 4}, {"agent": 0, "task": "a", "t": 3}]),
+        [UP, "a needs 2 agents; agent_1 planned it in step 0 and agent_0 in step 3, but there was no attempt at it; "
+             "agent_0 was in work from step 3 to the end."],
     ),
     "two ways": (
         made(reports=WAY, tries=[(2, "a/left", [0], "spatial"), (2, "a/up", [1], "spatial")]),
@@ -492,7 +615,8 @@ TEAMS: dict[str, tuple[int, list[SymbolicAction], list[SymbolicAction], str]] = 
     ),
     "a push without the block": (
         20, [PUSH], IDLE,
-        "block_0 needs 2 agents; the only attempt at it in step 0 failed: too few agents were committed to it.",
+        "block_0 needs 2 agents; the only attempt at it in step 0 failed: too few agents were committed to it "
+        "(push_block: not_aligned).",
     ),
 }  # fmt: skip
 
