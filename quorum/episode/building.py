@@ -19,7 +19,6 @@ from maeil.contracts import (
     check_json,
     check_type,
     described,
-    lacking,
     name_of,
     require_arguments,
     require_members,
@@ -59,8 +58,7 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
     """
     if isabstract(function):
         missing = sorted(function.__abstractmethods__)  # type: ignore[attr-defined] # an abstract class has it
-        contract = next(base for base in function.__mro__ if missing[0] in vars(base))  # type: ignore[attr-defined]
-        raise lacking(function, contract, missing)
+        raise ContractError(f"{name_of(function)} lacks {', '.join(missing)}", function)
     try:
         return function(*arguments)
     except ValueError as error:
