@@ -352,7 +352,7 @@ def read_whole_trace(run: Path) -> Trace:
     if not run.is_dir():
         files = RunFiles(run.parent)
         if not files.exists(run.name):
-            raise UserError(f"{run}: no trace.jsonl there")
+            raise no_such_folder(run)
         return _parsed(files, run.name, parse_trace)
     folder = RunFolder(run)
     if folder.trace_name() is None:

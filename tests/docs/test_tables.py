@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import benchmarks.figure_tables
 from benchmarks import guide_tables
 from benchmarks.figure_tables import GuideTable, figure_tables, figures_digest, is_of_figures, load
 from benchmarks.guide_tables import measure, old_figures_in_prose, put, update
@@ -197,7 +198,8 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuideTable:
     (tmp_path / "docs").mkdir()
     for page in (table.page, table.files or table.page):
         shutil.copy(ROOT / page, tmp_path / page)
-    monkeypatch.setattr(guide_tables, "ROOT", tmp_path)
+    for module in (guide_tables, benchmarks.figure_tables):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(guide_tables, "read_lock", lambda: read_lock(tmp_path / "lock"))
     monkeypatch.setattr(guide_tables, "write_lock", lambda entries: write_lock(entries, tmp_path / "lock"))
     return table

@@ -49,7 +49,7 @@ def test_failures_are_data_and_the_others_are_shown_where_a_run_cannot_be_read(q
     record(tmp_path / "one")
     done = quorum("show", "failures", "nowhere", "one", "--json")
     assert done.returncode == 2
-    assert "nowhere: no trace.jsonl there" in done.stderr
+    assert "nowhere: there is no such folder" in done.stderr
     (run,) = json.loads(done.stdout)
     assert run["run"] == "one"
     assert run["why"] == [{"t": 20, "words": "Time was up after 20 steps, with 0 of 1 goal reached."}]
