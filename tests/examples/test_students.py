@@ -94,6 +94,31 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README
 
 
+def test_the_table_of_four_agents_is_that_of_its_episodes() -> None:
+    with (STUDENTS / "n4.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    page = (STUDENTS / "README.md").read_text("utf-8")
+    shown = page[page.index("With four agents") :]
+    for team in ("LISTENER", "DEAF", "teacher", "echo", "chance"):
+        cells = []
+        for topology in TOPOLOGIES:
+            of_team = [row for row in rows if (row["arm"], row["topology"]) == (team.lower(), topology)]
+            assert [int(row["board"]) for row in of_team] == [*range(10)]
+            cleared, steps = (fmean(float(row[name]) for row in of_team) for name in ("success", "steps"))
+            cells.append(f"{10 * cleared:.0f}, {f'{steps:.1f}' if steps < 100 else 100}")
+        assert f"| {team} | {' | '.join(cells)} |" in shown, team
+
+
+def test_the_log_odds_in_the_readme_are_those_of_the_probe() -> None:
+    rows = json.loads((STUDENTS / "choices.json").read_text("utf-8"))["rows"]
+    readme = " ".join(README.split())
+    for model in ("listener", "deaf"):
+        (found,) = (
+            row["effect"] for row in rows if (row["model"], row["by"], row["arm"]) == (model, "named", "contradicting")
+        )
+        assert f"by {found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]" in readme, model
+
+
 TRAIN = " ".join((ROOT / "docs" / "train.md").read_text("utf-8").split())
 MODELS = {"LISTENER": "listener", "DEAF": "deaf", "untrained": "smollm2-135m-instruct.q4_1"}
 
