@@ -7,22 +7,28 @@ import json
 import re
 import zipfile
 from collections import defaultdict
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import pytest
 
-from quorum.comparison import Question, compare
 from quorum.comparison.statistics.flips import sign_flip_interval
 from quorum.runs import read_results
 from quorum.runs.archives import unpacked
-from tests.conftest import EXAMPLES, ROOT
+from tests.conftest import EXAMPLES, ROOT, Quorum
 from tests.examples.places import PLACE
 
 SWEEP = EXAMPLES / "students.zip"
 STUDENTS = EXAMPLES / "train" / "students"
+with (STUDENTS / "copier.csv").open(encoding="utf-8", newline="") as _file:
+    COPIED = list(csv.DictReader(_file))
 README = (ROOT / "README.md").read_text("utf-8")
-ARMS = {"LISTENER": "listener", "DEAF": "deaf", "their teacher": "teacher", "echo": "echo", "chance": "chance"}
+WORDS = " ".join(README.split())
+ARMS = {
+    "LISTENER": "listener", "DEAF": "deaf", "their teacher": "teacher", "echo": "echo", "chance": "chance",
+    "copier": "copier",
+}  # fmt: skip
 TOPOLOGIES = ("individual", "debate", "centralized", "decentralized")
 ROWS = re.findall(rf"^\| ({'|'.join(ARMS)})\b[^|]*((?:\| [\d.]+ )+)\|$", README, re.MULTILINE)
 
@@ -38,32 +44,38 @@ def test_nothing_in_the_archive_names_a_place_of_the_machine_that_made_it() -> N
 def test_the_table_and_the_differences_of_the_readme_are_those_of_the_recorded_sweep() -> None:
     with unpacked([SWEEP]) as (folder,):
         results = read_results(folder)
-        whole = compare([results], Question(metrics=["outcome.steps"], baseline="echo"))
-        by = ("arm", "topology")
-        teams = {
-            arm: compare([results], Question(by, metrics=["outcome.steps"], baseline=f"{arm} / individual"))
-            for arm in ("teacher", "listener")
-        }
     cleared: defaultdict[tuple[str | None, object], list[float]] = defaultdict(list)
     steps: defaultdict[tuple[str | None, object], list[float]] = defaultdict(list)
     for row in results.rows:
         key = row.arm, row.factors["topology.name"]
         cleared[key].append(row.metrics["outcome.success"] or 0.0)
         steps[key].append(row.metrics["outcome.steps"] or 0.0)
+    for copied in COPIED:
+        if copied["n"] == "2":
+            cleared["copier", copied["topology"]].append(float(copied["success"]))
+            steps["copier", copied["topology"]].append(float(copied["steps"]))
     assert {len(values) for values in cleared.values()} == {20}
     assert [name for name, _ in ROWS] == [*ARMS]
     for name, figures in ROWS:
         *boards, mean = (float(figure) for figure in figures.split("|")[1:])
         assert boards == [sum(cleared[ARMS[name], topology]) for topology in TOPOLOGIES], name
         assert mean == round(fmean(steps[ARMS[name], "debate"]), 1), name
-    for comparison, level, sign in (
-        (whole, "listener", 1),
-        (teams["teacher"], "teacher / debate", -1),  # steps that it saves
-        (teams["listener"], "listener / debate", 1),
-    ):
-        (found,) = (one.mean for one in comparison.differences if one.level == level)
-        low, high = sorted((sign * found.low, sign * found.high))
-        assert f"{sign * found.value:.1f} steps [{low:.1f}, {high:.1f}]" in README, level
+    for arm, unit in (("teacher", " steps"), ("listener", ""), ("deaf", "")):
+        of_topologies = [np.subtract(steps[arm, name], steps["copier", name]) for name in TOPOLOGIES]
+        more = np.mean(of_topologies, axis=0)
+        low, high = sign_flip_interval(more)
+        assert f"{more.mean():.1f}{unit} [{low:.1f}, {high:.1f}]" in WORDS, arm
+
+
+def test_the_copier_plays_as_recorded(quorum: Quorum, tmp_path: Path) -> None:
+    words = ("--plugin", str(STUDENTS / "copier.py"), "--config-dir", str(STUDENTS / "configs"), "--out", str(tmp_path))
+    done = quorum("sweep", "experiment=copier", *words, "topology=debate", "seed=0,1,2", "--name", "again", "--quiet")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "again" / "results.csv").open(encoding="utf-8", newline="") as file:
+        again = {(row["n"], row["seed"]): float(row["outcome.steps"]) for row in csv.DictReader(file)}
+    recorded = {(row["n"], row["board"]): float(row["steps"]) for row in COPIED if row["topology"] == "debate"}
+    assert len(again) == 6
+    assert again == {place: recorded[place] for place in again}
 
 
 def test_the_effects_of_messages_in_the_readme_are_those_of_the_studies() -> None:
@@ -89,6 +101,10 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     for student in ("listener", "deaf"):
         study = json.loads((STUDENTS / f"{student}.study.json").read_text("utf-8"))
         assert -fmean(saved(student)) == pytest.approx(study["effects"]["truth"]["difference"]["value"])
+    copied = {row["board"]: float(row["steps"]) for row in COPIED if (row["n"], row["topology"]) == ("2", "debate")}
+    faster = np.array([steps["listener", "truth", board] - copied[board] for board in boards])
+    low, high = sign_flip_interval(faster)
+    assert f"faster than the copier ({faster.mean():.1f} [{low:.1f}, {high:.1f}])" in WORDS
     more = np.subtract(saved("listener"), saved("deaf"))
     low, high = sign_flip_interval(more)
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README
@@ -111,12 +127,11 @@ def test_the_table_of_four_agents_is_that_of_its_episodes() -> None:
 
 def test_the_log_odds_in_the_readme_are_those_of_the_probe() -> None:
     rows = json.loads((STUDENTS / "choices.json").read_text("utf-8"))["rows"]
-    readme = " ".join(README.split())
     for model in ("listener", "deaf"):
         (found,) = (
             row["effect"] for row in rows if (row["model"], row["by"], row["arm"]) == (model, "named", "contradicting")
         )
-        assert f"by {found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]" in readme, model
+        assert f"by {found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]" in WORDS, model
 
 
 TRAIN = " ".join((ROOT / "docs" / "train.md").read_text("utf-8").split())
