@@ -140,7 +140,7 @@ def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda folder: folder / "swep", "Did you mean 'sweep'?"),
+        (lambda folder: folder / "swep", "/sweep?"),
         (lambda folder: folder, "It contains sweeps"),
         (lambda folder: folder / "file", "it is a file"),
         (lambda folder: folder / "empty", "it contains no finished runs"),
