@@ -24,6 +24,7 @@ STUDENTS = EXAMPLES / "train" / "students"
 with (STUDENTS / "copier.csv").open(encoding="utf-8", newline="") as _file:
     COPIED = list(csv.DictReader(_file))
 README = (ROOT / "README.md").read_text("utf-8")
+MODELS = {"LISTENER": "listener", "DEAF": "deaf", "untrained": "smollm2-135m-instruct.q4_1"}
 WORDS = " ".join(README.split())
 ARMS = {
     "LISTENER": "listener", "DEAF": "deaf", "their teacher": "teacher", "echo": "echo", "chance": "chance",
@@ -102,9 +103,12 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
         study = json.loads((STUDENTS / f"{student}.study.json").read_text("utf-8"))
         assert -fmean(saved(student)) == pytest.approx(study["effects"]["truth"]["difference"]["value"])
     copied = {row["board"]: float(row["steps"]) for row in COPIED if (row["n"], row["topology"]) == ("2", "debate")}
-    faster = np.array([steps["listener", "truth", board] - copied[board] for board in boards])
-    low, high = sign_flip_interval(faster)
-    assert f"faster than the copier ({faster.mean():.1f} [{low:.1f}, {high:.1f}])" in WORDS
+    found = []
+    for student in ("listener", "deaf"):
+        faster = np.array([steps[student, "truth", board] - copied[board] for board in boards])
+        low, high = sign_flip_interval(faster)
+        found.append(f"{faster.mean():.1f} [{low:.1f}, {high:.1f}]")
+    assert f"faster than the copier ({found[0]}; DEAF {found[1]})" in WORDS
     more = np.subtract(saved("listener"), saved("deaf"))
     low, high = sign_flip_interval(more)
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README
@@ -127,15 +131,25 @@ def test_the_table_of_four_agents_is_that_of_its_episodes() -> None:
 
 def test_the_log_odds_in_the_readme_are_those_of_the_probe() -> None:
     rows = json.loads((STUDENTS / "choices.json").read_text("utf-8"))["rows"]
-    for model in ("listener", "deaf"):
+    for model in MODELS.values():
         (found,) = (
             row["effect"] for row in rows if (row["model"], row["by"], row["arm"]) == (model, "named", "contradicting")
         )
         assert f"by {found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]" in WORDS, model
 
 
+def test_the_episodes_of_the_untrained_model_are_as_many_as_the_page_says() -> None:
+    with (STUDENTS / "untrained.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    page = " ".join((STUDENTS / "README.md").read_text("utf-8").split())
+    assert f"it cleared {sum(row['success'] == '1' for row in rows)} of the {len(rows)} boards" in page
+    steps = {(row["topology"], row["board"]): row["steps"] for row in rows}
+    both = [board for topology, board in steps if topology == "debate" and ("individual", board) in steps]
+    assert both
+    assert all(steps["debate", board] == steps["individual", board] for board in both), "with equal steps in both"
+
+
 TRAIN = " ".join((ROOT / "docs" / "train.md").read_text("utf-8").split())
-MODELS = {"LISTENER": "listener", "DEAF": "deaf", "untrained": "smollm2-135m-instruct.q4_1"}
 
 
 def test_the_choices_in_the_guide_are_those_of_the_probe() -> None:

@@ -266,10 +266,10 @@ def _some_succeeded(facts: Facts, target: str, found: re.Match[str]) -> None:
 
 def _last_failed(facts: Facts, target: str, found: re.Match[str]) -> None:
     tried, number = facts.tried(target), 1 if found[1] == "one" else int(found[1])
-    vain = tried[-number:]
-    assert not any(one["succeeded"] for _, one in vain)
+    failures = tried[-number:]
+    assert not any(one["succeeded"] for _, one in failures)
     assert tried[-number - 1][1]["succeeded"]
-    _cause(facts, vain, found[2])
+    _cause(facts, failures, found[2])
 
 
 def _cause(facts: Facts, tried: Sequence[tuple[int, Json]], words: str | None) -> None:
