@@ -37,6 +37,7 @@ def test_failures_are_printed_with_the_events_that_prove_them(quorum: Quorum, tm
     assert done.stdout.splitlines() == [
         "[one]",
         "  Time was up after 20 steps, with 0 of 1 goal reached.",
+        "  2 of 3 plans failed, 2 of them with walk: stumbled.",
         "  t = 0: repetition (FM-1.3) of agent_0",
         "      t = 0, event 10: plan P0.1 failed: walk: stumbled",
         "      t = 0, event 14: plan P0.2 is the same, and no step was taken in between",
@@ -52,7 +53,10 @@ def test_failures_are_data_and_the_others_are_shown_where_a_run_cannot_be_read(q
     assert "nowhere: there is no such folder" in done.stderr
     (run,) = json.loads(done.stdout)
     assert run["run"] == "one"
-    assert run["why"] == [{"t": 20, "words": "Time was up after 20 steps, with 0 of 1 goal reached."}]
+    assert run["why"] == [
+        {"t": 20, "words": "Time was up after 20 steps, with 0 of 1 goal reached."},
+        {"t": 0, "words": "2 of 3 plans failed, 2 of them with walk: stumbled."},
+    ]
     (found,) = run["failures"]
     assert (found["kind"], found["mast"], found["agent"], found["t"], found["task"]) == (
         "repetition", "FM-1.3", "agent_0", 0, "",
