@@ -115,9 +115,16 @@ def require_members(thing: object, contract: type, names: Sequence[str]) -> None
     """
     missing = [name for name in names if not hasattr(thing, name)]
     if missing:
-        kind = type(thing)
-        whole = f"{contract.__module__}.{contract.__qualname__}"
-        raise ContractError(f"{kind.__qualname__} lacks {', '.join(missing)}, which {whole} requires", kind)
+        raise lacking(type(thing), contract, missing)
+
+
+def lacking(kind: Any, contract: type, missing: Sequence[str]) -> ContractError:
+    """Return the error for a class without members of its contract, with the first of them to write."""
+    member = getattr(contract, missing[0], None)
+    written = "async def" if inspect.iscoroutinefunction(member) else "def"
+    sign = f": {written} {missing[0]}{inspect.signature(member)}".replace("'", "") if inspect.isfunction(member) else ""
+    whole = f"{contract.__module__}.{contract.__qualname__}"
+    return ContractError(f"{kind.__qualname__} lacks {', '.join(missing)}, which {whole} requires{sign}", kind)
 
 
 def require_arguments(function: Callable[..., Any], *names: str) -> None:

@@ -19,6 +19,7 @@ from maeil.contracts import (
     check_json,
     check_type,
     described,
+    lacking,
     name_of,
     require_arguments,
     require_members,
@@ -58,7 +59,8 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
     """
     if isabstract(function):
         missing = sorted(function.__abstractmethods__)  # type: ignore[attr-defined] # an abstract class has it
-        raise ContractError(f"{name_of(function)} lacks {', '.join(missing)}", function)
+        contract = next(base for base in function.__mro__ if missing[0] in vars(base))  # type: ignore[attr-defined]
+        raise lacking(function, contract, missing)
     try:
         return function(*arguments)
     except ValueError as error:

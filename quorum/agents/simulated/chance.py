@@ -1,16 +1,10 @@
-"""Answers without a mind: drawn at random from the schema, or copied from the example in the prompt.
-
-They are the two levels that a model must exceed before its answers say anything. Random answers show what the schema
-alone is worth. Where decoding is constrained, a model that only copies the worked example and inserts names that exist
-already acts sensibly; the echo shows what that is worth.
-"""
+"""Answers drawn at random from their schema: what the schema alone is worth, which a model must exceed."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,10 +14,8 @@ from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.prompting.blocks import BLOCK
 from quorum.agents.prompting.instances import random_instance, with_words
-from quorum.agents.simulated import CHANCE, ECHO
-from quorum.agents.simulated.copying import copied
+from quorum.agents.simulated import CHANCE
 from quorum.agents.simulated.model import data_of, embed, name_draw
 from quorum.agents.simulated.reading import find_blocks
 
@@ -48,7 +40,7 @@ class RandomModel(ProvidedModel):
     option, label = "random", CHANCE
 
     def __init__(self, seed: int) -> None:
-        self._seed = seed
+        self.seed = seed
 
     async def complete(self, request: Request) -> Reply:
         """Make an answer.
@@ -82,50 +74,10 @@ class RandomModel(ProvidedModel):
         return random_instance(schema, schema.get("$defs", {}), rng, max(LONGEST, request.agents))
 
     def _generator(self, request: Request) -> np.random.Generator:
-        parts = [str(self._seed), name_draw(request)]
+        parts = [str(self.seed), name_draw(request)]
         blocks, later = find_blocks(request)
         parts += data_of(blocks) if blocks else [message.content for message in request.messages]
         parts += [message.role.value for message in later]
         parts += [picture.hash for message in request.messages for picture in message.pictures]
         digest = hashlib.sha256("\0".join(parts).encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
-
-
-class EchoModel(RandomModel):
-    """Copies the worked example of the turn (`copied`), and draws what the schema does not allow to be copied.
-
-    The example is about another board, so a grounded schema allows none of its blocks and agents: they are drawn among
-    those that exist. Everything else that it does and says is the example's. Equal requests get equal answers.
-    """
-
-    option, label = "echo", ECHO
-
-    def read(self, request: Request) -> str:
-        """Return the data of the turn: the example's own words are about another board."""
-        return " ".join(find_blocks(request)[0].values())
-
-    def answer(self, request: Request, schema: Mapping[str, Any], rng: np.random.Generator) -> Any:
-        """Return the example, changed as little as the schema requires.
-
-        Raises:
-            ValueError: the prompt has no example, or no value matches the schema.
-        """
-        example = find_example(request)
-        if example is None:
-            raise ValueError("the prompt has no worked example, so choose prompts=default")
-        return copied(example, schema, schema.get("$defs", {}), rng, max(LONGEST, request.agents))
-
-
-def find_example(request: Request) -> Mapping[str, Any] | None:
-    """Return the last worked example of a prompt: a line of JSON, an object, outside the blocks; None without one.
-
-    Examples of an earlier turn come before that of this turn, and what a model has answered is none.
-    """
-    texts = (message.content for message in reversed(request.messages) if message.role is not ChatRole.ASSISTANT)
-    for text in texts:
-        for line in reversed(BLOCK.sub("", text).splitlines()):
-            if line.startswith("{"):
-                with suppress(orjson.JSONDecodeError):
-                    found: Mapping[str, Any] = orjson.loads(line)
-                    return found
-    return None

@@ -1,32 +1,27 @@
-"""Copies an example answer into a schema, and draws what cannot be copied."""
+"""Copies an example answer into a schema, and asks for a value of what cannot be copied."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from quorum.agents.prompting.instances import one_each, random_instance, resolved
+from quorum.agents.prompting.instances import one_each, resolved
 from quorum.agents.simulated.fitting import is_meant
 
 _Schema = Mapping[str, Any]
 
 
-def copied(
-    example: Any, schema: _Schema, definitions: Mapping[str, _Schema], rng: np.random.Generator, longest: int
-) -> Any:
+def copied(example: Any, schema: _Schema, definitions: Mapping[str, _Schema], chosen: Callable[[_Schema], Any]) -> Any:
     """Return an example, changed as little as its schema requires.
 
-    A value that the schema does not allow in its place, such as the name of a block of another board, is drawn among
-    those that it allows; so is a required value that the example lacks. Texts and lists are cut.
+    A value that the schema does not allow in its place, such as the name of a block of another board, is replaced by
+    one that it allows; a required value that the example lacks is added. Texts and lists are cut.
 
     Args:
         example: the JSON value.
         schema: schema of the answer.
         definitions: definitions that its references name.
-        rng: random generator.
-        longest: maximum entries of a list that is drawn.
+        chosen: returns a value that matches a schema, in place of one that does not.
 
     Raises:
         ValueError: no value matches the schema.
@@ -36,20 +31,20 @@ def copied(
         forms = [resolved(form, definitions) for form in schema["anyOf"]]
         meant = next((form for form in forms if is_meant(example, form)), None)
         if meant is not None:
-            return copied(example, meant, definitions, rng, longest)
+            return copied(example, meant, definitions, chosen)
     elif isinstance(example, dict) and "properties" in schema:
         required = schema.get("required", ())
         parts = ((key, part) for key, part in schema["properties"].items() if key in required)
-        return {key: copied(example.get(key), part, definitions, rng, longest) for key, part in parts}
+        return {key: copied(example.get(key), part, definitions, chosen) for key, part in parts}
     elif isinstance(example, list) and schema.get("type") == "array":
         entries = example[: schema.get("maxItems")]
         missing = [None] * (schema.get("minItems", 0) - len(entries))
-        return one_each([copied(entry, schema["items"], definitions, rng, longest) for entry in [*entries, *missing]])
+        return one_each([copied(entry, schema["items"], definitions, chosen) for entry in [*entries, *missing]])
     elif isinstance(example, str) and schema.get("type") == "string" and schema.keys().isdisjoint(_CLOSED):
         return example[: schema.get("maxLength")].ljust(schema.get("minLength", 0), ".")
     elif _allows(schema, example):
         return example
-    return random_instance(schema, definitions, rng, longest)
+    return chosen(schema)
 
 
 _CLOSED = {"enum", "const", "pattern"}

@@ -32,7 +32,8 @@ class FloorConfig(ProviderConfig):
 
 def build(config: FloorConfig, _context: None) -> RandomModel:
     """Build the model."""
-    from quorum.agents.simulated.chance import EchoModel, RandomModel  # noqa: PLC0415 (only when it is used)
+    from quorum.agents.simulated.chance import RandomModel  # noqa: PLC0415 (only when it is used)
+    from quorum.agents.simulated.echo import EchoModel  # noqa: PLC0415
 
     return (RandomModel if config.name == "random" else EchoModel)(config.seed)
 

@@ -323,12 +323,14 @@ class Parent:
         return [drop for drop, _ in found]
 
     def _prefix(self, instant: Instant, *, changed: bool) -> Prefix:
+        last = (Instant(thought.start.t, thought.start.t_hat) for thought in self.episode.story.thoughts[-1:])
+        hint = "".join(f"Its last branch point: --at {point}" for point in last)
         if instant.t > self.episode.steps:
-            raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
+            raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}", hint)
         try:
             return Prefix(self.episode.trace, instant, changed=changed)
         except TraceError as error:
-            raise UserError(f"--at {instant}: {error}") from error
+            raise UserError(f"--at {instant}: {error}", hint) from error
 
     def _calls(self, change: Change) -> Replay | None:
         """Return the recorded answers of its models, and a forced one, for one branch, which consumes them."""
