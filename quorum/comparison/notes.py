@@ -36,7 +36,10 @@ def _simulated(comparison: Comparison) -> Iterator[str]:
 
 def _drawn(comparison: Comparison) -> Iterator[str]:
     """Report answers without a mind, and how to add them to runs of a real model."""
-    says = {CHANCE: "is drawn at random from its schema", ECHO: "copies the example in the prompt"}
+    says = {
+        CHANCE: "is drawn at random from its schema",
+        ECHO: "copies the example in the prompt, with the same names for all agents",
+    }
     for floor, how in says.items():
         if levels := sorted(level for level, own in comparison.floors.items() if own == floor):
             yield f"{floor.capitalize()}: in {', '.join(levels)} every answer {how}."

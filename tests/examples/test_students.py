@@ -14,21 +14,20 @@ import numpy as np
 import pytest
 
 from quorum.comparison.statistics.flips import sign_flip_interval
+from quorum.configuration.cell import Cell
+from quorum.episode.runner import run_cell
 from quorum.runs import read_results
 from quorum.runs.archives import unpacked
-from tests.conftest import EXAMPLES, ROOT, Quorum
+from tests.conftest import EXAMPLES, ROOT
 from tests.examples.places import PLACE
 
 SWEEP = EXAMPLES / "students.zip"
 STUDENTS = EXAMPLES / "train" / "students"
-with (STUDENTS / "copier.csv").open(encoding="utf-8", newline="") as _file:
-    COPIED = list(csv.DictReader(_file))
 README = (ROOT / "README.md").read_text("utf-8")
 MODELS = {"LISTENER": "listener", "DEAF": "deaf", "untrained": "smollm2-135m-instruct.q4_1"}
 WORDS = " ".join(README.split())
 ARMS = {
     "LISTENER": "listener", "DEAF": "deaf", "their teacher": "teacher", "echo": "echo", "chance": "chance",
-    "copier": "copier",
 }  # fmt: skip
 TOPOLOGIES = ("individual", "debate", "centralized", "decentralized")
 ROWS = re.findall(rf"^\| ({'|'.join(ARMS)})\b[^|]*((?:\| [\d.]+ )+)\|$", README, re.MULTILINE)
@@ -51,10 +50,6 @@ def test_the_table_and_the_differences_of_the_readme_are_those_of_the_recorded_s
         key = row.arm, row.factors["topology.name"]
         cleared[key].append(row.metrics["outcome.success"] or 0.0)
         steps[key].append(row.metrics["outcome.steps"] or 0.0)
-    for copied in COPIED:
-        if copied["n"] == "2":
-            cleared["copier", copied["topology"]].append(float(copied["success"]))
-            steps["copier", copied["topology"]].append(float(copied["steps"]))
     assert {len(values) for values in cleared.values()} == {20}
     assert [name for name, _ in ROWS] == [*ARMS]
     for name, figures in ROWS:
@@ -62,21 +57,28 @@ def test_the_table_and_the_differences_of_the_readme_are_those_of_the_recorded_s
         assert boards == [sum(cleared[ARMS[name], topology]) for topology in TOPOLOGIES], name
         assert mean == round(fmean(steps[ARMS[name], "debate"]), 1), name
     for arm, unit in (("teacher", " steps"), ("listener", ""), ("deaf", "")):
-        of_topologies = [np.subtract(steps[arm, name], steps["copier", name]) for name in TOPOLOGIES]
+        of_topologies = [np.subtract(steps[arm, name], steps["echo", name]) for name in TOPOLOGIES]
         more = np.mean(of_topologies, axis=0)
         low, high = sign_flip_interval(more)
         assert f"{more.mean():.1f}{unit} [{low:.1f}, {high:.1f}]" in WORDS, arm
 
 
-def test_the_copier_plays_as_recorded(quorum: Quorum, tmp_path: Path) -> None:
-    words = ("--plugin", str(STUDENTS / "copier.py"), "--config-dir", str(STUDENTS / "configs"), "--out", str(tmp_path))
-    done = quorum("sweep", "experiment=copier", *words, "topology=debate", "seed=0,1,2", "--name", "again", "--quiet")
-    assert done.returncode == 0, done.stderr
-    with (tmp_path / "again" / "results.csv").open(encoding="utf-8", newline="") as file:
-        again = {(row["n"], row["seed"]): float(row["outcome.steps"]) for row in csv.DictReader(file)}
-    recorded = {(row["n"], row["board"]): float(row["steps"]) for row in COPIED if row["topology"] == "debate"}
-    assert len(again) == 6
-    assert again == {place: recorded[place] for place in again}
+def test_the_echo_plays_as_recorded(tmp_path: Path) -> None:
+    """Four agents, whose episodes are a file of figures."""
+    with (STUDENTS / "n4.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["arm"], row["topology"], row["board"]): float(row["steps"]) for row in csv.DictReader(file)}
+    words = (
+        "n=4",
+        "agents=naive",
+        "llm=echo",
+        "prompts=terse",
+        "topology=debate",
+        "max_steps=100",
+        "memory.messages=4",
+    )
+    for seed in range(3):
+        again = run_cell(Cell.compose([*words, f"seed={seed}"]), tmp_path)
+        assert again.metrics["outcome.steps"] == rows["echo", "debate", str(seed)]
 
 
 def test_the_effects_of_messages_in_the_readme_are_those_of_the_studies() -> None:
@@ -102,13 +104,17 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     for student in ("listener", "deaf"):
         study = json.loads((STUDENTS / f"{student}.study.json").read_text("utf-8"))
         assert -fmean(saved(student)) == pytest.approx(study["effects"]["truth"]["difference"]["value"])
-    copied = {row["board"]: float(row["steps"]) for row in COPIED if (row["n"], row["topology"]) == ("2", "debate")}
+    with unpacked([SWEEP]) as (folder,):
+        echoes = [
+            row for row in read_results(folder).rows if (row.arm, row.factors["topology.name"]) == ("echo", "debate")
+        ]
+    copied = {str(row.seed): row.metrics["outcome.steps"] or 0.0 for row in echoes}
     found = []
     for student in ("listener", "deaf"):
         faster = np.array([steps[student, "truth", board] - copied[board] for board in boards])
         low, high = sign_flip_interval(faster)
         found.append(f"{faster.mean():.1f} [{low:.1f}, {high:.1f}]")
-    assert f"faster than the copier ({found[0]}; DEAF {found[1]})" in WORDS
+    assert f"faster than the echo ({found[0]}; DEAF {found[1]})" in WORDS
     more = np.subtract(saved("listener"), saved("deaf"))
     low, high = sign_flip_interval(more)
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README

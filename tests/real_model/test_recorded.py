@@ -18,7 +18,7 @@ SWEEP = EXAMPLES / "smollm2"
 TEAM = ("n=1", "env.side=8", "env.blocks={1: 2}", "agents=naive", "prompts=terse", "max_steps=60", "budget.calls=6")
 """What it was made with, but for seed and model."""
 MODEL = "smollm2-135m-instruct.q4_1"
-CLEARED = {MODEL: 9, "chance": 0, "echo": 8}
+CLEARED = {MODEL: 9, "chance": 0, "echo": 9}
 """Boards of the twelve on which both blocks were delivered."""
 AGAIN = "record it again if the change is meant to change what models are asked: examples/README.md says how"
 REAL = sorted(SWEEP.glob("*-llamacpp-*"))
