@@ -84,7 +84,9 @@ def test_an_echo_is_a_floor_of_its_own_and_chance_stays_the_baseline(sweep: Path
     found = answer(sweep, "llm")
     assert (found.baseline, dict(found.floors)) == ("random", {"random": "chance", "echo": "echo"})
     assert found.simulated == frozenset(), "no rules answered"
-    assert "Echo: in echo every answer copies the example in the prompt, with the same names for all agents." in notes(found)
+    assert "Echo: in echo every answer copies the example in the prompt, with the same names for all agents." in notes(
+        found
+    )
     assert answer(sweep, "topology").set_aside == 4 * BOARDS, "neither is pooled with a model"
 
 

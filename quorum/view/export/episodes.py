@@ -167,8 +167,9 @@ class Runs:
             try:
                 meta = RunFolder(row.folder).check_whole()  # verifies every byte
                 _ = meta.milliseconds
-            except (DamagedFile, ValueError) as damage:
-                self.remarks.append(f"{row.name} is left out: {getattr(damage, 'brief', damage)}")
+            except (DamagedFile, ValueError) as error:
+                reason = error.brief if isinstance(error, DamagedFile) else error
+                self.remarks.append(f"{row.name} is left out: {reason}")
                 continue
             yield row if self.texts else replace(row, reason="", error=meta.error.class_ if meta.error else "")
 

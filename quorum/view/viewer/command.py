@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import webbrowser
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -78,10 +79,11 @@ def export(
     from quorum.view.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
     from quorum.view.viewer.site import write_site  # noqa: PLC0415
 
-    output.check()
+    replace(output, force=True).check()
     library = opened_library(folders)
     if not library.named:
         return write_site(library.root, library.names(), output.target, most, report)
+    output.check()  # only now is it known that it is a file, which --force may replace
     episodes = [episode for episode in map(library.episode, library.named) if episode is not None]
     output.write(exported_page(*episodes, pair=library.pair).encode())
     return output.target

@@ -64,5 +64,10 @@ def test_a_site_too_large_or_in_the_way_of_something_is_refused(
     for force in (False, True):
         with pytest.raises(UserError, match=r"--export .*kept: "):
             export([sweep], Output(tmp_path / "kept", "--export", force), 500)
+    (tmp_path / "kept" / "page.html").write_text("mine")
+    with pytest.raises(UserError, match=r"page\.html: this already exists\nGive the name of a new folder"):
+        export([sweep], Output(tmp_path / "kept" / "page.html", "--export"), 500)
+    assert (tmp_path / "kept" / "page.html").read_text() == "mine"
+    (tmp_path / "kept" / "page.html").unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["note"]
