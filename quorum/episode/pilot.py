@@ -12,6 +12,7 @@ from typing import Any
 from maeil.metrics.model import answers_of, call_number
 from maeil.trace.events import ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 from quorum.configuration.cell import Cell
+from quorum.configuration.inputs import inputs_of
 from quorum.configuration.schema import Configuration, validate
 from quorum.configuration.team_label import minds_in
 from quorum.episode.in_memory import play_in_memory
@@ -111,7 +112,7 @@ def play_pilot(cell: Cell, seconds: float, clock: Callable[[], float] = effort) 
             rehearse(configuration.env.name, mind)
         tally = _Tally(seconds, clock)
         with unlogged():
-            play_in_memory(Cell(configuration, cell.inputs), [tally])
+            play_in_memory(Cell(configuration, inputs_of(configuration)), [tally])
     except _OutOfTime:
         whole = False
     except Exception as error:  # the dry run shows the kind as unknown; the run itself reports the mistake

@@ -7,9 +7,10 @@ from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.configuration.edits import edited
+from quorum.configuration.leaves import leaves
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
-from quorum.configuration.schema import Configuration, validate
+from quorum.configuration.schema import SHORT, Configuration, validate
 
 WITHOUT_MIND = ("random", "echo")
 """Providers without a mind: random answers, and copies of the example in the prompt."""
@@ -34,14 +35,17 @@ def asks_real_models(configuration: Configuration) -> bool:
 def substituted(configuration: Configuration, names: Sequence[str] = (), config_dir: ConfigDir = ()) -> Configuration:
     """Return a configuration in which the simulated model answers at the prices of its models.
 
-    It samples unless the models have temperature 0.
+    It samples unless the models have temperature 0. It cannot read `prompts=short` and plays with `prompts=terse`,
+    whose prompts are longer.
 
     Args:
         configuration: configuration of an episode with paid models.
         names: participants whose models may have prices of their own.
         config_dir: folders with more group options.
     """
-    plain = edited(configuration.to_json(), ["llm=simulated"], config_dir)
+    plain = configuration.to_json()
+    readable = ["prompts=terse"] if SHORT in (value for _, value in leaves(plain)) else []
+    plain = edited(plain, ["llm=simulated", *readable], config_dir)
     plain["llm"] |= {
         **_values(configuration.llm),
         "agents": {name: _values(configuration.llm_of(name)) for name in names},

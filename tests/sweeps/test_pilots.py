@@ -20,6 +20,7 @@ from quorum.sweeps.command import show_plan
 from quorum.sweeps.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Pilots, law
 from quorum.sweeps.plan import plan
 from quorum.sweeps.run import SweepRequest
+from quorum_base.user_errors import UserError
 
 NEAR = 0.3
 """What an estimate may be off by."""
@@ -55,6 +56,20 @@ def test_the_estimate_is_near_what_is_played(words: str, tmp_path: Path) -> None
     assert expected.answers == pytest.approx(spent.answers, rel=NEAR)
     assert expected.tokens == pytest.approx(spent.tokens, rel=NEAR)
     assert expected.usd == pytest.approx(spent.usd, rel=NEAR)
+
+
+def test_prompts_that_the_simulated_model_cannot_read_are_estimated_by_those_it_can(tmp_path: Path) -> None:
+    """Else every answer of the pilot is refused, and counts three times in each step."""
+    team = ("n=2", "agents=naive", "topology=debate", "llm=openai", "llm.model=gpt-4o", "max_steps=30", "seed=0,1")
+    short, terse = (show_plan(SweepRequest((*team, f"prompts={name}"), tmp_path)) for name in ("short", "terse"))
+    assert (short.answers, short.tokens) == (terse.answers, terse.tokens)
+    assert short.sources == {PLAYED: 2}
+    with pytest.raises(
+        UserError, match=r"^prompts: the simulated model cannot read prompts=short\nChoose prompts=terse"
+    ):
+        plan((*team[:3], "prompts=short"))
+    mixed = ("n=2", "agents=naive", "prompts=short", "llm.agents={agent_0: {name: random}}")
+    assert len(plan(mixed).cells) == 1, "whose prompts these are is not known"
 
 
 def test_where_answers_do_not_grow_with_the_team_they_are_not_scaled_with_it(tmp_path: Path) -> None:

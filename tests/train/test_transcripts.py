@@ -84,7 +84,7 @@ def test_a_model_that_gives_the_answers_plays_like_the_teacher(topology: str) ->
         if isinstance(stamped.event, PlanChange) and stamped.event.status == "committed":
             committed.append(_plan(stamped))
 
-    words = [*BOARD, f"topology={topology}", "agents=naive", "llm=simulated", "prompts=short"]
+    words = [*BOARD, f"topology={topology}", "agents=naive", "llm=llamacpp", "llm.structured=prompt", "prompts=short"]
     play_in_memory(Cell.compose(words), [hear], start=Student())
     trace = RunFolder(run).whole_trace()
     assert committed == [
