@@ -1,4 +1,4 @@
-"""The shipped student that can listen, against the floor that copies the example in the prompt: the same boards."""
+"""The shipped student that can listen, against the two floors: the same boards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOARDS = "seed=0,1,2"
 
 
 @pytest.mark.xdist_group("students")
-def test_listener_delivers_more_than_an_echo_in_every_topology(tmp_path: Path) -> None:
+def test_listener_delivers_more_than_chance_in_every_topology_and_no_less_than_an_echo(tmp_path: Path) -> None:
     experiment = yaml.safe_load((STUDENTS / "configs" / "experiment" / "students.yaml").read_text("utf-8"))
 
     def delivered(arm: str, *words: str) -> dict[tuple[str, int], float]:
@@ -34,8 +34,10 @@ def test_listener_delivers_more_than_an_echo_in_every_topology(tmp_path: Path) -
 
     with real_model(2048, lora=STUDENTS / "listener.gguf", slots=4) as address:
         listener = delivered("listener", f"llm.base_url={address}", "llm.cache=false", "llm.max_concurrency=4")
-    echo = delivered("echo")
+    chance, echo = delivered("chance"), delivered("echo")
     for topology in {name for name, _ in listener}:
-        mean = [sum(value for (name, _), value in arm.items() if name == topology) for arm in (listener, echo)]
-        assert mean[0] > mean[1], (topology, listener, echo)
-    assert by_luck([listener[key] for key in echo], list(echo.values())) <= 0.05, (listener, echo)
+        mean = [sum(value for (name, _), value in arm.items() if name == topology) for arm in (listener, chance)]
+        assert mean[0] > mean[1], (topology, listener, chance)
+    found = [listener[key] for key in echo]
+    assert by_luck(found, [chance[key] for key in echo]) <= 0.05, (listener, chance)
+    assert by_luck(list(echo.values()), found) > 0.05, (listener, echo)
