@@ -24,7 +24,9 @@ import pytest
 import quorum
 from maeil.metrics import reproducible
 from quorum.agents.llm.recording import unfolded
+from quorum.train import workers
 from quorum.train.episodes import Episode
+from quorum.train.play import Setting
 from quorum.train.policy import Call, Completion, PolicyRequest
 from quorum_base.user_errors import UserError
 from tests.conftest import PATIENCE, environment
@@ -196,6 +198,16 @@ def test_a_policy_s_error_keeps_its_traceback_and_ends_the_iteration() -> None:
     with pytest.raises(LookupError, match="no weights") as error:
         list(rollouts(policy=policies.failing, boards=range(4), workers=1))
     assert "in failing" in error.value.__notes__[0]
+
+
+async def test_a_worker_that_is_closed_in_the_middle_of_a_long_answer_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its unread answer fills the buffer of the pipe, which then does not see its end."""
+    endless = "import sys  # {path}\nwhile True: sys.stdout.buffer.write(bytes([127]) * 100_000)"
+    monkeypatch.setattr(workers, "_PROGRAM", endless)
+    async with asyncio.timeout(60), workers.Workers(Setting((), None), 1) as players:
+        episode = asyncio.create_task(players.play(0, 0))
+        await asyncio.sleep(0.2)
+        episode.cancel()
 
 
 def test_a_dead_worker_is_reported() -> None:
