@@ -33,8 +33,6 @@ Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 MOST_DRAWS = 2**30
 """Maximum draws of one board, so that sample numbers of each fit into 63 bits."""
-SHORT = "short/turn.jinja"
-"""The template of `prompts=short`, whose data only a trained model reads."""
 PLACE = ("seed", "episode", "draw")
 """The keys in which cells of one kind differ."""
 
@@ -353,9 +351,6 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     _check_answers(whole)
     if whole.uses_models:
         _check_roles(whole)
-        short = SHORT in (value for _, value in leaves(raw["agents"]))
-        if short and whole.llm.name == "simulated" and not (recorded or whole.llm.participants):
-            raise UserError("prompts: the simulated model cannot read prompts=short", "Choose prompts=terse.")
     _check_store(whole)
     return whole
 

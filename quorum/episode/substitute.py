@@ -10,10 +10,12 @@ from quorum.configuration.edits import edited
 from quorum.configuration.leaves import leaves
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.providers.config import ModelConfig, ProviderConfig
-from quorum.configuration.schema import SHORT, Configuration, validate
+from quorum.configuration.schema import Configuration, validate
 
 WITHOUT_MIND = ("random", "echo")
 """Providers without a mind: random answers, and copies of the example in the prompt."""
+_SHORT = "short/turn.jinja"
+"""The template of `prompts=short`, whose data only a trained model reads."""
 NO_MODELS = ("simulated", *WITHOUT_MIND)
 """Providers without a model: rules, and those without a mind."""
 
@@ -44,7 +46,7 @@ def substituted(configuration: Configuration, names: Sequence[str] = (), config_
         config_dir: folders with more group options.
     """
     plain = configuration.to_json()
-    readable = ["prompts=terse"] if SHORT in (value for _, value in leaves(plain)) else []
+    readable = ["prompts=terse"] if _SHORT in (value for _, value in leaves(plain)) else []
     plain = edited(plain, ["llm=simulated", *readable], config_dir)
     plain["llm"] |= {
         **_values(configuration.llm),

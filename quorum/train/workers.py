@@ -132,7 +132,7 @@ class _Worker:
         self._reading.cancel()
         with suppress(ProcessLookupError):
             self._process.kill()
-        await asyncio.wait([self._reading])
+        await asyncio.gather(self._reading, return_exceptions=True)
         await self._output.read()  # a full buffer would hide the end of the pipe, for which `wait` waits too
         await self._process.wait()
 

@@ -22,7 +22,6 @@ MINDS = {
     "topology=dytopo": ["agents=naive"],  # minds that describe themselves
     "topology=random": ["agents=naive"],
     "prompts=paper": ["agents=heuristic"],  # for teams with roles in transport only
-    "prompts=short": ["llm=random"],  # the simulated model cannot read it
 }
 OPEN = {
     "id": "zoo_games",

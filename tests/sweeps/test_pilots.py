@@ -20,7 +20,6 @@ from quorum.sweeps.command import show_plan
 from quorum.sweeps.pilots import EXTRAPOLATED, PARTIAL, PLAYED, Pilots, law
 from quorum.sweeps.plan import plan
 from quorum.sweeps.run import SweepRequest
-from quorum_base.user_errors import UserError
 
 NEAR = 0.3
 """What an estimate may be off by."""
@@ -64,12 +63,6 @@ def test_prompts_that_the_simulated_model_cannot_read_are_estimated_by_those_it_
     short, terse = (show_plan(SweepRequest((*team, f"prompts={name}"), tmp_path)) for name in ("short", "terse"))
     assert (short.answers, short.tokens) == (terse.answers, terse.tokens)
     assert short.sources == {PLAYED: 2}
-    with pytest.raises(
-        UserError, match=r"^prompts: the simulated model cannot read prompts=short\nChoose prompts=terse"
-    ):
-        plan((*team[:3], "prompts=short"))
-    mixed = ("n=2", "agents=naive", "prompts=short", "llm.agents={agent_0: {name: random}}")
-    assert len(plan(mixed).cells) == 1, "whose prompts these are is not known"
 
 
 def test_where_answers_do_not_grow_with_the_team_they_are_not_scaled_with_it(tmp_path: Path) -> None:
