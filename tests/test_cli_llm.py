@@ -224,6 +224,12 @@ def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider
     assert "You are coordinator" in quorum("show", "prompt", *leader).stdout
 
 
+def test_prompts_that_the_simulated_model_cannot_read_are_shown_although_it_stands_in(quorum: Quorum) -> None:
+    done = quorum("show", "prompt", "n=2", "agents=naive", "topology=debate", "prompts=short", "llm=llamacpp")
+    assert done.returncode == 0, done.stderr
+    assert "\nagent_0 of agent_0 agent_1 to agent_1: messages\n" in done.stdout
+
+
 LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
 LLAMAC = ("n=3", "agents=llamac", *LEADER)
 
