@@ -38,7 +38,7 @@ class Question:
 
     Attributes:
         by: factors whose levels are compared; empty: `change` for branches, else the first that varies of arm,
-            topology, agents, model, env.
+            topology, agents, model, env and other keys.
         across: the factor to compare across; None: `n` if it varies, else `episode` if that varies; `none`: no factor.
         metrics: the metrics to compare; empty: those the sweeps name, or success, completion and steps.
         baseline: the level that differences are taken from, or `FIRST`; None: no differences, except that branches are

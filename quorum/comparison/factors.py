@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from quorum.comparison.floors import mixes_floors
-from quorum.configuration.origin import Scalar
+from quorum.configuration.origin import DRAW, Scalar
 from quorum.runs import Row
 from quorum.runs.rows import keys_of
 from quorum_base.user_errors import UserError, choices_hint, nearest
@@ -38,6 +38,8 @@ _LABELS = {key: name for name, key in _SHORT.items()}
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 """Default factors to compare by: the first of these that varies; `members` if teams have several minds."""
+_BOARD = ("n", "seed", "episode", DRAW)
+"""The factors that make a board."""
 
 
 def value_of(row: Row, factor: str) -> Scalar:
@@ -111,10 +113,16 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 
 def first_that_varies(rows: Sequence[Row]) -> str:
-    """Choose the default factor: the model if any other would pool a model with answers without a mind."""
+    """Choose the default factor: the model if any other would pool a model with answers without a mind.
+
+    If none of the usual factors varies, it is the first other one with several values on a board, such as a setting.
+    """
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
-    found = next((factor for factor in first if varies(factor, rows)), "topology.name")
+    boards = [tuple(value_of(row, key) for key in _BOARD) for row in rows]
+    keys = sorted(keys_of(row.factors for row in rows), key=lambda key: not key.endswith(".name"))
+    others = (key for key in keys if len({*zip(boards, values_of(rows, key), strict=True)}) > len({*boards}))
+    found = next((factor for factor in first if varies(factor, rows)), None) or next(others, "topology.name")
     return "model" if mixes_floors(rows, lambda row: value_of(row, found)) else found
 
 

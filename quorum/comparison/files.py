@@ -12,6 +12,7 @@ from typing import Any
 from maeil.metrics import METRICS
 from quorum.comparison import formats
 from quorum.comparison.comparison import Comparison
+from quorum.comparison.factors import short
 from quorum.comparison.formats import Table
 from quorum.comparison.groups import Group
 from quorum.comparison.statistics.intervals import STATISTICS, Estimate
@@ -172,7 +173,8 @@ FIGURE, FIGURES = "figure", "figures"
 
 def _usual_name(comparison: Comparison) -> str:
     """Name the folder of a comparison inside its first sweep after the compared factors."""
-    name = "-".join(comparison.by) + (f"-across-{comparison.across}" if comparison.across is not None else "")
+    across = () if comparison.across is None else ("across", comparison.across)
+    name = "-".join(map(short, (*comparison.by, *across)))
     return f"comparison/{re.sub('[^A-Za-z0-9._-]+', '-', name)}"
 
 

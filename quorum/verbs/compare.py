@@ -68,7 +68,7 @@ def compare(
     from quorum.comparison import Question
     from quorum.comparison import compare as answer
     from quorum.comparison.budgets import budget_curves
-    from quorum.comparison.files import ESTIMATES, write_files
+    from quorum.comparison.files import ESTIMATES, FIGURE, write_files
     from quorum.comparison.files import as_json as json_of
     from quorum.comparison.findings import findings
     from quorum.comparison.formats import print_tables
@@ -84,13 +84,14 @@ def compare(
         require_writable(out, f"--out {out}")
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
-    with garbage.kept(), unpacked(options.or_newest(sweep)) as folders:
+    sources = options.or_newest(sweep)
+    with garbage.kept(), unpacked(sources) as folders:
         comparison = answer([read_results(folder) for folder in folders], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))
         shown, remarks = tables(comparison), notes(comparison)
         # files first: a reader may close the pipe after the first line
-        to_write = out is not None or folders == sweep
+        to_write = out is not None or folders == sources  # nothing is written next to an archive
         files = write_files(comparison, shown, remarks, out, force=force, columns=columns) if to_write else []
     if as_json:
         echo_json(json_of(comparison, remarks))
@@ -103,7 +104,8 @@ def compare(
             printed = [table for table in printed if table.name in (*comparison.metrics, "metrics")]
         print_tables(printed, [*remarks, "", *findings(comparison)], Console())
     if files and not quiet:
-        echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+        main = "".join(f"figure: {file}\n" for file in files if file.name == f"{FIGURE}.pdf")
+        echo(f"\n{main}{len(files)} files in {files[0].parent}", err=as_json)
 
 
 verb = Verb(compare, "Compare", 20)

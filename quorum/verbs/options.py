@@ -137,7 +137,7 @@ By = Annotated[
         "--by",
         "FACTOR",
         "Compare the levels of this factor.",
-        unset="change for branches, else the first of arm, topology, agents, model and env that varies",
+        unset="change for branches, else the first of arm, topology, agents, model, env and other keys that varies",
     ),
 ]
 Across = Annotated[

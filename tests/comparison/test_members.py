@@ -39,6 +39,17 @@ def test_teams_are_what_a_comparison_is_by_when_nothing_else_is_said(rows: tuple
     assert first_that_varies(alike) == "topology.name"
 
 
+def test_a_comparison_is_by_another_key_if_it_alone_varies_on_a_board(tmp_path: Path) -> None:
+    for seed in range(2):
+        for limit in (3, 4):
+            words = ["agents=heuristic", f"n={2 + seed}", f"seed={seed}", f"max_steps={limit}"]
+            run_cell(Cell.compose(words), tmp_path)
+    rows = read_results(tmp_path).rows
+    assert first_that_varies(rows) == "max_steps"
+    short = [row for row in rows if row.factors["max_steps"] == 3]
+    assert first_that_varies(short) == "topology.name"  # boards and their sizes vary, but nothing on a board
+
+
 @pytest.mark.parametrize("by", ["members", "agents.members.agent_0.name"])
 def test_the_values_of_minds_are_a_part_of_what_is_compared(rows: tuple[Row, ...], by: str) -> None:
     levels = [label_of(row, [by]) for row in rows]

@@ -216,6 +216,8 @@ def test_without_a_folder_the_newest_sweep_is_read_and_named(quorum: Quorum) -> 
         out, reported = quorum(*words)
         assert reported.startswith("reading runs/last, the newest sweep in runs\n")
         assert "first" not in out
+    assert Path("runs/last/comparison/agents/figure.pdf").is_file()  # as with the folder's name
+    assert Path("runs/last/report.html").is_file()
     os.utime("runs/last/sweep.json", ns=(0, 0))
     os.utime("runs/first/sweep.json")
     assert quorum("results", "--csv")[1] == "reading runs/first, the newest sweep in runs\n"
