@@ -46,6 +46,18 @@ def test_failures_are_printed_with_the_events_that_prove_them(quorum: Quorum, tm
     ]
 
 
+def test_a_sweep_stands_for_its_runs_and_the_newest_for_none(quorum: Quorum, tmp_path: Path) -> None:
+    sweep = tmp_path / "runs" / "talk"
+    record(sweep / "one")
+    record(sweep / "two")
+    (sweep / "sweep.json").write_text("{}")
+    named, unnamed = quorum("show", "failures", "runs/talk"), quorum("show", "failures")
+    assert unnamed.stderr == "reading runs/talk, the newest sweep in runs\n"
+    assert named.stdout == unnamed.stdout
+    shown = [line for line in named.stdout.splitlines() if not line.startswith(" ")]
+    assert shown == ["runs/talk/one", "runs/talk/two"]
+
+
 def test_failures_are_data_and_the_others_are_shown_where_a_run_cannot_be_read(quorum: Quorum, tmp_path: Path) -> None:
     record(tmp_path / "one")
     done = quorum("show", "failures", "nowhere", "one", "--json")
@@ -67,7 +79,7 @@ def test_failures_are_data_and_the_others_are_shown_where_a_run_cannot_be_read(q
 def test_without_a_run_it_says_how_to_ask(quorum: Quorum) -> None:
     done = quorum("show", "failures")
     assert done.returncode == 2
-    assert "Missing argument 'RUN...'" in done.stderr
+    assert "runs: there is no sweep in this folder, and the command names no other" in done.stderr
 
 
 def test_a_trace_that_contradicts_itself_is_damaged(tmp_path: Path) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from quorum.display.terminal import echo_json
 from quorum.verbs import options
 from quorum.verbs.verb import Verb
 
 
 def show_failures(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Read these folders of runs, or trace files.")],
+    runs: Annotated[list[Path] | None, options.folders("RUN|SWEEP...", "Read these runs, sweeps or traces.")] = None,
     *,
     judge: Annotated[
         list[str] | None,
@@ -38,13 +36,14 @@ def show_failures(
     \b
     Examples:
       quorum show failures runs/NAME
-      quorum show failures runs/* --json
+      quorum show failures runs/talk --json
       quorum show failures runs/NAME --judge llm=openai --budget-calls 500
     """
     from functools import partial
 
     from quorum.display.consoles import Console
     from quorum.runs.derived import of_all
+    from quorum.runs.run_folder import runs_of
     from quorum.what_if.failures.of_traces import failures_of, print_failures
 
     reader = None
@@ -52,7 +51,7 @@ def show_failures(
         from quorum.what_if.failures.message_judge import Judge
 
         reader = Judge(judge or (), {"calls": budget_calls, "usd": budget_usd}, config_dir or ())
-    with of_all(runs, partial(failures_of, judge=reader)) as found:
+    with of_all(runs_of(options.or_newest(runs)), partial(failures_of, judge=reader)) as found:
         if as_json:
             echo_json([one.to_json() for one in found])
         else:
