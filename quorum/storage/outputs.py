@@ -102,7 +102,7 @@ def write_outputs(files: Mapping[Output, bytes]) -> None:
 
 
 def clock_time(seconds: float) -> str:
-    """Format a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
+    """Format a duration as hours, minutes and seconds, with the unit of the first: `1:02:03 h`, `2:03 min`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"

@@ -35,14 +35,14 @@ def test_the_line_says_how_far_the_episode_is_who_thinks_for_how_long_and_what_i
     clock = Clock()
     under_way = UnderWay(clock)
     status = EpisodeStatus(under_way)
-    assert status.line == "step 0 · 0:00 · nobody thinks"
+    assert status.line == "step 0 · 0:00 min · nobody thinks"
     calls = [under_way.begin(Origin(f"agent_{i}", 0, role)) for i, role in enumerate(("", "actor", "", "", ""))]
     clock.now += 12.4
     under_way.end(calls[0], _reply())
     status(Stamped(0, 4, 0.0, 0.0, ScoreChange(1, 3, 2.0)))
     status(Stamped(1, 4, 0.0, 0.0, StepTaken((0,), 0.0)))
     assert status.line == (
-        "step 5 · 1/3 goals · 0:12 · agent_1 (actor) thinks 12 s, agent_2 12 s, agent_3 12 s, and 1 more · "
+        "step 5 · 1/3 goals · 0:12 min · agent_1 (actor) thinks 12 s, agent_2 12 s, agent_3 12 s, and 1 more · "
         "1 answers · 1,200 tokens · $0.25"
     )
     under_way.end(calls[1], _reply(cache_hit=True, simulated=True))

@@ -47,7 +47,7 @@ def test_progress_goes_to_standard_error_and_the_summary_to_standard_output(quor
     assert "2 of 2 done: 0 before, 2 now" in out
     notice, first, *_, last = reported.splitlines()
     assert notice == "notice: 1 points of the grid repeat the cell of another point; each cell runs once"
-    assert (first, last) == ("s: 0/2 done, 2 to run", "s: 2/2 done, 0 running, 0 failed, ETA 0:00")
+    assert (first, last) == ("s: 0/2 done, 2 to run", "s: 2/2 done, 0 running, 0 failed, ETA 0:00 min")
 
 
 def test_json_is_alone_on_standard_output_and_quiet_says_nothing_but_errors(quorum) -> None:

@@ -69,7 +69,8 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
     sweeping.finish(sweeping.names[0])
     sweeping.queue.report(CallStatus("here:1", 50, 7))
     assert progress.facts() == [
-        "1/4 done", "1 running", "0 failed", "1,000 tokens", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
+        "1/4 done", "1 running", "0 failed", "1,000 tokens", "$0.25 (simulated)", "ETA 1:30 min", "1.7 calls/s",
+        "7 429s",
     ]  # fmt: skip
     sweeping.finish(sweeping.names[1], "error")
     sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
@@ -208,7 +209,9 @@ def test_a_table_that_is_too_long_for_the_screen_is_by_arm_alone(sweeping: Sweep
     ]
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7325, "2:02:05")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0:00 min"), (59.6, "1:00 min"), (3599, "59:59 min"), (7325, "2:02:05 h")]
+)
 def test_durations(seconds: float, text: str) -> None:
     assert clock_time(seconds) == text
 
