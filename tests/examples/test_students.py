@@ -81,14 +81,18 @@ def test_the_echo_plays_as_recorded(tmp_path: Path) -> None:
         assert again.metrics["outcome.steps"] == rows["echo", "debate", str(seed)]
 
 
-def test_the_effects_of_messages_in_the_readme_are_those_of_the_studies() -> None:
+def test_the_effects_of_messages_are_those_of_the_studies() -> None:
     studies = [STUDENTS / f"{name}.study.json" for name in ("listener", "deaf")]
     effects = [json.loads(file.read_text("utf-8"))["effects"] for file in studies]
-    shown = dict(re.findall(r"^\| [^|]*`(\w+)`[^|]* \| (.+ \| .+) \|$", README, re.MULTILINE))
-    for effect in ("content", "shuffled", "truth"):
+    page = (STUDENTS / "README.md").read_text("utf-8")
+    shown = dict(re.findall(r"^\| `(\w+)`: [^|]* \| (.+ \| .+) \|$", page, re.MULTILINE))
+    for effect in ("turns", "envelope", "content", "own", "shuffled", "truth"):
         found = [one[effect]["difference"] for one in effects]
         cells = [f"{one['value']:+.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in found]
         assert shown[effect] == " | ".join(cells), effect
+    for effect, words in (("truth", "save LISTENER"), ("content", "saves it")):
+        saved = effects[0][effect]["difference"]
+        assert f"{words} {-saved['value']:.1f} steps [{-saved['high']:.1f}, {-saved['low']:.1f}]" in WORDS, effect
 
 
 def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
@@ -117,7 +121,7 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     assert f"faster than the echo ({found[0]}; DEAF {found[1]})" in WORDS
     more = np.subtract(saved("listener"), saved("deaf"))
     low, high = sign_flip_interval(more)
-    assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in README
+    assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in WORDS
 
 
 def test_the_table_of_four_agents_is_that_of_its_episodes() -> None:
