@@ -92,13 +92,13 @@ def concepts(line: str, own: Sequence[str]) -> list[str]:
 
 def type_in(line: str, folder: Path, variables: Mapping[str, str]) -> Typed:
     """Type a command in a terminal, and wait for its end."""
-    ours, theirs = pty.openpty()
+    ours, terminal = pty.openpty()
     begin = last = time.monotonic()
     script = f"source .venv/bin/activate 2> /dev/null; {line}"
     process = subprocess.Popen(
-        ["bash", "-c", script], cwd=folder, env=variables, stdin=theirs, stdout=theirs, stderr=theirs
+        ["bash", "-c", script], cwd=folder, env=variables, stdin=terminal, stdout=terminal, stderr=terminal
     )
-    os.close(theirs)
+    os.close(terminal)
     shown, before, silence, after = "", "", 0.0, ""
     running = True
     while running:

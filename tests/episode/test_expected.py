@@ -20,7 +20,7 @@ TEAM = ("agents=naive", "n=2", "max_steps=3", "llm=openai", "llm.model=gpt-5-min
 def test_a_real_model_is_announced_with_answers_tokens_money_and_time() -> None:
     line = expectation(Cell.compose(TEAM))
     found = re.fullmatch(
-        r"expected: about (\d+) answers, ([\d,]+) tokens, \$([\d.e-]+), (\d+):(\d\d) "
+        r"expected: about (\d+) answers, ([\d,]+) tokens, \$([\d.e-]+), (\d+):(\d\d) min "
         r"\(from a pilot with the simulated model, at 3 s an answer\)",
         line,
     )

@@ -79,7 +79,7 @@ def test_without_a_terminal_a_line_comes_now_and_then(seconds: float, monkeypatc
         _wait_until(lambda: bool(console.file.getvalue()) or seconds > 1)
     passed = time.monotonic() - begin
     lines = console.file.getvalue().splitlines()
-    assert all(re.fullmatch(r"step 0 · 0:\d\d · agent_0 thinks \d+ s", line) for line in lines)
+    assert all(re.fullmatch(r"step 0 · 0:\d\d min · agent_0 thinks \d+ s", line) for line in lines)
     assert len(lines) in (range(1, int(passed / seconds) + 1) if seconds < 1 else [0])
 
 
