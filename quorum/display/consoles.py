@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import rich.console
@@ -59,3 +60,9 @@ class Console(rich.console.Console):
                 yield segment
             else:
                 yield Segment(sanitize_lines(segment.text), segment.style)
+
+
+def at_work(doing: str, *, quiet: bool = False) -> AbstractContextManager[object]:
+    """Show on the terminal what a command does, until it has something to print; elsewhere, show nothing."""
+    console = Console(stderr=True)
+    return console.status(doing) if console.is_terminal and not quiet else nullcontext()

@@ -19,7 +19,7 @@ from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
 from maeil.trace import Trace
-from quorum.display.consoles import Console, Text
+from quorum.display.consoles import Console, Text, at_work
 from quorum.episode.record import AnsweringModels, answering_models
 from quorum.installation.extension_errors import as_extension_error
 from quorum.runs.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
@@ -99,11 +99,12 @@ def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> Iterator[list[T]]:
     """
     done: list[T] = []
     wrong: list[UserError] = []
-    for run in runs:
-        try:
-            done.append(evaluate(run))
-        except UserError as error:
-            wrong.append(error)
+    with at_work("reading ..."):
+        for run in runs:
+            try:
+                done.append(evaluate(run))
+            except UserError as error:
+                wrong.append(error)
     yield done
     if wrong:
         raise UserError("\n".join(map(str, wrong)))

@@ -111,13 +111,14 @@ def check(
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.display.consoles import at_work
     from quorum.runs.archives import unpacked
     from quorum.runs.newest import parts_of
     from quorum.runs.verify import check_folder
 
     check_other = hook("check_folder")
     folders = [part for folder in folders for part in parts_of(folder)]
-    with unpacked(folders, verify=False) as places:
+    with at_work("checking ..."), unpacked(folders, verify=False) as places:
         found = [(check_other and check_other(place, plugins)) or check_folder(place, plugins) for place in places]
     if as_json:
         echo_json([{**part.to_json(), "folder": str(folder)} for part, folder in zip(found, folders, strict=True)])

@@ -74,6 +74,7 @@ def compare(
     from quorum.comparison.formats import print_tables
     from quorum.comparison.notes import notes
     from quorum.comparison.tables import SIMULATED, tables
+    from quorum.display.consoles import Console, at_work
     from quorum.process import garbage
     from quorum.runs import read_results
     from quorum.runs.archives import unpacked
@@ -85,7 +86,7 @@ def compare(
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
     sources = options.or_newest(sweep)
-    with garbage.kept(), unpacked(sources) as folders:
+    with at_work("comparing ...", quiet=quiet), garbage.kept(), unpacked(sources) as folders:
         comparison = answer([read_results(folder) for folder in folders], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))
@@ -96,8 +97,6 @@ def compare(
     if as_json:
         echo_json(json_of(comparison, remarks))
     elif not quiet:
-        from quorum.display.consoles import Console
-
         # The notes say once that answers are simulated, above the captions that would repeat it.
         printed = [replace(table, caption=table.caption.removesuffix(SIMULATED).rstrip()) for table in shown]
         if brief:

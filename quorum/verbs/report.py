@@ -54,11 +54,11 @@ def report(
     from quorum.comparison import FIRST, Question
     from quorum.comparison import compare as answer
     from quorum.comparison.report import write_report
+    from quorum.display.consoles import at_work
     from quorum.runs import read_results
     from quorum.storage.outputs import Output, require_writable
 
     (folder,) = options.or_newest([sweep] if sweep else None)
-    found = read_results(folder)
     measured_from = FIRST if baseline is None else baseline
     question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions)
     output = Output(out or folder / "report.html", "--out", force or out is None)
@@ -66,9 +66,11 @@ def report(
     if episodes:
         write_page = hook("episode_page", "report --episodes")
         require_writable(output.target.parent / "episodes", "--episodes")
-    comparison = answer([found], question)
-    pages = _episode_pages(found, output.target.parent, write_page) if episodes else {}
-    write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)
+    with at_work("writing the report ...", quiet=quiet):
+        found = read_results(folder)
+        comparison = answer([found], question)
+        pages = _episode_pages(found, output.target.parent, write_page) if episodes else {}
+        write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)
     if not quiet:
         echo(f"report: {output.target}")
 

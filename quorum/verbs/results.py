@@ -77,13 +77,14 @@ def _single(place: Path) -> bool:
 
 
 def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: bool, tables: bool) -> None:
-    from quorum.display.consoles import Console
+    from quorum.display.consoles import Console, at_work
     from quorum.runs import as_csv as table_of
     from quorum.runs import read_results, show, write_csv
     from quorum.runs.derived import of_all
     from quorum.runs.run_folder import is_run
 
-    found = [read_results(folder) for folder in folders]
+    with at_work("reading ..."):
+        found = [read_results(folder) for folder in folders]
     if sql is not None:
         from quorum.runs.sql import ask
 

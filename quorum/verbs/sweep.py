@@ -117,10 +117,12 @@ def run_or_show(
         UserError: the arguments are not valid, or the sweep cannot run.
         typer.Exit: cells failed, or the user stopped the sweep.
     """
+    from quorum.display.consoles import at_work
     from quorum.sweeps.command import run_sweep_command, show_plan
 
     if dry_run:
-        expected = show_plan(request)
+        with at_work("estimating ..."):
+            expected = show_plan(request)
         _print_report(expected, as_json=as_json)
         if names and not as_json:
             echo("".join(f"\n{cell.name}" for cell in expected.cells))

@@ -51,15 +51,17 @@ def view(
       quorum view runs/talk --export pages
       quorum view study.zip
     """
+    from quorum.display.consoles import at_work
     from quorum.runs.archives import unpacked
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
     with unpacked(options.or_newest(folders)) as places:
         if export is not None:
-            page = command.export(
-                places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True)
-            )
+            with at_work("writing pages ..."):
+                page = command.export(
+                    places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True)
+                )
             echo(f"page: {page}")
         else:
             command.view(places, port, browser=not no_browser, echo=echo)
