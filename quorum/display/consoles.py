@@ -65,4 +65,4 @@ class Console(rich.console.Console):
 def at_work(doing: str, *, quiet: bool = False) -> AbstractContextManager[object]:
     """Show on the terminal what a command does, until it has something to print; elsewhere, show nothing."""
     console = Console(stderr=True)
-    return console.status(doing) if console.is_terminal and not quiet else nullcontext()
+    return console.status(doing) if console.is_interactive and not quiet else nullcontext()

@@ -138,7 +138,7 @@ def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) 
         assert len(text.getvalue().splitlines()) == 1
         sweeping.clock.now += 2
         show()
-        assert text.getvalue().splitlines()[1] == "mine: 0/4 done, 1 running, 0 failed, 0:00 min so far"
+        assert text.getvalue().splitlines()[1] == "mine: 0/4 done, 1 running, 0 failed, 0:11 min so far"
         sweeping.finish(sweeping.names[0], "error")
         assert text.getvalue().splitlines()[2] == f"failed: {sweeping.names[0]}: no luck"
         sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
