@@ -107,7 +107,8 @@ def type_in(line: str, folder: Path, variables: Mapping[str, str]) -> Typed:
         except OSError:  # how Linux reports the end of a terminal
             chunk, running = "", False
         now, new = time.monotonic(), _UNSEEN.sub("", chunk)
-        if not running or (new and new != before):  # a table that is drawn again as it was is no sign
+        again = new == before and ("\r" in chunk or "\x1b" in chunk)  # a table that is drawn again as it was is no sign
+        if not running or (new and not again):
             if now - last > silence:
                 silence, after = now - last, " ".join(shown[-60:].split())
             last, before = now, new

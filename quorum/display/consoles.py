@@ -63,6 +63,9 @@ class Console(rich.console.Console):
 
 
 def at_work(doing: str, *, quiet: bool = False) -> AbstractContextManager[object]:
-    """Show on the terminal what a command does, until it has something to print; elsewhere, show nothing."""
+    """Show on the terminal what a command does; elsewhere, show nothing.
+
+    Print results afterwards: as long as the sign is shown, Rich sends standard output to standard error.
+    """
     console = Console(stderr=True)
     return console.status(doing) if console.is_interactive and not quiet else nullcontext()

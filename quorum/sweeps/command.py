@@ -15,7 +15,7 @@ from quorum.configuration.effects import refuse
 from quorum.configuration.option_folders import ConfigDir
 from quorum.configuration.registry import engines, remarks_on, trackers
 from quorum.configuration.sweep_arguments import build_sweep_component, split_arguments
-from quorum.display.consoles import Console, Text
+from quorum.display.consoles import Console, Text, at_work
 from quorum.episode.planned_cell import PlannedCell
 from quorum.episode.substitute import asks_real_models
 from quorum.runs.finished import RETRIED
@@ -159,7 +159,8 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     left = () if engine.courier is not None else remarks_on(folder.path)
     for notice in (*_notices(planned), *left) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
-    guess = _expectations(planned, folder, request)
+    with at_work("estimating ...", quiet=quiet):
+        guess = _expectations(planned, folder, request)
     view = _view(folder.name, quiet=quiet)
     with tracking(build_sweep_component(trackers, aside, request.config_dir), folder.name) as track:
         tracked = replace(request, track=track)

@@ -140,6 +140,7 @@ def live_table(
 
     # Only the engine's own thread draws: another one could read the queue in the middle of a change.
     with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
+        live.refresh()  # workers take a second to start
         yield _shows(console, queue, live.refresh, DRAW_EVERY, clock)
 
 

@@ -56,15 +56,13 @@ def view(
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
-    with unpacked(options.or_newest(folders)) as places:
-        if export is not None:
-            with at_work("writing pages ..."):
-                page = command.export(
-                    places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True)
-                )
-            echo(f"page: {page}")
-        else:
+    named = options.or_newest(folders)
+    with at_work("writing pages ...", quiet=export is None), unpacked(named) as places:
+        if export is None:
             command.view(places, port, browser=not no_browser, echo=echo)
+            return
+        page = command.export(places, Output(export, "--export", force), max_size, lambda text: echo(text, err=True))
+    echo(f"page: {page}")  # with the sign gone, because Rich sends all output of its time to standard error
 
 
 verb = Verb(view, "Look", 10)
