@@ -112,4 +112,4 @@ clean:
 .venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@$(PYTHON) -m venv .venv
+	@$(DOTS) $(PYTHON) -m venv .venv || exit; echo
