@@ -14,14 +14,12 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).with_suffix(".js")
 """Must run before the scripts of a page that is measured."""
-GRAVE = ("serious", "critical")
-"""Impacts of axe-core's findings that no page may have."""
 AA = 4.5
 """Least contrast of text: WCAG 2.2, 1.4.3."""
 
 
 def axe(page: Page, *rules: str) -> list[str]:
-    """Return what axe-core finds that is serious or critical: names, roles, contrast of text (WCAG 2.2 A and AA).
+    """Return what axe-core finds: names, roles, headings, contrast of text (WCAG 2.2 A and AA, and good practice).
 
     Args:
         page: the page.
@@ -36,7 +34,6 @@ def axe(page: Page, *rules: str) -> list[str]:
     return [
         f"{finding['id']} ({finding['impact']}): {finding['help']}: {node['html'][:160]}"
         for finding in found["violations"]
-        if finding["impact"] in GRAVE
         for node in finding["nodes"]
     ]
 

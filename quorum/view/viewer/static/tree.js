@@ -17,7 +17,7 @@ export class Tree {
     this.run = run;
     this.folded = new Set();
     this.groups = groupsOf(this.nodes);
-    this.root = el("div", { class: "tree", tabIndex: 0, role: "region", "aria-label": "branches" });
+    this.root = el("div", { class: "tree", tabIndex: 0, role: "region", "aria-label": "tree of branches" });
     this.#draw();
   }
 
@@ -28,7 +28,7 @@ export class Tree {
     placed.forEach((node, index) => Object.assign(node, { index, parent: node.parent && byRun.get(node.parent.run) }));
     const lines = drawGraph(placed);
     fill(this.root, [el("table", { "aria-label": "a run and its branches" },
-      el("thead", {}, el("tr", {}, [["graph", drawTicks(placed), "step"], ["what", "change"], ["from", "from"], ["came", "outcome, goals"], ["number", "steps"], ["number score", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text, label]) => el("th", { scope: "col", class: kind || null, "aria-label": label }, text)))),
+      el("thead", {}, el("tr", {}, [["graph", [drawTicks(placed), el("span", { class: "unseen" }, "step")]], ["what", "change"], ["from", "from"], ["came", "outcome, goals"], ["number", "steps"], ["number score", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text]) => el("th", { scope: "col", class: kind || null }, text)))),
       el("tbody", {}, placed.map((node, i) => this.#row(node, lines[i]))))]);
   }
 
