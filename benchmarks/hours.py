@@ -1,6 +1,6 @@
 """The first hours of three new users: what they type, what they have to learn, and how long they wait without a sign.
 
-    python -m benchmarks.hours                             # all three, each in a fresh clone; 20 minutes
+    python -m benchmarks.hours                             # all three, each in a fresh clone; 5 minutes
     python -m benchmarks.hours bundle --keep hours         # one, and what the terminal showed stays in hours/bundle.txt
 
 `hours.yaml` has their commands. Each hour begins with a clone of this checkout's last commit and with `make run`, which

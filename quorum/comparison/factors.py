@@ -38,8 +38,6 @@ _LABELS = {key: name for name, key in _SHORT.items()}
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 """Default factors to compare by: the first of these that varies; `members` if teams have several minds."""
-_BOARD = ("n", "seed", "episode", DRAW)
-"""The factors that make a board."""
 
 
 def value_of(row: Row, factor: str) -> Scalar:
@@ -119,11 +117,16 @@ def first_that_varies(rows: Sequence[Row]) -> str:
     """
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
-    boards = [tuple(value_of(row, key) for key in _BOARD) for row in rows]
-    keys = sorted(keys_of(row.factors for row in rows), key=lambda key: not key.endswith(".name"))
-    others = (key for key in keys if len({*zip(boards, values_of(rows, key), strict=True)}) > len({*boards}))
-    found = next((factor for factor in first if varies(factor, rows)), None) or next(others, "topology.name")
+    found = next((factor for factor in first if varies(factor, rows)), None) or _on_a_board(rows)
     return "model" if mixes_floors(rows, lambda row: value_of(row, found)) else found
+
+
+def _on_a_board(rows: Sequence[Row]) -> str:
+    """Return the first key with several values on a board, options before their settings; the topology if none has."""
+    boards = [tuple(value_of(row, key) for key in ("n", "seed", "episode", DRAW)) for row in rows]
+    keys = sorted(keys_of(row.factors for row in rows), key=lambda key: not key.endswith(".name"))
+    varying = (key for key in keys if len({*zip(boards, values_of(rows, key), strict=True)}) > len({*boards}))
+    return next(varying, "topology.name")
 
 
 def varies(factor: str, rows: Iterable[Row]) -> bool:

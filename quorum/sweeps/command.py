@@ -99,12 +99,13 @@ def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> 
     return ""
 
 
-def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest) -> Guess:
+def _expectations(planned: SweepPlan, folder: SweepFolder, request: SweepRequest, *, quiet: bool) -> Guess:
     """Return the function that estimates cells of a new kind; pilots run only if there is a budget."""
     if not request.budget.any:
         return lambda _: None
     status = sweep_status(planned, folder, request)
-    estimates = Estimates(status.missing[: request.limit], status, Pilots())
+    with at_work("estimating ...", quiet=quiet):
+        estimates = Estimates(status.missing[: request.limit], status, Pilots())
     return lambda cell: estimates.of(cell)[0]
 
 
@@ -159,8 +160,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     left = () if engine.courier is not None else remarks_on(folder.path)
     for notice in (*_notices(planned), *left) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
-    with at_work("estimating ...", quiet=quiet):
-        guess = _expectations(planned, folder, request)
+    guess = _expectations(planned, folder, request, quiet=quiet)
     view = _view(folder.name, quiet=quiet)
     with tracking(build_sweep_component(trackers, aside, request.config_dir), folder.name) as track:
         tracked = replace(request, track=track)

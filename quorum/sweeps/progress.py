@@ -112,8 +112,8 @@ class SweepProgress:
             if spent.cached:
                 facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
         facts += calls.delivery
-        so_far = f"{clock_time(self._clock() - self._begin)} so far"  # it moves while the first cells play
-        facts.append(f"ETA {clock_time(left)}" if left is not None else so_far)
+        passed = clock_time(self._clock() - self._begin)  # it moves while the first cells play
+        facts.append(f"{passed} so far" if left is None else f"ETA {clock_time(left)}")
         if spent.answers or calls.answered:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{calls.rate_limited} 429s"]
         if self._queue.waits:

@@ -85,14 +85,14 @@ def compare(
         require_writable(out, f"--out {out}")
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
-    sources = options.or_newest(sweep)
-    with at_work("comparing ...", quiet=quiet), garbage.kept(), unpacked(sources) as folders:
+    sweep = options.or_newest(sweep)
+    with at_work("comparing ...", quiet=quiet), garbage.kept(), unpacked(sweep) as folders:
         comparison = answer([read_results(folder) for folder in folders], question)
         if budget is not None:
             comparison = replace(comparison, budgets=budget_curves(comparison, budget))
         shown, remarks = tables(comparison), notes(comparison)
         # files first: a reader may close the pipe after the first line
-        to_write = out is not None or folders == sources  # nothing is written next to an archive
+        to_write = out is not None or folders == sweep  # nothing is written next to an archive
         files = write_files(comparison, shown, remarks, out, force=force, columns=columns) if to_write else []
     if as_json:
         echo_json(json_of(comparison, remarks))

@@ -90,9 +90,14 @@ def test_the_effects_of_messages_are_those_of_the_studies() -> None:
         found = [one[effect]["difference"] for one in effects]
         cells = [f"{one['value']:+.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in found]
         assert shown[effect] == " | ".join(cells), effect
-    for effect, words in (("truth", "save LISTENER"), ("content", "saves it")):
+    for effect, words in (
+        ("truth", "save LISTENER {} steps {}"),
+        ("content", "saves it {} steps {}"),
+        ("shuffled", "none ({} {})"),
+    ):
         saved = effects[0][effect]["difference"]
-        assert f"{words} {-saved['value']:.1f} steps [{-saved['high']:.1f}, {-saved['low']:.1f}]" in WORDS, effect
+        low, high = -saved["high"], -saved["low"]
+        assert words.format(f"{-saved['value']:.1f}", f"[{low:.1f}, {high:.1f}]") in WORDS, effect
 
 
 def test_the_difference_between_the_students_is_that_of_their_boards() -> None:

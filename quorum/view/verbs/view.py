@@ -56,8 +56,7 @@ def view(
     from quorum.storage.outputs import Output
     from quorum.view.viewer import command
 
-    named = options.or_newest(folders)
-    with at_work("writing pages ...", quiet=export is None), unpacked(named) as places:
+    with at_work("writing pages ...", quiet=export is None), unpacked(options.or_newest(folders)) as places:
         if export is None:
             command.view(places, port, browser=not no_browser, echo=echo)
             return
