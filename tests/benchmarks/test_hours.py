@@ -33,11 +33,12 @@ def test_an_hour_needs_few_concepts_up_to_its_figure(name: str) -> None:
 def test_the_longest_time_without_a_sign_is_measured_with_what_the_terminal_showed_before(tmp_path: Path) -> None:
     typed = type_in("printf begin; sleep 0.6; printf end; exit 3", tmp_path, os.environ)
     assert (typed.code, typed.shown, typed.after) == (3, "beginend", "begin")
-    assert 0.6 <= typed.silence <= typed.seconds
+    # The watch starts when the first words have arrived, a little after they were written.
+    assert 0.5 <= typed.silence <= typed.seconds
 
 
 def test_a_line_that_is_drawn_again_as_it_was_is_no_sign(tmp_path: Path) -> None:
-    again = type_in(r"for i in 1 2 3 4 5 6; do printf '\rwaits'; sleep 0.2; done", tmp_path, os.environ)
-    moving = type_in(r"for i in 1 2 3 4 5 6; do printf '\rwaits '$i; sleep 0.2; done", tmp_path, os.environ)
-    assert again.silence >= 1.2
+    again = type_in(r"for i in 1 2 3; do printf '\rwaits'; sleep 0.5; done", tmp_path, os.environ)
+    moving = type_in(r"for i in 1 2 3; do printf '\rwaits '$i; sleep 0.5; done", tmp_path, os.environ)
+    assert again.silence >= 1.0
     assert moving.silence < again.silence

@@ -71,7 +71,7 @@ def test_a_cell_that_the_budget_cuts_is_unfinished_and_goes_on_with_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # An estimate would know that the budget is too short for the cell.
-    monkeypatch.setattr("quorum.sweeps.command._expectations", lambda *_: lambda _: None)
+    monkeypatch.setattr("quorum.sweeps.command._expectations", lambda *_, **__: lambda _: None)
     till = Till(BRAIN)
     with served(till) as addresses:
         grid = (*GRID, "n=2", "seed=0", *asks(addresses.openai), "llm.cache=false", "engine.workers=1")
