@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from lora_gguf import read_adapter
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
 from peft.helpers import disable_input_dtype_casting
-from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 from transformers import AttentionInterface
@@ -198,7 +198,8 @@ class Training:
         self.trained = trained
         self.update, self.seconds = 0, 0.0
         if start is not None:
-            set_peft_model_state_dict(self.model, load_file(start))
+            matrices = read_adapter(start, get_peft_model_state_dict(self.model), self.model.get_base_model().config)
+            set_peft_model_state_dict(self.model, matrices)
         self.curve: list[dict[str, float]] = []
         """Rows of the loss curve."""
 
@@ -266,7 +267,7 @@ def finetune(
         folder: unpacked base model; made if it does not exist.
         settings: all that decides the result, apart from the data.
         every: number of updates between two checkpoints, and in a row of the loss curve.
-        start: file of the adapter to continue from; None: a new one.
+        start: file of the adapter to continue from (`adapter_model.safetensors`, or a GGUF file); None: a new one.
     """
     model, tokenizer = base(folder)
     examples = read_examples(data, tokenizer)
@@ -314,10 +315,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="order of the examples and first values (default: 0)")
     parser.add_argument("--every", type=int, default=10, help="updates between checkpoints (default: 10)")
     parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (default: 1e-3)")
-    parser.add_argument("--start", type=Path, help="folder of the adapter to continue from (default: a new one)")
+    parser.add_argument("--start", type=Path, help="adapter to continue from: a folder or GGUF file (default: a new one)")
     parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
     given = parser.parse_args()
-    start = given.start / "adapter_model.safetensors" if given.start else None
+    start = given.start / "adapter_model.safetensors" if given.start and given.start.is_dir() else given.start
     for needed in filter(None, (given.data, start)):
         if not needed.is_file():
             parser.error(f"{needed}: no such file")

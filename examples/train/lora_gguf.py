@@ -11,16 +11,65 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import gguf
 import torch
 from safetensors.torch import load_file
-from transformers import AutoConfig
-from weights import gguf_name, rotary_heads, to_gguf
+from torch import Tensor
+from transformers import AutoConfig, LlamaConfig
+from weights import from_gguf, gguf_name, rotary_heads, to_gguf
 
 PREFIX = "base_model.model."
 """What PEFT puts before the name of a module."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a matrix of PEFT is in a GGUF file.
+
+    Args:
+        matrix: its name in PEFT: a module, `lora_A`, (rank, in), or `lora_B`, (out, rank), and `weight`.
+        config: the base model.
+    """
+
+    matrix: str
+    config: LlamaConfig
+
+    @property
+    def name(self) -> str:
+        """Name of the matrix in the file."""
+        module, half, _ = self.matrix.removeprefix(PREFIX).rsplit(".", 2)
+        return f"{gguf_name(module, self.config.num_hidden_layers)}.weight.{half.lower()}"
+
+    @property
+    def heads(self) -> int | None:
+        """Number of heads whose rows have another order in the file; None: the order is the same."""
+        _, role, half, _ = self.matrix.rsplit(".", 3)
+        return rotary_heads(self.config).get(role) if half == "lora_B" else None
+
+
+def read_adapter(file: Path, matrices: Iterable[str], config: LlamaConfig) -> dict[str, Tensor]:
+    """Return the matrices of an adapter by their names in PEFT, from a folder of PEFT's or a GGUF file.
+
+    A GGUF file has them in float16, rounded.
+
+    Args:
+        file: `adapter_model.safetensors`, or a file that `write_adapter` wrote.
+        matrices: their names.
+        config: the base model.
+    """
+    if file.suffix != ".gguf":
+        return load_file(file)
+    packed = {tensor.name: torch.tensor(tensor.data).float() for tensor in gguf.GGUFReader(file).tensors}
+    found = {}
+    for matrix in matrices:
+        place = Place(matrix, config)
+        rows = packed[place.name]
+        found[matrix] = from_gguf(rows, place.heads) if place.heads else rows
+    return found
 
 
 def write_adapter(folder: Path, base: Path, file: Path) -> None:
@@ -34,7 +83,6 @@ def write_adapter(folder: Path, base: Path, file: Path) -> None:
     """
     config = AutoConfig.from_pretrained(base)
     settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
-    heads = rotary_heads(config)
     fresh = file.with_name(file.name + ".new")
     writer = gguf.GGUFWriter(fresh, "llama")
     writer.add_type(gguf.GGUFType.ADAPTER)
@@ -50,13 +98,9 @@ def write_adapter(folder: Path, base: Path, file: Path) -> None:
     if training.is_file():
         writer.add_description(training.read_text(encoding="utf-8"))
     for name, matrix in load_file(folder / "adapter_model.safetensors").items():
-        module, half, _ = name.removeprefix(PREFIX).rsplit(".", 2)  # half: lora_A, (rank, in), or lora_B, (out, rank)
-        role = module.rsplit(".", 1)[1]
-        rows = to_gguf(matrix, heads[role]) if half == "lora_B" and role in heads else matrix
-        writer.add_tensor(
-            f"{gguf_name(module, config.num_hidden_layers)}.weight.{half.lower()}",
-            rows.to(torch.float16).contiguous().numpy(),
-        )
+        place = Place(name, config)
+        rows = to_gguf(matrix, place.heads) if place.heads else matrix
+        writer.add_tensor(place.name, rows.to(torch.float16).contiguous().numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

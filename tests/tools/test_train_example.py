@@ -177,6 +177,19 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(tmp_path, base_folder
         finetune(data, tmp_path / "parts", base_folder, Settings(16, seed=5, warmup=1), every=2)
 
 
+def test_an_adapter_is_read_back_from_its_gguf_file(tmp_path, student, base_folder):
+    from lora_gguf import read_adapter, write_adapter
+    from safetensors.torch import load_file
+    from transformers import AutoConfig
+
+    file = tmp_path / "student.gguf"
+    write_adapter(student, base_folder, file)
+    trained = load_file(student / "adapter_model.safetensors")
+    found = read_adapter(file, trained, AutoConfig.from_pretrained(base_folder))
+    assert found.keys() == trained.keys()
+    assert all(torch.equal(found[name], matrix.half().float()) for name, matrix in trained.items())
+
+
 def test_a_third_student_continues_from_the_adapter_of_another(tmp_path, student, base_folder, data):
     from finetune import Settings, finetune
 

@@ -1,9 +1,11 @@
-"""The examples of a third student: the best episode of each board, without what was malformed."""
+"""The examples of a third student and its control: an episode of each board, without what was malformed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import best_of
 import pytest
@@ -29,8 +31,9 @@ async def uneven(request: PolicyRequest) -> Completion:
 def test_the_answers_are_those_of_the_best_episode_and_boards_without_a_better_one_are_left_out() -> None:
     kept: Counter[str] = Counter()
     played = list(quorum.rollouts(*TEAM, policy=uneven, boards=range(2), group=2))
-    (best,) = best_of.best_of(played, kept)
+    ((best, drawn),) = best_of.chosen(played, kept)
     assert (best.board, best.draw) == (0, 1)
+    assert drawn in played[:2]
     assert kept == {"boards": 2, "ties": 1}
     found = list(best_of.examples(best))
     calls = best.seats["agent_0"].calls
@@ -40,12 +43,27 @@ def test_the_answers_are_those_of_the_best_episode_and_boards_without_a_better_o
     assert {example["reward"] for example in found} == {best.seats["agent_0"].reward.team}
 
 
+def test_the_control_has_a_random_episode_of_the_same_boards() -> None:
+    def episodes(board: int) -> Iterator[SimpleNamespace]:
+        for draw in range(4):
+            seat = SimpleNamespace(reward=SimpleNamespace(team=-draw))
+            yield SimpleNamespace(board=board, draw=draw, seats={"agent_0": seat})
+
+    played = [episode for board in range(400) for episode in episodes(board)]
+    pairs = list(best_of.chosen(played, Counter()))
+    assert {best.draw for best, _ in pairs} == {0}
+    assert all(best.board == drawn.board for best, drawn in pairs)
+    counts = Counter(drawn.draw for _, drawn in pairs)
+    assert all(70 < counts[draw] < 130 for draw in range(4))  # 100 expected, standard deviation 8.7
+    assert [drawn.draw for _, drawn in best_of.chosen(played, Counter())] == [drawn.draw for _, drawn in pairs]
+
+
 def test_a_server_that_is_not_there_is_one_message_and_the_file_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "third.jsonl"
     out.write_text("before")
-    words = ("best_of.py", "http://127.0.0.1:9/v1", "--out", str(out), "--boards", "1", "--draws", "1")
+    words = ("best_of.py", "http://127.0.0.1:9/v1", "--out", str(tmp_path), "--boards", "1", "--draws", "1")
     monkeypatch.setattr("sys.argv", list(words))
     with pytest.raises(SystemExit) as end:
         best_of.main()
