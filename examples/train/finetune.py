@@ -315,7 +315,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="order of the examples and first values (default: 0)")
     parser.add_argument("--every", type=int, default=10, help="updates between checkpoints (default: 10)")
     parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (default: 1e-3)")
-    parser.add_argument("--start", type=Path, help="folder or GGUF file of the adapter to continue from (default: none)")
+    parser.add_argument("--start", type=Path, help="folder or GGUF file of the adapter to continue (default: none)")
     parser.add_argument("--compile", action="store_true", help="a third faster; needs a C++ compiler")
     given = parser.parse_args()
     start = given.start / "adapter_model.safetensors" if given.start and given.start.is_dir() else given.start
