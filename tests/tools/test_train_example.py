@@ -215,6 +215,22 @@ def test_examples_in_one_row_do_not_see_each_other(base_folder, data):
     assert together == pytest.approx(sum(apart) / sum(len(example.answer) for example in examples), abs=0.02)
 
 
+def test_lengths_of_prompts_are_those_that_the_server_counts(tmp_path, untrained, base_folder, data):
+    from lengths import by_size, table
+    from transformers import AutoTokenizer
+
+    file = tmp_path / "sized.jsonl"
+    rows = prompts(data)
+    file.write_text("".join(json.dumps({**row, "n": 2 + index % 2}) + "\n" for index, row in enumerate(rows)))
+    found = list(by_size(file, AutoTokenizer.from_pretrained(base_folder)))
+    asked = {"messages": rows[0]["prompt"], "max_tokens": 1}
+    assert found[0] == (2, post(untrained, "v1/chat/completions", asked)["usage"]["prompt_tokens"])
+    assert [n for n, _ in found] == [2, 3] * 4
+    assert table({3: [5, 8], 2: [7]}) == (
+        "n = 2: 1 prompts, 7 tokens on average, 7 at most\nn = 3: 2 prompts, 6 tokens on average, 8 at most"
+    )
+
+
 def test_a_line_that_is_no_example_is_named(tmp_path, base_folder):
     from finetune import read_examples
     from transformers import AutoTokenizer
