@@ -92,7 +92,7 @@ def test_the_effects_of_messages_are_those_of_the_studies() -> None:
         assert shown[effect] == " | ".join(cells), effect
     for effect, words in (
         ("truth", "save LISTENER {} steps {}"),
-        ("content", "saves it {} steps {}"),
+        ("content", "its own team {} {}"),
         ("shuffled", "none ({} {})"),
     ):
         saved = effects[0][effect]["difference"]
