@@ -93,7 +93,7 @@ def play(name: str, boards: int, runs: Path, words: Sequence[str]) -> list[Point
 
 def write(rows: Sequence[Row], file: Path) -> None:
     """Put rows into the file; they replace those with the same keys."""
-    kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
+    kept = list(csv.DictReader(file.read_text("utf-8").splitlines())) if file.exists() else []
     found = {tuple(str(row[key]) for key in KEYS): row for row in (*kept, *rows)}
     order = sorted(found, key=lambda key: (key[0], key[1], int(key[3]), TEAMS.index(key[2])))
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def write(rows: Sequence[Row], file: Path) -> None:
 def markdown(file: Path) -> str:
     """Return the table of the guide: a row for each comparison, with the counts at each number of boards."""
     found: defaultdict[tuple[str, str], defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for row in csv.DictReader(file.open(encoding="utf-8")):
+    for row in csv.DictReader(file.read_text("utf-8").splitlines()):
         own = found[f"`{row['figure']}`", row["comparison"]]
         if row["team"] == HERE:
             own["boards"].append(row["boards"])
