@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -129,19 +130,48 @@ def test_the_difference_between_the_students_is_that_of_their_boards() -> None:
     assert f"{more.mean():.1f} steps [{low:.1f}, {high:.1f}] more than they save" in WORDS
 
 
-def test_the_table_of_four_agents_is_that_of_its_episodes() -> None:
-    with (STUDENTS / "n4.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    page = (STUDENTS / "README.md").read_text("utf-8")
-    shown = page[page.index("With four agents") :]
-    for team in ("LISTENER", "DEAF", "teacher", "echo", "chance"):
+def figures(name: str) -> list[dict[str, str]]:
+    with (STUDENTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("file", "heading", "teams", "boards"),
+    [
+        ("n4.csv", "With four agents", ("LISTENER", "DEAF", "teacher", "echo", "chance"), 10),
+        ("third.csv", "## A third student", ("third", "control"), 20),
+    ],
+)
+def test_the_table_of_cleared_boards_is_that_of_the_episodes(
+    file: str, heading: str, teams: Sequence[str], boards: int
+) -> None:
+    rows, page = figures(file), (STUDENTS / "README.md").read_text("utf-8")
+    shown = page[page.index(heading) :]
+    for team in teams:
         cells = []
         for topology in TOPOLOGIES:
             of_team = [row for row in rows if (row["arm"], row["topology"]) == (team.lower(), topology)]
-            assert [int(row["board"]) for row in of_team] == [*range(10)]
+            assert [int(row["board"]) for row in of_team] == [*range(boards)]
             cleared, steps = (fmean(float(row[name]) for row in of_team) for name in ("success", "steps"))
-            cells.append(f"{10 * cleared:.0f}, {f'{steps:.1f}' if steps < 100 else 100}")
+            cells.append(f"{boards * cleared:.0f}, {f'{steps:.1f}' if steps < 100 else 100}")
         assert f"| {team} | {' | '.join(cells)} |" in shown, team
+
+
+def test_the_differences_of_the_third_student_are_those_of_the_episodes() -> None:
+    steps = {(row["arm"], row["topology"], int(row["board"])): float(row["steps"]) for row in figures("third.csv")}
+    with unpacked([SWEEP]) as (folder,):
+        for row in read_results(folder).rows:
+            key = str(row.arm), str(row.factors["topology.name"]), row.seed
+            steps[key] = row.metrics["outcome.steps"] or 0.0
+
+    def mean_steps(arm: str) -> list[float]:
+        return [fmean(steps[arm, name, board] for name in TOPOLOGIES) for board in range(20)]
+
+    page = " ".join((STUDENTS / "README.md").read_text("utf-8").split())
+    for one, other in (("third", "control"), ("third", "listener"), ("control", "listener"), ("third", "echo")):
+        more = np.subtract(mean_steps(one), mean_steps(other))
+        low, high = sign_flip_interval(more)
+        assert f"{one} - {other}: {more.mean():+.1f} [{low:.1f}, {high:.1f}]" in page
 
 
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
