@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -86,8 +87,11 @@ def main() -> None:
         parser.error(str(error))
     given.out.mkdir(parents=True, exist_ok=True)
     for name, own in found.items():
-        (given.out / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in own), encoding="utf-8")
-        print(f"{given.out / name}.jsonl: {len(own)} examples")
+        file = given.out / f"{name}.jsonl"
+        fresh = file.with_name(file.name + ".new")
+        fresh.write_text("".join(json.dumps(one) + "\n" for one in own), encoding="utf-8")
+        os.replace(fresh, file)
+        print(f"{file}: {len(own)} examples")
     print(f"{kept['boards']} boards, {kept['ties']} of them ties")
 
 

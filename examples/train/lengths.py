@@ -21,9 +21,15 @@ from weights import base
 
 
 def by_size(file: Path, tokenizer: Any) -> Iterator[tuple[int, int]]:
-    """Yield the team size and the tokens of the prompt of each example."""
+    """Yield the team size and the tokens of the prompt of each example.
+
+    Raises:
+        SystemExit: a line is no example, or has no team size.
+    """
     rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
-    for row, example in zip(rows, read_examples(file, tokenizer), strict=True):
+    for number, (row, example) in enumerate(zip(rows, read_examples(file, tokenizer), strict=True), 1):
+        if "n" not in row:
+            raise SystemExit(f"{file}:{number}: no team size in the column `n`, which `quorum export --to sft` writes")
         yield row["n"], len(example.prompt)
 
 

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import gguf
@@ -26,33 +25,20 @@ PREFIX = "base_model.model."
 """What PEFT puts before the name of a module."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a matrix of PEFT is in a GGUF file.
+def in_file(matrix: str, config: LlamaConfig) -> tuple[str, int | None]:
+    """Return a matrix's name in GGUF, and the number of heads whose rows have another order there; None: none have.
 
     Args:
         matrix: its name in PEFT: a module, `lora_A`, (rank, in), or `lora_B`, (out, rank), and `weight`.
         config: the base model.
     """
-
-    matrix: str
-    config: LlamaConfig
-
-    @property
-    def name(self) -> str:
-        """Name of the matrix in the file."""
-        module, half, _ = self.matrix.removeprefix(PREFIX).rsplit(".", 2)
-        return f"{gguf_name(module, self.config.num_hidden_layers)}.weight.{half.lower()}"
-
-    @property
-    def heads(self) -> int | None:
-        """Number of heads whose rows have another order in the file; None: the order is the same."""
-        _, role, half, _ = self.matrix.rsplit(".", 3)
-        return rotary_heads(self.config).get(role) if half == "lora_B" else None
+    module, half, _ = matrix.removeprefix(PREFIX).rsplit(".", 2)
+    heads = rotary_heads(config).get(module.rsplit(".", 1)[1]) if half == "lora_B" else None
+    return f"{gguf_name(module, config.num_hidden_layers)}.weight.{half.lower()}", heads
 
 
 def read_adapter(file: Path, matrices: Iterable[str], config: LlamaConfig) -> dict[str, Tensor]:
-    """Return the matrices of an adapter by their names in PEFT, from a folder of PEFT's or a GGUF file.
+    """Return the matrices of an adapter by their names in PEFT, from a file of PEFT's or a GGUF file.
 
     A GGUF file has them in float16, rounded.
 
@@ -60,15 +46,22 @@ def read_adapter(file: Path, matrices: Iterable[str], config: LlamaConfig) -> di
         file: `adapter_model.safetensors`, or a file that `write_adapter` wrote.
         matrices: their names.
         config: the base model.
+
+    Raises:
+        SystemExit: the file is not GGUF, or lacks a matrix.
     """
-    if file.suffix != ".gguf":
+    if file.suffix == ".safetensors":
         return load_file(file)
-    packed = {tensor.name: torch.tensor(tensor.data).float() for tensor in gguf.GGUFReader(file).tensors}
+    try:
+        packed = {tensor.name: torch.tensor(tensor.data).float() for tensor in gguf.GGUFReader(file).tensors}
+    except ValueError as error:
+        raise SystemExit(f"{file}: not a GGUF file: {error}") from None
     found = {}
     for matrix in matrices:
-        place = Place(matrix, config)
-        rows = packed[place.name]
-        found[matrix] = from_gguf(rows, place.heads) if place.heads else rows
+        name, heads = in_file(matrix, config)
+        if name not in packed:
+            raise SystemExit(f"{file}: not an adapter of this model: it has no {name}")
+        found[matrix] = from_gguf(packed[name], heads) if heads else packed[name]
     return found
 
 
@@ -98,9 +91,9 @@ def write_adapter(folder: Path, base: Path, file: Path) -> None:
     if training.is_file():
         writer.add_description(training.read_text(encoding="utf-8"))
     for name, matrix in load_file(folder / "adapter_model.safetensors").items():
-        place = Place(name, config)
-        rows = to_gguf(matrix, place.heads) if place.heads else matrix
-        writer.add_tensor(place.name, rows.to(torch.float16).contiguous().numpy())
+        packed, heads = in_file(name, config)
+        rows = to_gguf(matrix, heads) if heads else matrix
+        writer.add_tensor(packed, rows.to(torch.float16).contiguous().numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -173,6 +173,13 @@ def test_the_differences_of_the_third_student_are_those_of_the_episodes() -> Non
         low, high = sign_flip_interval(more)
         assert f"{one} - {other}: {more.mean():+.1f} [{low:.1f}, {high:.1f}]" in page
 
+    def equal(one: str, other: str) -> int:
+        return sum(steps[one, name, board] == steps[other, name, board] for name in TOPOLOGIES for board in range(20))
+
+    third, control = equal("third", "listener"), equal("control", "listener")
+    assert f"{third} of the third student's and {control} of the control's take exactly the steps of LISTENER" in page
+    assert f"and {equal('third', 'control')} are equal between the two" in page
+
 
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
     page = (ROOT / "docs" / "train.md").read_text("utf-8").partition("### LISTENER, DEAF and the untrained model")[2]

@@ -190,6 +190,22 @@ def test_an_adapter_is_read_back_from_its_gguf_file(tmp_path, student, base_fold
     assert all(torch.equal(found[name], matrix.half().float()) for name, matrix in trained.items())
 
 
+def test_a_file_that_is_no_adapter_of_the_model_is_named(tmp_path, base_folder):
+    from lora_gguf import read_adapter
+    from transformers import AutoConfig
+    from weights import shipped
+
+    config, matrix = (
+        AutoConfig.from_pretrained(base_folder),
+        "base_model.model.model.layers.0.mlp.up_proj.lora_A.weight",
+    )
+    with pytest.raises(SystemExit, match=r"not an adapter of this model: it has no blk\.0\.ffn_up\.weight\.lora_a"):
+        read_adapter(shipped(), [matrix], config)
+    (tmp_path / "empty.gguf").write_bytes(b"no GGUF at all, but long enough for a header")
+    with pytest.raises(SystemExit, match=r"empty\.gguf: not a GGUF file"):
+        read_adapter(tmp_path / "empty.gguf", [matrix], config)
+
+
 def test_a_third_student_continues_from_the_adapter_of_another(tmp_path, student, base_folder, data):
     from finetune import Settings, finetune
 
@@ -223,6 +239,8 @@ def test_lengths_of_prompts_are_those_that_the_server_counts(tmp_path, untrained
     rows = prompts(data)
     file.write_text("".join(json.dumps({**row, "n": 2 + index % 2}) + "\n" for index, row in enumerate(rows)))
     found = list(by_size(file, AutoTokenizer.from_pretrained(base_folder)))
+    with pytest.raises(SystemExit, match=r"jsonl:1: no team size"):
+        list(by_size(data, AutoTokenizer.from_pretrained(base_folder)))
     asked = {"messages": rows[0]["prompt"], "max_tokens": 1}
     assert found[0] == (2, post(untrained, "v1/chat/completions", asked)["usage"]["prompt_tokens"])
     assert [n for n, _ in found] == [2, 3] * 4
