@@ -181,6 +181,43 @@ def test_the_differences_of_the_third_student_are_those_of_the_episodes() -> Non
     assert f"and {equal('third', 'control')} are equal between the two" in page
 
 
+def test_the_figures_of_the_cube_page_are_those_of_the_episodes() -> None:
+    rows, page = figures("cube_page.csv"), (STUDENTS / "README.md").read_text("utf-8")
+    shown = page[page.index("## In published figures") :]
+    steps = {(row["team"], row["n"], int(row["board"])): float(row["steps"]) for row in rows}
+    sizes = ("2", "4", "8")
+    for team in ("LISTENER", "heuristic", "echo", "chance"):
+        cells = []
+        for n in sizes:
+            of_team = [row for row in rows if (row["team"], row["n"]) == (team.lower(), n)]
+            assert [int(row["board"]) for row in of_team] == [*range(6)]
+            cells.append(
+                f"{sum(row['success'] == '1' for row in of_team)}, {fmean(float(row['steps']) for row in of_team):.1f}"
+            )
+        assert f"| {team} | {' | '.join(cells)} |" in shown, team
+    for other in ("heuristic", "echo"):
+        found = []
+        for n in sizes:
+            more = np.array([steps["listener", n, board] - steps[other, n, board] for board in range(6)])
+            low, high = sign_flip_interval(more)
+            found.append(f"{more.mean():.1f} [{low:.1f}, {high:.1f}]")
+        assert f"- listener - {other}: {', '.join(found)}" in shown
+
+
+@pytest.mark.parametrize(
+    ("team", "words"),
+    [
+        ("heuristic", ("agents=heuristic", "agents.teams=one")),
+        ("echo", ("agents=naive", "agents.max_actions=6", "llm=echo", "prompts=terse", "memory.messages=4")),
+    ],
+)
+def test_the_teams_of_the_cube_page_play_as_recorded(tmp_path: Path, team: str, words: Sequence[str]) -> None:
+    recorded = {(row["team"], row["n"], row["board"]): float(row["steps"]) for row in figures("cube_page.csv")}
+    for n, board in (("2", "5"), ("4", "0"), ("8", "5")):
+        cell = ("topology=individual", "max_steps=200", f"n={n}", f"seed={board}", *words)
+        assert run_cell(Cell.compose(cell), tmp_path).metrics["outcome.steps"] == recorded[team, n, board]
+
+
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
     page = (ROOT / "docs" / "train.md").read_text("utf-8").partition("### LISTENER, DEAF and the untrained model")[2]
     (row,) = re.findall(r"^\| `contradicting` \| (.+) \|$", page, re.MULTILINE)
