@@ -218,6 +218,19 @@ def test_the_teams_of_the_cube_page_play_as_recorded(tmp_path: Path, team: str, 
         assert run_cell(Cell.compose(cell), tmp_path).metrics["outcome.steps"] == recorded[team, n, board]
 
 
+def test_the_table_of_the_open_world_is_that_of_the_episodes() -> None:
+    page = (STUDENTS / "README.md").read_text("utf-8")
+    rows = [row for row in figures("open_world.csv") if row["team"] == "listener"]
+    for topology in (*TOPOLOGIES, "centralized_feedback"):
+        of_team = [row for row in rows if row["topology"] == topology]
+        assert [int(row["board"]) for row in of_team] == [*range(6)]
+        columns = (("score", 1), ("messages", 1), ("overhead", 2), ("coherence", 2), ("stability", 2))
+        cells = [f"{fmean(float(row[name]) for row in of_team):.{digits}f}" for name, digits in columns]
+        assert f"| LISTENER, {topology.replace('_', ' with ')} | {' | '.join(cells)} |" in page, topology
+    assert len(rows) == 30
+    assert all(float(row["score"]) == 0 for row in rows)
+
+
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
     page = (ROOT / "docs" / "train.md").read_text("utf-8").partition("### LISTENER, DEAF and the untrained model")[2]
     (row,) = re.findall(r"^\| `contradicting` \| (.+) \|$", page, re.MULTILINE)
