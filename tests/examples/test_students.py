@@ -231,6 +231,19 @@ def test_the_table_of_the_open_world_is_that_of_the_episodes() -> None:
     assert all(float(row["score"]) == 0 for row in rows)
 
 
+@pytest.mark.parametrize("team", ["listener", "chance"])
+def test_the_two_orders_hold_for_the_student_and_for_random_answers(team: str) -> None:
+    rows = {(row["topology"], int(row["board"])): row for row in figures("open_world.csv") if row["team"] == team}
+
+    def above(metric: str, more: str, less: str) -> float:
+        return sign_flip_interval(
+            np.array([float(rows[more, board][metric]) - float(rows[less, board][metric]) for board in range(6)])
+        )[0]
+
+    assert above("overhead", "debate", "individual") > 0
+    assert above("stability", "individual", "decentralized") > 0
+
+
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
     page = (ROOT / "docs" / "train.md").read_text("utf-8").partition("### LISTENER, DEAF and the untrained model")[2]
     (row,) = re.findall(r"^\| `contradicting` \| (.+) \|$", page, re.MULTILINE)
