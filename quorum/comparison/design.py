@@ -23,6 +23,7 @@ from maeil.metrics import reproducible
 from quorum.comparison.factors import in_order, value_of, values_of, written
 from quorum.comparison.families import beginning
 from quorum.configuration.origin import DRAW, PARENT, Scalar
+from quorum.configuration.providers.config import is_operational
 from quorum.runs import Row
 from quorum.runs.rows import keys_of
 
@@ -100,6 +101,8 @@ def find_design(
         if factor in own or len(distinct) == 1:
             continue
         along = _determined(values, places)
+        if is_operational(factor) and not along:
+            continue  # such runs are cells of one kind
         others = aligned if along else varying
         if any(_determined(values, list(zip(other, points, strict=True))) for other in [points, *others]):
             continue  # implied by another factor, as `env.n` by `n`, and a topology's settings by its name

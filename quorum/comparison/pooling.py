@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from maeil.outcomes import Outcome
+from quorum.configuration.providers.config import is_operational
 from quorum.runs import Results, Row
 from quorum_base.user_errors import UserError
 
@@ -140,8 +141,9 @@ def refuse_mixed_inputs(pool: Pool) -> None:
     if len({frozenset(row.inputs.items()) for row in pool.rows}) == 1:
         return
     found: dict[tuple[object, ...], Row] = {}
+    without = {key for row in pool.rows for key in row.factors if key in _ONE_OF_MANY or is_operational(key)}
     for row, level in zip(pool.rows, pool.levels, strict=True):
-        alike = (level, *(value for key, value in row.factors.items() if key not in _ONE_OF_MANY))
+        alike = (level, *(value for key, value in row.factors.items() if key not in without))
         other = found.setdefault(alike, row)
         changed = sorted(key for key in {**other.inputs, **row.inputs} if other.inputs.get(key) != row.inputs.get(key))
         if changed:

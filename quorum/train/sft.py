@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import orjson
 
 from quorum.agents.prompting.requests import TURNS
+from quorum.configuration.providers.config import is_operational
 from quorum.display.sanitize import sanitize
 from quorum.installation.hooks import hook
 from quorum.runs import Row
@@ -188,7 +189,8 @@ def best_draws(rows: Sequence[Row], most: int) -> list[Row]:
 
     groups: defaultdict[frozenset[Any], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=rank):
-        groups[frozenset({**row.factors, "arm of the sweep": row.arm, "draw": None}.items())].append(row)
+        asked = {key: value for key, value in row.factors.items() if not is_operational(key)}
+        groups[frozenset({**asked, "arm of the sweep": row.arm, "draw": None}.items())].append(row)
     kept = {id(row) for group in groups.values() for row in group[:most]}
     return [row for row in rows if id(row) in kept]
 

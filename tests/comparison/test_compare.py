@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,6 +140,39 @@ def test_what_varies_unlike_within_levels_is_reported(tmp_path: Path) -> None:
         write_run(tmp_path, outcome(), max_steps=cap)
     write_run(tmp_path, outcome(), max_steps=50, topology__name="debate")
     assert answer(tmp_path, by=["topology"]).design.pooled_over == {"max_steps": ("50", "100")}
+
+
+LIMIT = {"max_concurrency": 4}
+OPERATIONAL = [LIMIT, {"agents": {"agent_0": LIMIT}}, {"roles": {"planner": LIMIT}}, {"deadlines": {"planner": 9.0}}]
+
+
+def resumed(folder: Path, later: dict[str, Any], **first: Any) -> Comparison:
+    """Compare two topologies on six boards. Two of them, other ones in each topology, were played with other values."""
+    for topology, seed in product(("individual", "debate"), range(6)):
+        changed = later if seed in ((4, 5) if topology == "debate" else (3, 5)) else {}
+        model = {"name": "openai", "model": "m", "max_concurrency": 16, "agents": {}, "roles": {}, **first, **changed}
+        write_run(folder, outcome(steps=seed), seed=seed, topology__name=topology, llm=model, meta={"models": ["m"]})
+    return answer(folder, by=["topology"], baseline="individual", metrics=["steps"])
+
+
+@pytest.mark.parametrize("later", OPERATIONAL)
+def test_how_a_model_is_reached_separates_no_runs(tmp_path: Path, later: dict[str, Any]) -> None:
+    found = resumed(tmp_path, later)
+    assert [(difference.mean.boards, difference.unpaired) for difference in found.differences] == [(6, 0)]
+    assert (found.design.crossed, found.design.pooled_over, found.design.confounded) == ({}, {}, {})
+
+
+@pytest.mark.parametrize("later", [{"temperature": 1.0}, {"extra_body": {"max_concurrency": 4}}])
+def test_what_a_model_is_asked_separates_runs(tmp_path: Path, later: dict[str, Any]) -> None:
+    (difference,) = resumed(tmp_path, later, temperature=0.0, extra_body={"max_concurrency": 16}).differences
+    assert difference.unpaired == 4
+
+
+def test_how_a_model_is_reached_is_reported_where_it_goes_along_with_the_levels(tmp_path: Path) -> None:
+    for topology, limit in (("individual", 4), ("debate", 16)):
+        model = {"name": "openai", "model": "m", "max_concurrency": limit}
+        write_run(tmp_path, outcome(), topology__name=topology, llm=model, meta={"models": ["m"]})
+    assert answer(tmp_path, by=["topology"]).design.confounded == {"llm.max_concurrency": ("4", "16")}
 
 
 @pytest.mark.parametrize(("ended", "pooled"), [*((end, end != "error") for end in Outcome), (None, False)])
@@ -442,6 +476,14 @@ def test_runs_of_one_configuration_with_other_inputs_are_not_pooled_unless_accep
     assert f"different between levels: {PROMPT}" not in reported(found)
     assert [found.levels for found in [answer(tmp_path, by=[PROMPT])]] == [("aaaaaaaa", "bbbbbbbb")]
     assert f"{PROMPT} (aaaaaaaa, bbbbbbbb)" in reported(answer(tmp_path, accept_versions=True))
+
+
+def test_one_configuration_has_one_set_of_inputs_however_its_model_is_reached(tmp_path: Path) -> None:
+    for seed, text in enumerate("ab"):
+        model = {"name": "openai", "model": "m", "max_concurrency": seed + 1}
+        write_run(tmp_path, outcome(), seed=seed, llm=model, meta={"models": ["m"], "inputs": {PROMPT: text * 64}})
+    with pytest.raises(UserError, match=f"different inputs: {PROMPT} differ"):
+        answer(tmp_path)
 
 
 def test_inputs_that_go_along_with_the_levels_are_reported(sweep: Path) -> None:

@@ -252,6 +252,15 @@ def test_the_best_draws_succeed_and_take_the_fewest_steps(tmp_path: Path) -> Non
     assert kept(9) == [row.name for row in rows]
 
 
+def test_draws_of_a_board_are_ranked_together_however_their_model_was_reached(tmp_path: Path) -> None:
+    for draw in range(2):
+        plain = configuration(llm__tries=draw + 1) | {"draw": draw}
+        metrics = {"outcome.success": 1, "outcome.completion": 1, "outcome.steps": 20 - draw}
+        meta = {"models": ["m"], "configuration": plain, "hash": f"{draw:064}"}
+        write_run(tmp_path, metrics, name=f"draw-{draw}", meta=meta)
+    assert [row.name for row in best_draws(read_results(tmp_path).rows, 1)] == ["draw-1"]
+
+
 def one_run(sweep: Path) -> Row:
     return read_results(sweep).rows[0]
 

@@ -78,6 +78,7 @@ _WHO = ("name", *OWN)
 """Keys that determine which model answers."""
 OF_THE_GROUP = ("agents", "roles")
 """Keys that exist only at the top of the group."""
+_KEY = re.compile(r"llm\.(?:(?:agents|roles)\.[^.]+\.)?([^.]+)")
 
 
 def layered(
@@ -299,3 +300,10 @@ class ProviderConfig(ModelConfig):
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
         """Models to call in turn if this one is unreachable, each given by its differences."""
         return self.fallback
+
+
+def is_operational(key: str) -> bool:
+    """Whether a key is `Operational`, as `llm.tries`, `llm.agents.agent_0.tries`, `llm.deadlines.critic`."""
+    found = _KEY.match(key)
+    field = ProviderConfig.model_fields.get(found[1]) if found is not None else None
+    return field is not None and Operational in field.metadata
