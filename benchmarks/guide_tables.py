@@ -59,7 +59,7 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     if not table.columns:
         return _printed_rows(_read_one(runs, table.file) if table.file else printed[-1], table)
     question = Question(table.by, table.across, _metrics(table), table.baseline)
-    comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
+    comparison = compare([read_results(runs / (table.folder or sweep_name(table.run[-1])))], question)
     return dict(_rows(table, comparison))
 
 
@@ -84,9 +84,9 @@ def _run(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def _name(commands: Sequence[str]) -> str:
+def sweep_name(command: str) -> str:
     """Return the folder that a sweep writes: its `--name`, or that of its experiment."""
-    words = shlex.split(commands[-1])
+    words = shlex.split(command)
     if "--name" in words:
         return words[words.index("--name") + 1]
     return next(word.removeprefix("experiment=") for word in words if word.startswith("experiment="))
@@ -188,13 +188,18 @@ def update(guide: Guide, table: GuideTable, text: str, measured: Measured) -> No
 
 
 def measure_all(guide: Guide, tables: Sequence[GuideTable], *, write: bool, confirm: bool) -> bool:
-    """Measure tables and report or update them; return whether all are as measured or written."""
+    """Measure tables and report or update them; return whether all are as measured or written.
+
+    The commands of a page share a folder, as a reader's do. Pages do not: two of them may name a sweep alike.
+    """
     well = True
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as scratch:
         for table in tables:
+            folder = Path(scratch) / table.page
+            folder.mkdir(parents=True, exist_ok=True)
             begin, digests = time.monotonic(), guide.digests(table)  # before: a change during a run counts as later
             try:
-                text, changed = put(table, measure(table, Path(folder)))
+                text, changed = put(table, measure(table, folder))
             except (RuntimeError, ValueError, KeyError) as error:
                 print(f"{table.name}: {type(error).__name__}: {error}", flush=True)
                 well = False

@@ -89,6 +89,24 @@ def test_a_table_is_what_its_commands_make(table: GuideTable, tmp_path: Path) ->
     assert changed == []
 
 
+def test_no_two_sweeps_of_a_page_have_one_name_and_the_sweeps_of_two_pages_have_two_folders(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folders: dict[tuple[str, Path], str] = {}
+
+    def recorded(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]:
+        assert folder.is_dir()
+        for command in table.run:
+            if command.startswith("quorum sweep "):
+                name = guide_tables.sweep_name(command)
+                assert folders.setdefault((name, folder), command) == command
+        return {}
+
+    monkeypatch.setattr(guide_tables, "measure", recorded)
+    assert guide_tables.measure_all(GUIDE, MEASURED, write=False, confirm=False)
+    assert len([name for name, _ in folders if name == "topologies"]) == 2
+
+
 def test_a_cell_that_has_drifted_is_found_and_a_row_that_is_not_there_is_an_error() -> None:
     table = next(table for table in MEASURED if table.name == "Memory")
     rows = (ROOT / table.page).read_text(encoding="utf-8").split(table.header)[1].splitlines()[2:]
