@@ -162,7 +162,7 @@ def judge_order(sign: int, found: Estimate, margin: float) -> Judged:
         margin: the largest difference that does not matter.
     """
     if not found.boards:
-        return Judged(Verdict.NOT_COMPARABLE, "the two share no boards")
+        return Judged(Verdict.NOT_COMPARABLE, "no board has a value for both")
     if math.isnan(found.low):
         return Judged(Verdict.UNDECIDED, f"too few boards ({found.boards})")
     low, high = sorted((sign * found.low, sign * found.high))
