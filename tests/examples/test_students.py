@@ -19,6 +19,7 @@ from quorum.configuration.cell import Cell
 from quorum.episode.runner import run_cell
 from quorum.runs import read_results
 from quorum.runs.archives import unpacked
+from quorum.study.reproduce.verdicts import judge_order, paired_difference
 from tests.conftest import EXAMPLES, ROOT
 from tests.examples.places import PLACE
 
@@ -242,6 +243,43 @@ def test_the_two_orders_hold_for_the_student_and_for_random_answers(team: str) -
 
     assert above("overhead", "debate", "individual") > 0
     assert above("stability", "individual", "decentralized") > 0
+
+
+BY_WORDS = [(words, team) for words in ("emcoop", "cube") for team in ("listener", "echo", "chance")]
+MARGIN = 0.05
+"""Of the violations: that of the figure `emcoop-rq2`."""
+
+
+@pytest.mark.parametrize(("words", "team"), BY_WORDS)
+def test_the_verdicts_on_constraints_are_those_of_the_episodes(words: str, team: str) -> None:
+    rows = [row for row in figures("constraints.csv") if (row["words"], row["team"]) == (words, team)]
+    assert len({(row["level"], row["topology"], row["board"]) for row in rows}) == len(rows) == 24
+    cells = [f"{fmean(float(row['attempts']) for row in rows):.1f}"]
+    for metric in ("participation", "spatial", "temporal"):
+        value = {
+            (row["level"], row["topology"], int(row["board"])): float(row[metric]) for row in rows if row[metric] != ""
+        }
+        harder: defaultdict[int, list[float]] = defaultdict(list)
+        for level, topology, board in value:
+            if level == "easy" and ("hard", topology, board) in value:
+                harder[board].append(value["hard", topology, board] - value["easy", topology, board])
+        found = paired_difference(np.array([fmean(values) for values in harder.values()]), rate=True)
+        verdict = judge_order(1, found, MARGIN).verdict
+        interval = f"{found.value:+.2f} [{found.low:.2f}, {found.high:.2f}], " if found.boards else ""
+        cells.append(f"{interval}{verdict}")
+    shown = {"emcoop": "EmCoop's", "cube": "CUBE's"}[words], {"listener": "LISTENER"}.get(team, team)
+    assert f"| {' | '.join([*shown, *cells])} |" in (STUDENTS / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("words", "team"), [one for one in BY_WORDS if one[1] != "listener"])
+def test_the_floors_of_the_constraints_play_as_recorded(words: str, team: str, tmp_path: Path) -> None:
+    llm = {"echo": "llm=echo", "chance": "llm=random"}[team]
+    world = ("env=cube_coop2", f"env.vocabulary={words}", "env.level=hard", "n=3", "agents=naive", "memory.messages=4")
+    metrics = run_cell(Cell.compose((*world, "topology=individual", "seed=5", llm)), tmp_path).metrics
+    place = {"words": words, "team": team, "level": "hard", "topology": "individual", "board": "5"}
+    (row,) = (row for row in figures("constraints.csv") if place.items() <= row.items())
+    assert float(row["participation"]) == pytest.approx(metrics["constraints.violation_participation"], abs=1e-6)
+    assert int(row["attempts"]) == metrics["constraints.attempts"]
 
 
 def test_the_log_odds_in_the_guide_are_those_of_the_probe() -> None:
